@@ -1,66 +1,126 @@
+import type { Config } from '../../src/platform/config/config.js';
 import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
 import type { Clock } from '../../src/kernel/clock.js';
-import { quantity, TRANSFER_TOPIC, type Block } from '../../src/platform/chain/values.js';
-import type { ChainRules } from '../../src/platform/chain/chain-rules.js';
+import { chainRules } from '../../src/platform/chain/chain-rules.js';
+import { urlsIn } from '../../src/platform/config/settings.js';
 import { JsonRpcNode } from '../../src/platform/chain/json-rpc-node.js';
-import { blocksAt, headsOf, resultOf, type Heads } from '../../src/platform/chain/node-state.js';
-import { readTransferLogs, type TokenTransfer } from './transfer-logs.js';
+import {
+  blocksAt,
+  headsOf,
+  resultOf,
+  type Heads,
+  type NodeRules,
+} from '../../src/platform/chain/node-state.js';
+import {
+  ChainUnavailable,
+  isQuantity,
+  isWord,
+  quantity,
+  TRANSFER_TOPIC,
+} from '../../src/platform/chain/values.js';
 
 const MAX_BYTES = 33_554_432;
 const TIMEOUT_MS = 10_000;
 
-/** Blocks of the dev chain, and transfers of one token in them. Throws ChainUnavailable. */
+/** A transfer of the token, with addresses and hashes in lower case. */
+export interface TokenTransfer {
+  /** The same transfer in another block is another one. */
+  readonly id: string;
+  readonly transactionHash: string;
+  readonly to: string;
+  readonly amountMinor: bigint;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+}
+
+interface RawLog {
+  readonly topics: readonly [string, string, string];
+  readonly data: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly transactionHash: string;
+  readonly logIndex: string;
+}
+
+/** Blocks of the dev chain, and transfers of test USDC in them. Throws {@link ChainUnavailable}, also on any other chain. */
 export class DevChain {
   private readonly node: JsonRpcNode;
-  /** The highest that was final: an earlier final head revokes nothing. */
-  private highestFinal = 0;
+  private readonly rules: NodeRules;
+  private readonly token: string;
 
   constructor(
-    private readonly options: Pick<ChainRules, 'finality'> & {
-      readonly url: string;
-      /** Its contract, in lower case. */
-      readonly token: string;
+    config: Pick<Config, 'chainId' | 'payoutFinality'> & {
+      readonly chainRpcUrl: string;
+      readonly usdcAddress: string;
     },
     private readonly clock: Clock,
   ) {
-    this.node = new JsonRpcNode(options.url);
+    this.node = new JsonRpcNode(urlsIn(config.chainRpcUrl)[0]!);
+    this.rules = { chainId: DEV_CHAIN_ID, maxHeadAgeSeconds: 0, finality: chainRules(config).finality };
+    this.token = config.usdcAddress.toLowerCase();
   }
 
-  /** The newest block, and the newest final one. Also throws for any other chain. */
-  async heads(): Promise<Heads> {
-    const rules = { chainId: DEV_CHAIN_ID, maxHeadAgeSeconds: 0, finality: this.options.finality };
-    const heads = await headsOf(this.node, rules, this.clock);
-    this.highestFinal = Math.max(this.highestFinal, heads.final.number);
-    return heads;
+  /** The newest block, and the newest final one. */
+  heads(): Promise<Heads> {
+    return headsOf(this.node, this.rules, this.clock);
   }
 
-  /** By height; one that the chain does not have is left out. */
-  blocks(numbers: Iterable<number>): Promise<ReadonlyMap<number, Block>> {
+  blocks(numbers: Iterable<number>) {
     return blocksAt(this.node, [...new Set(numbers)]);
   }
 
-  /** To this address, in final blocks. */
-  async finalTransfers(from: number, recipient: string): Promise<readonly TokenTransfer[]> {
-    const { head } = await this.heads();
-    const to = Math.min(head.number, this.highestFinal);
-    return this.transfers(Math.max(0, Math.min(from, to)), to, recipient);
-  }
-
-  /** `recipient`: to this address alone. */
+  /** In the order of the chain. `recipient`: to this address alone. */
   async transfers(from: number, to: number, recipient?: string): Promise<readonly TokenTransfer[]> {
-    const filter = { fromBlock: quantity(from), toBlock: quantity(to), address: this.options.token };
+    const topics = [TRANSFER_TOPIC];
     const ofRecipient =
       recipient === undefined ? [] : [null, `0x${recipient.slice(2).toLowerCase().padStart(64, '0')}`];
-    const call = {
-      method: 'eth_getLogs',
-      params: [{ ...filter, topics: [TRANSFER_TOPIC, ...ofRecipient] }],
+    const filter = {
+      fromBlock: quantity(from),
+      toBlock: quantity(to),
+      address: this.token,
+      topics: [...topics, ...ofRecipient],
     };
+    const call = { method: 'eth_getLogs', params: [filter] };
     const options = { batch: 1, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
     const [response] = await this.node.ask([call], options);
-    return readTransferLogs(resultOf(response!));
+    const logs = resultOf(response!);
+    if (!Array.isArray(logs) || !logs.every(isTransfer))
+      throw new ChainUnavailable('the node returned malformed transfers');
+    return logs
+      .toSorted(
+        (a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
+      )
+      .map(transferOf);
   }
 
   close(): Promise<void> {
     return this.node.close();
   }
+}
+
+function transferOf(log: RawLog): TokenTransfer {
+  const transactionHash = log.transactionHash.toLowerCase();
+  const blockHash = log.blockHash.toLowerCase();
+  const amountMinor = BigInt(log.data);
+  return {
+    id: `${transactionHash}:${Number(log.logIndex)}:${blockHash}:${amountMinor}`,
+    transactionHash,
+    to: `0x${log.topics[2].slice(-40).toLowerCase()}`,
+    amountMinor,
+    blockNumber: Number(log.blockNumber),
+    blockHash,
+  };
+}
+
+function isTransfer(log: unknown): log is RawLog {
+  if (typeof log !== 'object' || log === null) return false;
+  const { topics, data, blockNumber, blockHash, transactionHash, logIndex } = log as Partial<RawLog>;
+  return (
+    Array.isArray(topics) &&
+    topics.length === 3 &&
+    topics.every(isWord) &&
+    [data, blockHash, transactionHash].every(isWord) &&
+    isQuantity(blockNumber) &&
+    isQuantity(logIndex)
+  );
 }

@@ -4,8 +4,8 @@ import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
-import { DepositScanner } from './deposit-scanner.js';
-import { Deposits } from './deposits.js';
+import { DepositWatch } from './deposit-watch.js';
+import { DevChain } from './dev-chain.js';
 import { SandboxOrders } from './sandbox-orders.js';
 import { SandboxProvider } from './sandbox-provider.js';
 
@@ -14,28 +14,31 @@ import { SandboxProvider } from './sandbox-provider.js';
 @Module({
   providers: [
     SandboxOrders,
-    Deposits,
     {
-      provide: DepositScanner,
-      inject: [CONFIG, CLOCK, Deposits, SandboxOrders],
-      useFactory: (config: Config, clock: Clock, deposits: Deposits, orders: SandboxOrders) => {
+      provide: DevChain,
+      inject: [CONFIG, CLOCK],
+      useFactory: (config: Config, clock: Clock): DevChain | null => {
         const { chainRpcUrl, usdcAddress, chainId } = config;
         if (chainRpcUrl === null || usdcAddress === null || chainId !== DEV_CHAIN_ID) return null;
-        return new DepositScanner({ ...config, chainRpcUrl, usdcAddress }, clock, deposits, orders);
+        return new DevChain({ ...config, chainRpcUrl, usdcAddress }, clock);
       },
     },
     {
+      provide: DepositWatch,
+      inject: [CONFIG, DevChain, SandboxOrders],
+      useFactory: (config: Config, chain: DevChain | null, orders: SandboxOrders) =>
+        chain === null ? null : new DepositWatch(config, chain, orders),
+    },
+    {
       provide: SANDBOX_PROVIDER,
-      inject: [CONFIG, CLOCK, SandboxOrders, Deposits, DepositScanner, Sealer],
+      inject: [CONFIG, CLOCK, SandboxOrders, DevChain, Sealer],
       useFactory: (
         config: Config,
         clock: Clock,
         orders: SandboxOrders,
-        deposits: Deposits,
-        scanner: DepositScanner | null,
+        chain: DevChain | null,
         sealer: Sealer,
-      ) =>
-        scanner === null ? null : new SandboxProvider(config, clock, orders, deposits, scanner.chain, sealer),
+      ) => (chain === null ? null : new SandboxProvider(config, clock, orders, chain, sealer)),
     },
   ],
   exports: [SANDBOX_PROVIDER],

@@ -1,22 +1,22 @@
 import { describeExchangeProvider } from '../../test/conformance/exchange-provider.conformance.js';
-import { ScanLab, SOLANA_ADDRESS } from '../../test/support/scan-lab.js';
+import { SandboxExchangeLab, SOLANA_ADDRESS } from '../../test/support/sandbox-exchange-lab.js';
 
 describeExchangeProvider('the sandbox', async () => {
-  const lab = await ScanLab.open();
-  // One that scans; the others only ask.
-  await lab.start();
-  const setDown = (isDown: boolean): Promise<unknown> =>
-    lab.db.database.query(
-      isDown ? 'alter schema exchange rename to away' : 'alter schema away rename to exchange',
-    );
+  const lab = await SandboxExchangeLab.start();
   return {
-    open: async () => (await lab.start({}, { isScanning: false })).provider,
+    open: async () => lab.open(),
     pairId: 'USDCSOL',
     withdrawAddress: SOLANA_ADDRESS,
     isSettledByUs: true,
     pay: async ({ depositAddress }, amount) => void (await lab.chain.transfer(depositAddress, amount)),
-    goAway: async () => void (await setDown(true)),
-    comeBack: async () => void (await setDown(false)),
+    startOutage: async () => {
+      lab.node.goDown();
+      await lab.db.database.query('alter schema exchange rename to unavailable');
+    },
+    endOutage: async () => {
+      lab.node.comeBack();
+      await lab.db.database.query('alter schema unavailable rename to exchange');
+    },
     cleanUp: () => lab.close(),
   };
 });

@@ -18,20 +18,20 @@ export interface ProviderUnderTest {
   open(): Promise<ExchangeProvider>;
   readonly pairId: string;
   readonly withdrawAddress: string;
-  /** Whether it pays out only once it is told to. */
+  /** Whether it pays out only after `settle`. */
   readonly isSettledByUs: boolean;
   /** Sends so much to the deposit address of an order, as a customer would. */
   pay(order: ProviderOrder, amount: string): Promise<void>;
   /** Takes away what the provider depends on, and gives it back. */
-  goAway(): Promise<void>;
-  comeBack(): Promise<void>;
+  startOutage(): Promise<void>;
+  endOutage(): Promise<void>;
   /** Called at the end. */
   cleanUp(): Promise<void>;
 }
 
-const NOTHING = { deposits: [], isDepositUnderWay: false, outcome: null };
+const NOTHING = { deposits: [], isDepositPending: false, outcome: null };
 
-/** What every provider of the exchange does, whatever stands behind it. */
+/** What every provider of the exchange does, whichever it is. */
 export function describeExchangeProvider(name: string, prepare: () => Promise<ProviderUnderTest>): void {
   describe(`${name} as a provider of the exchange`, () => {
     let under: ProviderUnderTest;
@@ -43,7 +43,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     });
     afterAll(() => under.cleanUp());
 
-    const wanted = (over: Partial<NewProviderOrder> = {}): NewProviderOrder => ({
+    const requested = (over: Partial<NewProviderOrder> = {}): NewProviderOrder => ({
       orderId: newId(),
       pairId: under.pairId,
       amountFrom: null,
@@ -52,8 +52,8 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       withdrawAddressMemo: null,
       ...over,
     });
-    const made = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
-      const { orderId, ...rest } = wanted();
+    const newOrder = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
+      const { orderId, ...rest } = requested();
       const order = await provider.create({ orderId, ...rest });
       return { order, reference: { orderId, reference: order.reference } };
     };
@@ -90,12 +90,12 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect(provider.pairIds).toContain(under.pairId);
       for (const pairId of ['NOSUCHPAIR', 'toString', '']) {
         await expect(provider.quote(pairId, null)).rejects.toBeInstanceOf(ProviderRefused);
-        await expect(provider.create(wanted({ pairId }))).rejects.toMatchObject({ parameter: 'pair_id' });
+        await expect(provider.create(requested({ pairId }))).rejects.toMatchObject({ parameter: 'pair_id' });
       }
     });
 
-    it('opens one order however often it is asked, from two processes at once too', async () => {
-      const order = wanted();
+    it('opens one order however often it is requested, from two processes at once too', async () => {
+      const order = requested();
       const other = await under.open();
       const [first, ...others] = await Promise.all([
         provider.create(order),
@@ -114,7 +114,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     });
 
     it('gives each order an address of its own', async () => {
-      const orders = await Promise.all(Array.from({ length: 20 }, () => provider.create(wanted())));
+      const orders = await Promise.all(Array.from({ length: 20 }, () => provider.create(requested())));
       expect(
         new Set(orders.map(({ depositAddress, depositAddressTag: tag }) => `${depositAddress} ${tag}`)).size,
       ).toBe(20);
@@ -122,13 +122,13 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
 
     it('knows of no deposit before one came, and of all that came before now', async () => {
       const before = Date.now();
-      const { reference } = await made();
+      const { reference } = await newOrder();
       expect(await provider.status(reference)).toMatchObject(NOTHING);
       await until(reference, ({ completeUntil }) => Date.parse(completeUntil ?? '') >= before);
     });
 
-    it('tells deposits, each for ever under one id', async () => {
-      const { order, reference } = await made();
+    it('reports deposits, each for ever under one id', async () => {
+      const { order, reference } = await newOrder();
       await under.pay(order, order.minimum);
       const one = await until(reference, ({ deposits }) => deposits.length > 0);
       await under.pay(order, order.amountFrom);
@@ -139,8 +139,8 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect((await provider.status(reference)).deposits).toEqual(two.deposits);
     });
 
-    it('pays out once, however often it is told to', async () => {
-      const { order, reference } = await made();
+    it('pays out once, however often it is settled', async () => {
+      const { order, reference } = await newOrder();
       await under.pay(order, order.amountFrom);
       const { deposits } = await until(reference, (status) => status.deposits.length > 0);
       const received = sum(deposits.map(({ amount }) => amount));
@@ -152,9 +152,9 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect((await provider.status(reference)).outcome).toEqual(outcome);
     });
 
-    it('processes nothing of an order that was cancelled, and still tells what is paid to it', async () => {
+    it('processes nothing of an order that was cancelled, and still reports what is paid to it', async () => {
       if (!under.isSettledByUs) return;
-      const { order, reference } = await made();
+      const { order, reference } = await newOrder();
       await provider.cancel(reference);
       await provider.cancel(reference);
       await under.pay(order, order.amountFrom);
@@ -167,17 +167,17 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
 
     it('keeps what it paid out when it is cancelled afterwards', async () => {
       if (!under.isSettledByUs) return;
-      const { order, reference } = await made();
+      const { order, reference } = await newOrder();
       const { amountFrom, amountTo } = order;
       await provider.settle(reference, { amountFrom, amountTo });
       await provider.cancel(reference);
       await until(reference, ({ outcome }) => outcome?.kind === 'completed');
     });
 
-    it('says that it cannot say, and goes on afterwards as if nothing had been', async () => {
-      const { order, reference } = await made();
-      const fresh = wanted();
-      await under.goAway();
+    it('says that it cannot say, and continues afterwards as if nothing had been', async () => {
+      const { order, reference } = await newOrder();
+      const fresh = requested();
+      await under.startOutage();
       try {
         await eventually(() =>
           provider.ping().then(
@@ -194,7 +194,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
           );
         await expect(provider.cancel(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
       } finally {
-        await under.comeBack();
+        await under.endOutage();
       }
       await eventually(() =>
         provider.ping().then(

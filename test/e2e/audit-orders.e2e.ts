@@ -40,13 +40,13 @@ describe('npm run audit -- verify, of exchange orders', () => {
     const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
     const observation: Observation = {
       deposits: [deposit],
-      isDepositUnderWay: false,
+      isDepositPending: false,
       completeUntil: at,
       outcome,
       at,
     };
     await loop.execute(order, completed, (state) => observe(observation, state));
-    await loop.execute(order, cancelled, (state) => cancelOrder({ at, isDepositUnderWay: false }, state));
+    await loop.execute(order, cancelled, (state) => cancelOrder({ at, isDepositPending: false }, state));
     const late = { ...observation, deposits: [{ ...deposit, id: '1:0x2:0', amount: '7' }], outcome: null };
     await loop.execute(order, cancelled, (state) => observe(late, state));
     await eventually(async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExchangeCaller } from '../../src/contexts/access/application/exchange-key-directory.js';
 import type { EdgeApp } from '../support/edge-app.js';
 import { ExchangeClient, exchangeSignature } from '../support/exchange-client.js';
-import { keyOf, merchantOf, startExchangeDoor } from '../support/exchange-door.js';
+import { keyOf, merchantOf, startExchangeEdge } from '../support/exchange-edge.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send, type ApiResponse } from '../support/signed-client.js';
 
@@ -13,7 +13,7 @@ const TITLE = 'Invalid API key or signature';
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 
-describe('the door of the exchange', () => {
+describe('the edge of the exchange', () => {
   let db: TestDatabase;
   let edge: EdgeApp;
   let signing: ExchangeClient;
@@ -21,7 +21,7 @@ describe('the door of the exchange', () => {
 
   beforeAll(async () => {
     db = await testDatabase();
-    edge = await startExchangeDoor(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+    edge = await startExchangeEdge(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
     signing = keyOf(edge, { demandsSignature: true });
     open = keyOf(edge);
   });
@@ -50,7 +50,7 @@ describe('the door of the exchange', () => {
     expect(response.json()).toMatchObject({ type: 'about:blank', title: TITLE, status: 401, errors: {} });
   };
 
-  it('refuses a key that is missing, malformed or unknown in the same words, and tells nobody which paths exist', async () => {
+  it('refuses a key that is missing, malformed or unknown in the same words, and does not reveal which paths exist', async () => {
     const details = new Set<unknown>();
     for (const query of ['', '?api_key=', '?api_key=nobody', `?api_key=${randomUUID()}`, '?API_KEY=x'])
       for (const path of ['/v1/tokens', '/v1/nothing', '/v1', '/v1/merchant/orders/', CONFIGURATION]) {
@@ -73,7 +73,7 @@ describe('the door of the exchange', () => {
     expect((await svc.get('/merchants/v1/probe/whoami', headers)).status).toBe(401);
   });
 
-  it('tells the handler whose key it is, and unknown paths and methods only to those who have one', async () => {
+  it('names the key to the handler, and unknown paths and methods only to those who have one', async () => {
     const caller = (await open.get('/v1/tokens')).json<ExchangeCaller>();
     const { apiKey, secret } = open.credentials;
     expect(caller).toMatchObject({ keyId: apiKey, demandsSignature: false, secrets: [secret] });
@@ -81,7 +81,7 @@ describe('the door of the exchange', () => {
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
   });
 
-  it('asks for no signature of tokens, and of no other key than one that demands it', async () => {
+  it('requires no signature for tokens, and only from keys that demand it', async () => {
     expect((await signing.get('/v1/tokens')).status).toBe(200);
     expect((await signing.get('/v1/tokens', {}, OTHER_ADDRESS)).status).toBe(200);
     expect((await orders(open, {}, null)).status).toBe(201);
@@ -159,7 +159,7 @@ describe('the door of the exchange', () => {
     }
   });
 
-  it('lists to headers that are signed, of every key, over an empty address, whatever the filters', async () => {
+  it('lists to headers that are signed, of every key, over an empty address, regardless of the filters', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({})).json()).toEqual({ key_id: client.credentials.apiKey });
       expect((await client.list({ withdraw_address: ADDRESS })).status).toBe(200);
@@ -206,12 +206,12 @@ describe('the door of the exchange', () => {
     const suspended = keyOf(edge, {}, 'suspended');
     const bound = keyOf(edge, { cidrs: ['203.0.113.0/24'] });
     const here = keyOf(edge, { cidrs: ['203.0.113.0/24', '127.0.0.0/8'] });
-    const told = async (client: ExchangeClient) => {
+    const refusal = async (client: ExchangeClient) => {
       const response = await client.get('/v1/tokens');
       return [response.status, response.json()['detail']];
     };
-    expect(await told(suspended)).toEqual([403, 'The merchant is suspended']);
-    expect(await told(bound)).toEqual([403, 'The address is outside the IP allow-list of the API key']);
+    expect(await refusal(suspended)).toEqual([403, 'The merchant is suspended']);
+    expect(await refusal(bound)).toEqual([403, 'The address is outside the IP allow-list of the API key']);
     expect((await here.get('/v1/tokens')).status).toBe(200);
     // Nobody is believed who says where he comes from, unless he is a configured proxy.
     const headers = { 'x-forwarded-for': '203.0.113.9' };

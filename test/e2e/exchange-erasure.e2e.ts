@@ -12,7 +12,7 @@ import { ADDRESS, orderIn, type OrdersPage } from '../support/exchange-orders.js
 import { expectInOrder } from '../support/in-order.js';
 import { specFolder } from '../support/run-folder.js';
 
-/** What an order knows of a person who cannot be taken for any other. */
+/** What an order knows of a person that no other has. */
 interface Payer {
   readonly user_id: string;
   readonly withdraw_address_tag: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TokenOffer } from '../../src/contexts/exchange/application/token-offer.js';
+import { TokenOffer } from '../../src/contexts/exchange/application/offers.js';
 import { TOKENS } from '../../src/contexts/exchange/domain/catalog.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 

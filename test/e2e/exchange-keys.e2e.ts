@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { shownSettings } from '../../src/contexts/exchange/cli/settings.js';
+import { listedSettings } from '../../src/contexts/exchange/cli/exchange.js';
 import { EXCHANGE_SETTINGS } from '../../src/contexts/exchange/settings.js';
 import { setting, type Setting } from '../../src/platform/config/settings.js';
 import { FRESH_MS } from '../../src/platform/http/merchant-directory.js';
@@ -68,71 +68,71 @@ describe('the keys of the exchange', () => {
     }
   };
 
-  it('work as soon as they are shown, in every process', async () => {
-    const made = await issue('--demand-signature', '--memo-signing', 'full', '--label', 'Shop');
-    expect(made).toMatchObject({ secret: expect.stringMatching(/^dxs_[0-9a-f]{64}$/), visible: true });
-    expect(await statuses(clients(made.api_key, made.secret))).toEqual([404, 404]);
+  it('work as soon as they are displayed, in every process', async () => {
+    const created = await issue('--demand-signature', '--memo-signing', 'full', '--label', 'Shop');
+    expect(created).toMatchObject({ secret: expect.stringMatching(/^dxs_[0-9a-f]{64}$/), visible: true });
+    expect(await statuses(clients(created.api_key, created.secret))).toEqual([404, 404]);
     const { keys } = await json<{ keys: { api_key: string }[] }>('key', 'list');
     const merchantId = app.merchant.credentials.apiKey;
-    expect(keys.find(({ api_key }) => api_key === made.api_key)).toEqual({
-      ...{ api_key: made.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
+    expect(keys.find(({ api_key }) => api_key === created.api_key)).toEqual({
+      ...{ api_key: created.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
       ...{ memo_signing: 'full', allowed_addresses: [] },
       pay_page: { has_logo: false, help_url: null, terms_url: null },
       ...{ issued_at: expect.any(String), revoked_at: null },
-      secrets: [{ secret_id: made.secret_id, issued_at: expect.any(String), revoked_at: null }],
+      secrets: [{ secret_id: created.secret_id, issued_at: expect.any(String), revoked_at: null }],
     });
     const text = await exchange('key', 'list', '--merchant', merchantId);
     expect(text).toMatch(
       new RegExp(
-        `${made.api_key}  Shop\\n.*\\n  status       valid, demands signatures, full ones for a tag or memo`,
+        `${created.api_key}  Shop\\n.*\\n  status       valid, demands signatures, full ones for a tag or memo`,
       ),
     );
-    expect(text).not.toContain(made.secret);
+    expect(text).not.toContain(created.secret);
     expect(text).not.toContain('dxs_');
     expect(await exchange('key', 'list', '--merchant', app.secondMerchant.credentials.apiKey)).toBe(
       'No keys\n',
     );
   });
 
-  it('are shown to people too, once', async () => {
+  it('are displayed to people too, once', async () => {
     const text = await exchange('key', 'issue', '--merchant', app.merchant.credentials.apiKey);
     expect(text).toMatch(/demands no signatures\n\n {2}api_key\s+\S{36}\n {2}secret\s+dxs_[0-9a-f]{64}/);
   });
 
   it('are rotated with an overlap in which both secrets sign', async () => {
-    const made = await issue();
-    const rotated = await json<Issued>('key', 'rotate', made.api_key);
-    const [before, after] = [made, rotated].map(({ secret }) => clients(made.api_key, secret));
+    const created = await issue();
+    const rotated = await json<Issued>('key', 'rotate', created.api_key);
+    const [before, after] = [created, rotated].map(({ secret }) => clients(created.api_key, secret));
     for (const callers of [before!, after!]) expect(await statuses(callers, LIST)).toEqual([200, 200]);
-    await expect(exchange('key', 'rotate', made.api_key)).rejects.toThrow('2 secrets are valid');
-    await exchange('key', 'revoke-secret', made.api_key, made.secret_id);
+    await expect(exchange('key', 'rotate', created.api_key)).rejects.toThrow('2 secrets are valid');
+    await exchange('key', 'revoke-secret', created.api_key, created.secret_id);
     await expectWithinTwoSeconds(401, before!, LIST);
     expect(await statuses(after!, LIST)).toEqual([200, 200]);
-    await expect(exchange('key', 'revoke-secret', made.api_key, rotated.secret_id)).rejects.toThrow(
+    await expect(exchange('key', 'revoke-secret', created.api_key, rotated.secret_id)).rejects.toThrow(
       'It is the last secret',
     );
   });
 
   it('are refused within two seconds of being revoked, in every process, as if they had never been', async () => {
-    const made = await issue();
-    const callers = clients(made.api_key, made.secret);
+    const created = await issue();
+    const callers = clients(created.api_key, created.secret);
     expect(await statuses(callers)).toEqual([404, 404]);
-    await exchange('key', 'revoke', made.api_key.toUpperCase());
+    await exchange('key', 'revoke', created.api_key.toUpperCase());
     await expectWithinTwoSeconds(401, callers);
-    const unknown = clients(randomUUID(), made.secret);
+    const unknown = clients(randomUUID(), created.secret);
     for (const [place, caller] of callers.entries()) {
       const [revoked, never] = [await caller.get(NOWHERE), await unknown[place]!.get(NOWHERE)];
       expect(revoked.json()).toEqual(never.json());
     }
     expect(await exchange('key', 'list')).toMatch(
-      new RegExp(`${made.api_key}\\n.*\\n  status       revoked`),
+      new RegExp(`${created.api_key}\\n.*\\n  status       revoked`),
     );
-    await expect(exchange('key', 'rotate', made.api_key)).rejects.toThrow('The key is revoked');
+    await expect(exchange('key', 'rotate', created.api_key)).rejects.toThrow('The key is revoked');
   });
 
   it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
     const { api_key: key } = await issue();
-    const shown = async (): Promise<unknown> => {
+    const displayed = async (): Promise<unknown> => {
       const { keys } = await json<{ keys: { api_key: string; pay_page: unknown }[] }>('key', 'list');
       return keys.find(({ api_key }) => api_key === key)?.pay_page;
     };
@@ -147,12 +147,12 @@ describe('the keys of the exchange', () => {
     expect(await exchange('key', 'page', key, '--logo', logo, '--help-url', help, '--terms-url', terms)).toBe(
       'Pay page set\n',
     );
-    expect(await shown()).toEqual({ has_logo: true, help_url: help, terms_url: terms });
+    expect(await displayed()).toEqual({ has_logo: true, help_url: help, terms_url: terms });
     expect(await exchange('key', 'list')).toContain(`pay page     logo, help ${help}, terms ${terms}`);
 
     await exchange('key', 'page', key, '--help-url', help);
     const cleared = { has_logo: false, help_url: help, terms_url: null };
-    expect(await shown()).toEqual(cleared);
+    expect(await displayed()).toEqual(cleared);
 
     const large = file('large.png', Buffer.concat([png, Buffer.alloc(16_384)]));
     const jpeg = file('logo.jpg', Buffer.from('ffd8ffe0', 'hex'));
@@ -164,7 +164,7 @@ describe('the keys of the exchange', () => {
       [['--terms-url', 'shop.example'], 'https://'],
     ] as const)
       await expect(exchange('key', 'page', key, ...options)).rejects.toThrow(why);
-    expect(await shown()).toEqual(cleared);
+    expect(await displayed()).toEqual(cleared);
     await expect(exchange('key', 'page', randomUUID(), '--help-url', help)).rejects.toThrow('not found');
     await exchange('key', 'revoke', key);
     await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
@@ -174,14 +174,14 @@ describe('the keys of the exchange', () => {
     const { merchant_id: merchant } = JSON.parse(
       await run('merchant', '--json', 'create', '--name', 'Exchanger'),
     ) as { merchant_id: string };
-    const made = await json<Issued>('key', 'issue', '--merchant', merchant);
-    const callers = clients(made.api_key, made.secret);
-    await exchange('key', 'allow', made.api_key, '203.0.113.0/24', '198.51.100.7');
+    const created = await json<Issued>('key', 'issue', '--merchant', merchant);
+    const callers = clients(created.api_key, created.secret);
+    await exchange('key', 'allow', created.api_key, '203.0.113.0/24', '198.51.100.7');
     expect(await statuses(callers)).toEqual([403, 403]);
     expect(await exchange('key', 'list', '--merchant', merchant)).toContain(
       'allowed IPs  198.51.100.7/32, 203.0.113.0/24',
     );
-    await exchange('key', 'allow', made.api_key);
+    await exchange('key', 'allow', created.api_key);
     expect(await exchange('key', 'list', '--merchant', merchant)).toContain('allowed IPs  anywhere');
     await expectWithinTwoSeconds(404, callers);
     await run('merchant', 'suspend', merchant);
@@ -197,7 +197,7 @@ describe('the keys of the exchange', () => {
       return keys.reduce((sum, { exchange_secrets }) => sum + exchange_secrets, 0);
     };
     const before = await count();
-    const made = await issue();
+    const created = await issue();
     expect(await count()).toBe(before + 1);
     expect(await run('keys', 'status')).toMatch(
       /\d personal keys, .*\d+ exchange secrets, \d+ merchant keys/,
@@ -205,14 +205,14 @@ describe('the keys of the exchange', () => {
     const [{ n: leaks }] = (await app.database.query<{ n: number }>(
       `select (select count(*) from event_store.events e where e::text like '%' || $1 || '%')::int +
               (select count(*) from access.secrets s where s::text like '%' || $1 || '%')::int as n`,
-      [made.secret.slice(4)],
+      [created.secret.slice(4)],
     )) as [{ n: number }];
     expect(leaks).toBe(0);
-    await exchange('key', 'revoke', made.api_key);
+    await exchange('key', 'revoke', created.api_key);
     expect(await count()).toBe(before);
   });
 
-  it('are listed as before when their read model was built anew', async () => {
+  it('are listed as before when their read model was built again', async () => {
     const before = await exchange('--json', 'key', 'list');
     expect(await run('rebuild', 'access.directory')).toMatch(/access\.directory: \d+ events/);
     expect(await exchange('--json', 'key', 'list')).toBe(before);
@@ -258,8 +258,8 @@ describe('the keys of the exchange', () => {
     const secret = setting('SHOP_SECRET', (text) => text, '', 'what it is for.', true);
     const place = setting('SHOP_URL', (text) => text, '', 'where it is.');
     const values = { secret: 'hunter2', place: 'https://shop:hunter2@shop' };
-    expect(shownSettings({ secret, place }, values)).toEqual([
-      { name: 'SHOP_SECRET', value: '(set, not shown)', help: 'what it is for.' },
+    expect(listedSettings({ secret, place }, values)).toEqual([
+      { name: 'SHOP_SECRET', value: '(set, not displayed)', help: 'what it is for.' },
       { name: 'SHOP_URL', value: 'https://shop:[redacted]@shop', help: 'where it is.' },
     ]);
   });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { EdgeApp } from '../support/edge-app.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../support/exchange-client.js';
-import { keyOf, startExchangeDoor } from '../support/exchange-door.js';
+import { keyOf, startExchangeEdge } from '../support/exchange-edge.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import type { ApiResponse } from '../support/signed-client.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const LIST = '/v1/merchant/orders';
 
-describe('the door of the exchange counts requests (contract.md 21.6)', () => {
+describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
   let db: TestDatabase;
   let limited: EdgeApp;
 
@@ -19,7 +19,7 @@ describe('the door of the exchange counts requests (contract.md 21.6)', () => {
       ...{ RATE_LIMIT_PER_MINUTE: '3', RATE_LIMIT_PER_IP_PER_MINUTE: '60' },
       TRUST_PROXY: '127.0.0.1',
     };
-    limited = await startExchangeDoor(db.database, env);
+    limited = await startExchangeEdge(db.database, env);
   });
   afterAll(async () => {
     await limited.close();
@@ -61,7 +61,8 @@ describe('the door of the exchange counts requests (contract.md 21.6)', () => {
     const stranger = new ExchangeClient(limited.url, { apiKey, secret: 'guessed' });
     const tokens = { path: '/v1/tokens', headers: from(1) };
     const act = { method: 'PATCH', path: '/v1/orders/x/cancel', signs: ADDRESS, headers: from(1) } as const;
-    for (const call of [tokens, act]) expect((await stranger.call(call)).status).toBe(429);
+    const unneeded = { ...tokens, query: { signature_v2: 'ignored' } };
+    for (const call of [tokens, act, unneeded]) expect((await stranger.call(call)).status).toBe(429);
     expect(await statuses(3, () => orders(stranger))).toEqual([401, 401, 401]);
     expect(await statuses(4, () => byLink(2))).toEqual([201, 201, 201, 429]);
     // What only the owner can sign, from wherever it comes.
@@ -87,7 +88,7 @@ describe('the door of the exchange counts requests (contract.md 21.6)', () => {
     expect(await statuses(4, elsewhere)).toEqual([200, 200, 200, 429]);
   });
 
-  it('from the address that a configured proxy tells of', async () => {
+  it('from the address that a configured proxy reports', async () => {
     const client = keyOf(limited, { cidrs: ['203.0.113.0/24'] });
     const from = async (address: string) => {
       const headers = { 'x-forwarded-for': address };

@@ -34,7 +34,7 @@ describe('GET /v1/merchant/orders', () => {
     expect([response.status, response.text.slice(0, 200)]).toEqual([200, expect.anything()]);
     return response.json<OrdersPage>();
   };
-  const shown = async (query: Record<string, string>, by = key): Promise<number[]> => {
+  const displayed = async (query: Record<string, string>, by = key): Promise<number[]> => {
     const { total_count, orders, next_cursor } = await page(query, by);
     expect(orders).toHaveLength(total_count);
     expect(next_cursor).toBeNull();
@@ -73,7 +73,7 @@ describe('GET /v1/merchant/orders', () => {
     ['92 days', { start_date: '2025-11-01', end_date: '2026-02-01' }, [5, 4, 3, 2, 1, 0]],
     ['days without orders', { start_date: '2020-01-01', end_date: '2020-01-31' }, []],
   ])('200: %s', async (_, query, expected) => {
-    expect(await shown(query)).toEqual(expected);
+    expect(await displayed(query)).toEqual(expected);
   });
 
   it('200: an order as it is, with null for what it has not', async () => {
@@ -132,11 +132,11 @@ describe('GET /v1/merchant/orders', () => {
   });
 
   it('200: nothing of another key, of the same merchant or not', async () => {
-    expect(await shown(JANUARY, app.exchange.signing)).toEqual([]);
+    expect(await displayed(JANUARY, app.exchange.signing)).toEqual([]);
     const stranger = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
-    expect(await shown({ ...JANUARY, user_id: 'ann' }, stranger)).toEqual([]);
+    expect(await displayed({ ...JANUARY, user_id: 'ann' }, stranger)).toEqual([]);
     const cursor = (await page({ ...JANUARY, page_size: '1' })).next_cursor!;
-    expect(await shown({ ...JANUARY, page_cursor: cursor }, stranger)).toEqual([]);
+    expect(await displayed({ ...JANUARY, page_cursor: cursor }, stranger)).toEqual([]);
   });
 
   it.each<[string, Record<string, string | undefined>, RegExp]>([

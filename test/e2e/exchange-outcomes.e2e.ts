@@ -34,10 +34,10 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     await app?.close();
   });
 
-  const made = async (by = app.exchange.open): Promise<OrderRecord> =>
+  const newOrder = async (by = app.exchange.open): Promise<OrderRecord> =>
     orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
-  const madeBriefly = (): Promise<OrderRecord> =>
-    made(new ExchangeClient(brief.address!, app.exchange.open.credentials));
+  const newShortOrder = (): Promise<OrderRecord> =>
+    newOrder(new ExchangeClient(brief.address!, app.exchange.open.credentials));
   /** Pays, and has it confirmed. */
   const pay = async ({ deposit_address }: OrderRecord, amount: string): Promise<string> => {
     const { hash } = await app.chain.transfer(deposit_address, amount);
@@ -50,7 +50,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     const response = await app.exchange.open.list({ start_date: yesterday, end_date: today });
     return response.json<{ orders: OrderRecord[] }>().orders.find((order) => order.id === id)!;
   };
-  /** Nobody asks for it: the watch finds it out. */
+  /** The watch finds it without a request. */
   const until = (id: string, shows: (order: OrderRecord) => boolean): Promise<OrderRecord> =>
     eventually(async () => {
       const order = await listed(id);
@@ -68,8 +68,8 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
   };
 
-  it('a deposit of what was asked: completed', async () => {
-    const order = await made();
+  it('a deposit of what was requested: completed', async () => {
+    const order = await newOrder();
     const hash = await pay(order, '100');
     expect(await until(order.id, ({ status }) => status === 'completed')).toEqual({
       ...order,
@@ -83,7 +83,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   });
 
   it('less, then the rest: completed', async () => {
-    const order = await made();
+    const order = await newOrder();
     await pay(order, '99.999999');
     const part = await until(order.id, ({ amount_received }) => amount_received !== '0');
     expect(part).toMatchObject({ status: 'pending', amount_received: '99.999999', amount_refundable: '0' });
@@ -95,7 +95,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   });
 
   it('more than the pair takes: completed, and the rest is refundable', async () => {
-    const order = await made();
+    const order = await newOrder();
     await pay(order, (BigInt(order.maximum) + 7n).toString());
     expect(await until(order.id, ({ status }) => status === 'completed')).toMatchObject({
       amount_from: order.maximum,
@@ -103,8 +103,8 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('a second deposit: late, owed, listed for the operator until it is given back', async () => {
-    const order = await made();
+  it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
+    const order = await newOrder();
     await pay(order, '100');
     await until(order.id, ({ status }) => status === 'completed');
     const hash = await pay(order, '33.5');
@@ -115,12 +115,12 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       amount_refundable: '33.5',
       late_deposits: [{ amount: '33.5', transaction_hash: hash }],
     });
-    type Owed = { orders: { order_id: string; owed: string }[] };
-    const owed = async (): Promise<string | undefined> =>
-      (await exchange<Owed>('orders', '--owed', '--key', app.exchange.open.credentials.apiKey)).orders.find(
-        ({ order_id }) => order_id === order.id,
-      )?.owed;
-    expect(await eventually(owed)).toBe('33.5');
+    type Refundable = { orders: { order_id: string; refundable: string }[] };
+    const refundable = async (): Promise<string | undefined> =>
+      (
+        await exchange<Refundable>('orders', '--owed', '--key', app.exchange.open.credentials.apiKey)
+      ).orders.find(({ order_id }) => order_id === order.id)?.refundable;
+    expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
     const back = (await app.chain.transfer(payer, '33.5')).hash;
     const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
@@ -139,10 +139,10 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     await app.chain.mine();
     await expect(refund('33.5', elsewhere)).rejects.toThrow('to an address that paid the order');
     await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
-    const recorded = { owed: '0', currency: 'USDC on Ethereum', is_checked: true };
+    const recorded = { refundable: '0', currency: 'USDC on Ethereum', is_checked: true };
     expect(await refund('33.5')).toEqual(recorded);
-    expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ owed: '0' });
-    const another = await made();
+    expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
+    const another = await newOrder();
     await pay(another, '100');
     await pay(another, '33.5');
     await until(another.id, ({ late_deposits }) => late_deposits.length > 0);
@@ -151,7 +151,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       'recorded as a refund of order-',
     );
     expect(await exchange('refund', another.id, ...again, elsewhere, '--to', stranger)).toEqual(recorded);
-    await eventually(async () => (await owed()) === undefined);
+    await eventually(async () => (await refundable()) === undefined);
     expect((await listed(order.id)).amount_refundable).toBe('0');
     const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);
     expect(events.map(({ type }) => type)).toEqual([
@@ -165,7 +165,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   });
 
   it('refunds of two orders in one transaction: each has a transfer of its own, a third order has none', async () => {
-    const orders = [await made(), await made(), await made()] as const;
+    const orders = [await newOrder(), await newOrder(), await newOrder()] as const;
     for (const order of orders) {
       await pay(order, '100');
       await pay(order, '7');
@@ -175,21 +175,17 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     await app.chain.mine();
     const refund = ({ id }: OrderRecord): Promise<object> =>
       exchange('refund', id, '--amount', '7', '--transaction', hash);
-    const recorded = { owed: '0', currency: 'USDC on Ethereum', is_checked: true };
+    const recorded = { refundable: '0', currency: 'USDC on Ethereum', is_checked: true };
     expect(await refund(orders[0])).toEqual(recorded);
-    expect(await refund(orders[0])).toMatchObject({ owed: '0' });
+    expect(await refund(orders[0])).toMatchObject({ refundable: '0' });
     expect(await refund(orders[1])).toEqual(recorded);
     await expect(refund(orders[2])).rejects.toThrow('recorded as a refund of order-');
   });
 
-  it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation takes it away', async () => {
-    const order = await made();
+  it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation removes it', async () => {
+    const order = await newOrder();
     const snapshot = await app.chain.rpc('evm_snapshot', []);
     await app.chain.transfer(order.deposit_address, '100');
-    await eventually(async () => {
-      const seen = 'select from exchange.awaited_deposits where order_id = $1';
-      return (await app.database.query(seen, [order.id])).length > 0;
-    });
     expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
     expect((await listed(order.id)).amount_received).toBe('0');
     await app.chain.rpc('evm_revert', [snapshot]);
@@ -208,7 +204,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   });
 
   it('no deposit in time: expired, and one that comes then is late', async () => {
-    const order = await madeBriefly();
+    const order = await newShortOrder();
     await until(order.id, ({ status }) => status === 'expired');
     expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);
     await pay(order, '100');
@@ -220,7 +216,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('tells the operator what is no order and no status', async () => {
+  it('refuses an unknown order and an unknown status', async () => {
     await expect(exchange('order', app.merchant.credentials.apiKey)).rejects.toThrow('Order not found');
     await expect(exchange('orders', '--status', 'lost')).rejects.toThrow('--status must be one of');
     expect((await exchange<{ orders: object[] }>('orders', '--most', '2')).orders).toHaveLength(2);

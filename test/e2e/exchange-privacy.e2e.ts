@@ -43,7 +43,7 @@ test('addresses, tags, memos and signatures of the exchange reach neither the lo
     collector.closeAllConnections();
     await new Promise((resolve) => collector.close(resolve));
   }
-  // Each in the way it is meant: made, refused, found nowhere.
+  // Each in the way it is meant: created, refused, found nowhere.
   expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
   const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
     [ADDRESS, 'another address'].map((address) => exchangeSignature(secret, address)),

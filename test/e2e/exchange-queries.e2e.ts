@@ -19,7 +19,7 @@ const PIECES = [
   ...[`&withdraw_address=${ADDRESS}`, '&withdraw_address_memo=%00', '&user_id=', '&pair_id=USDCSOL'],
   ...['&to_token=sol', '&token=sol', '&start_date=2026-01-01&end_date=2026-01-02', '&page_size=', '1e9'],
 ];
-/** Bytes that may stand in a request line, in whatever order. */
+/** Bytes that may stand in a request line, in any order. */
 const BYTES = fc.string({
   unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)),
   maxLength: 5,
@@ -42,19 +42,19 @@ async function statusOf(requestLine: string, headers: readonly string[]): Promis
   return Number((await text(socket)).slice(9, 12));
 }
 
-test('whatever stands in a query has a response, and never one of 5xx', async () => {
+test('any query has a response, and never one of 5xx', async () => {
   const { apiKey, secret } = app.exchange.open.credentials;
-  const asked = fc.asyncProperty(fc.constantFrom(...ROUTES), QUERY, async (route, pieces) => {
+  const requested = fc.asyncProperty(fc.constantFrom(...ROUTES), QUERY, async (route, pieces) => {
     const query = pieces.join('');
     const headers = [`X-Api-Key: ${apiKey}`, `X-Signature: ${exchangeSignature(secret, '')}`];
     const status = await statusOf(`${route}?api_key=${apiKey}&${query}`, headers);
     expect(status).toBeGreaterThanOrEqual(200);
     expect(status).toBeLessThan(500);
   });
-  await fc.assert(asked, { numRuns: 400 });
+  await fc.assert(requested, { numRuns: 400 });
 });
 
-test('400, and nothing is made: a memo, a tag or a user_id of bytes that are no UTF-8', async () => {
+test('400, and nothing is created: a memo, a tag or a user_id of bytes that are no UTF-8', async () => {
   const { apiKey, secret } = app.exchange.open.credentials;
   const order = `api_key=${apiKey}&pair_id=USDCSOL&withdraw_address=${ADDRESS}`;
   for (const name of ['withdraw_address_memo', 'withdraw_address_tag', 'user_id']) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { EdgeApp } from '../support/edge-app.js';
 import { exchangeSignature, querySignature, type ExchangeClient } from '../support/exchange-client.js';
-import { keyOf, startExchangeDoor } from '../support/exchange-door.js';
+import { keyOf, startExchangeEdge } from '../support/exchange-edge.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
@@ -15,7 +15,7 @@ describe('a signature of the whole query (contract.md 21.8)', () => {
   let open: ExchangeClient;
   beforeAll(async () => {
     db = await testDatabase();
-    edge = await startExchangeDoor(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+    edge = await startExchangeEdge(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
     signing = keyOf(edge, { demandsSignature: true });
     open = keyOf(edge);
   });

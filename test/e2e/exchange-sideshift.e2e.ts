@@ -10,7 +10,7 @@ import { specFolder } from '../support/run-folder.js';
 import { ShiftBook } from '../support/sideshift/shift-book.js';
 import { SideShift } from '../support/sideshift/sideshift.js';
 
-const WANTED = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' };
+const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' };
 /** Of a network in Iran. */
 const FROM_THERE = { 'x-forwarded-for': '185.143.234.1' };
 
@@ -44,13 +44,13 @@ afterAll(async () => {
   await sideshift?.goAway();
 });
 
-async function made(): Promise<{ order: OrderRecord; shiftId: string }> {
-  const order = orderIn(await open.order(WANTED), 201);
+async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
+  const order = orderIn(await open.order(REQUEST), 201);
   const shift = [...sideshift.book.shifts.values()].find(({ externalId }) => externalId === order.id)!;
   return { order, shiftId: shift.id };
 }
 
-/** The worker finds out by itself. */
+/** The worker finds out automatically. */
 const until = (id: string, status: string): Promise<OrderRecord> =>
   eventually(async () => {
     const order = orderIn(await open.act(id, 'refresh', ADDRESS));
@@ -58,8 +58,8 @@ const until = (id: string, status: string): Promise<OrderRecord> =>
   });
 
 describe('an order at SideShift', () => {
-  it('is completed once what was asked for has come', async () => {
-    const { order, shiftId } = await made();
+  it('is completed once the requested amount has come', async () => {
+    const { order, shiftId } = await newOrder();
     expect(order).toMatchObject({ status: 'pending', amount_from: '100', minimum: '100', maximum: '100' });
     expect(order.deposit_address).toBe(sideshift.book.find(shiftId).depositAddress);
     sideshift.pay(shiftId, '100');
@@ -73,7 +73,7 @@ describe('an order at SideShift', () => {
   });
 
   it.each(['99', '101'])('has failed and is refundable when %s came', async (amount) => {
-    const { order, shiftId } = await made();
+    const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, amount);
     expect(await until(order.id, 'failed')).toMatchObject({
       reason: 'refund_address_needed',
@@ -81,12 +81,12 @@ describe('an order at SideShift', () => {
     });
   });
 
-  it('is as it was while SideShift contradicts itself, which the log tells the operator', async () => {
-    const { order, shiftId } = await made();
-    sideshift.lie = (told, path) =>
-      path.endsWith(shiftId)
-        ? { ...told, depositAddress: '0x1111111111111111111111111111111111111111' }
-        : told;
+  it('is as it was while SideShift contradicts itself, and an error is logged', async () => {
+    const { order, shiftId } = await newOrder();
+    sideshift.lie = (reported, request) =>
+      request.endsWith(shiftId)
+        ? { ...reported, depositAddress: '0x1111111111111111111111111111111111111111' }
+        : reported;
     sideshift.pay(shiftId, '100');
     expectProblem(await open.act(order.id, 'refresh', ADDRESS), 503);
     await eventually(() =>
@@ -94,19 +94,21 @@ describe('an order at SideShift', () => {
         .split('\n')
         .some((line) => /"contradiction"/.test(line) && line.includes(order.id)),
     );
-    sideshift.lie = (told) => told;
+    sideshift.lie = (reported) => reported;
     await until(order.id, 'completed');
   });
 
   it('is refused with the parameter at fault', async () => {
-    const own = { ...WANTED, withdraw_address: ShiftBook.OWN_ADDRESS };
+    const own = { ...REQUEST, withdraw_address: ShiftBook.OWN_ADDRESS };
     expectProblem(await open.order(own), 422, { withdraw_address: [expect.any(String)] });
-    expectProblem(await open.order({ ...WANTED, pair_id: 'LTCSOL' }), 422, { pair_id: [expect.any(String)] });
-    expectProblem(await open.order({ ...WANTED, withdraw_address_memo: '7' }), 422, {
+    expectProblem(await open.order({ ...REQUEST, pair_id: 'LTCSOL' }), 422, {
+      pair_id: [expect.any(String)],
+    });
+    expectProblem(await open.order({ ...REQUEST, withdraw_address_memo: '7' }), 422, {
       withdraw_address_memo: [expect.any(String)],
     });
     sideshift.deniedAddress = '185.143.234.1';
-    const denied = { method: 'POST', path: '/v1/orders', query: WANTED, headers: FROM_THERE } as const;
+    const denied = { method: 'POST', path: '/v1/orders', query: REQUEST, headers: FROM_THERE } as const;
     expectProblem(await open.call(denied), 422);
     sideshift.deniedAddress = '2a03:2880:f12f:83:face:b00c:0:25de';
     const byIpv6 = { 'x-forwarded-for': '2a03:2880:f12f:83:face:b00c::25de' };
@@ -114,25 +116,25 @@ describe('an order at SideShift', () => {
     sideshift.deniedAddress = null;
   });
 
-  it('cannot be made while SideShift is away, and the service is ready and says so', async () => {
+  it('cannot be created while SideShift is unavailable, and the service is ready and says so', async () => {
     await sideshift.goAway();
-    const response = await open.order(WANTED);
+    const response = await open.order(REQUEST);
     expectProblem(response, 503);
     expect(response.headers['retry-after']).toBe('5');
     await eventually(async () => {
       const ready = await fetch(`${app.url}/health/ready`);
-      return ready.status === 200 && (await ready.text()).includes('sideshift is away');
+      return ready.status === 200 && (await ready.text()).includes('sideshift is unavailable');
     });
     await sideshift.comeBack();
-    await eventually(async () => (await open.order(WANTED)).status === 201);
+    await eventually(async () => (await open.order(REQUEST)).status === 201);
   });
 });
 
 describe('the notice for the country of the caller', () => {
   it('comes with orders, their actions, tokens and the configuration', async () => {
-    const { order } = await made();
+    const { order } = await newOrder();
     for (const call of [
-      { method: 'POST', path: '/v1/orders', query: WANTED },
+      { method: 'POST', path: '/v1/orders', query: REQUEST },
       { method: 'PATCH', path: `/v1/orders/${order.id}/refresh` },
       { path: '/v1/tokens', query: { to_token: 'sol' } },
       { path: '/v1/merchants/configuration', query: { token: 'sol', withdraw_address: ADDRESS } },

@@ -21,7 +21,7 @@ const unsigned = (address = ADDRESS): Record<string, string> => ({
 });
 
 describe('the calls of the page', () => {
-  it('401 without the session of a page, whatever is put in its place', async () => {
+  it('401 without the session of a page, with anything else in its place', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned()));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
@@ -144,7 +144,7 @@ describe('the calls of the page', () => {
     expect((await visitor.call(path, {})).status).toBe(409);
   });
 
-  it('tell of an order as it goes on, up to so many of one address', async () => {
+  it('follow an order, up to a number of streams of one address', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
     const { order } = await visitor.order();
     const follow = () => visitor.call(`orders/${order.id}/events`);
@@ -155,11 +155,11 @@ describe('the calls of the page', () => {
     expect(followed.headers.get('cache-control')).toBe('no-store');
     const text = followed.text();
     expect((await visitor.call(`orders/${order.id}/cancel`, {})).status).toBe(200);
-    const told = [...(await text).matchAll(/^data: (.*)$/gm)].map(
+    const reported = [...(await text).matchAll(/^data: (.*)$/gm)].map(
       ([, data]) => JSON.parse(data!) as PayOrder,
     );
-    expect(told.map((each) => each.order.status)).toEqual(['pending', 'cancelled']);
-    expect(told.at(-1)).toMatchObject({ is_final: true, order: { id: order.id } });
+    expect(reported.map((each) => each.order.status)).toEqual(['pending', 'cancelled']);
+    expect(reported.at(-1)).toMatchObject({ is_final: true, order: { id: order.id } });
     for (const { body, bodyUsed } of streams) if (!bodyUsed) await body?.cancel();
   });
 

@@ -44,16 +44,16 @@ suite('the pay page on a device', () => {
   it('copies the tag of an address that needs one, and warns that it must not be left out', async () => {
     guest = await PayGuest.arrive(app, browser, { permissions: ['clipboard-read', 'clipboard-write'] });
     const tag = '778899';
-    let shown = '';
+    let displayed = '';
     const withTag = async (route: Route): Promise<void> => {
       const response = await route.fetch();
       const body = (await response.json()) as PayOrder;
-      shown = JSON.stringify({ ...body, order: { ...body.order, deposit_address_tag: tag } });
-      await route.fulfill({ response, body: shown });
+      displayed = JSON.stringify({ ...body, order: { ...body.order, deposit_address_tag: tag } });
+      await route.fulfill({ response, body: displayed });
     };
     await guest.page.route('**/widget/api/orders', withTag);
     await guest.page.route('**/widget/api/orders/*/events', (route) =>
-      route.fulfill({ contentType: 'text/event-stream', body: `data: ${shown}\n\n` }),
+      route.fulfill({ contentType: 'text/event-stream', body: `data: ${displayed}\n\n` }),
     );
     await guest.toPayment(link());
     await guest.text('payTag').waitFor();

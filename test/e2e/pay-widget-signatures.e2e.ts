@@ -31,7 +31,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
   };
   const MORE = { withdraw_address_memo: '7', return_url: 'https://shop.example/done?order=7' };
 
-  it('opens the page with a memo and a way back, whatever the key demands', async () => {
+  it('opens the page with a memo and a return URL, for every key', async () => {
     const full = await app.newExchangeKey(true, undefined, 'full');
     for (const key of [signing, open, full]) {
       const response = await navigate(widgetUrl(app, signedQuery(key, MORE)));

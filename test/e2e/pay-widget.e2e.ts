@@ -68,16 +68,16 @@ suite('the pay widget in a browser', () => {
     await guest.expectField('amountTo', 'SOL', '0.6');
 
     await guest.press('amountSubmit');
-    const asked = { amount: '120', symbol: 'USDC' };
-    await guest.heading('payHeading', asked);
+    const requested = { amount: '120', symbol: 'USDC' };
+    await guest.heading('payHeading', requested);
     await guest.inHeading();
     expect(await page.title()).toBe('Waiting for your payment · Test merchant');
     await guest.check('pay-3-payment-desktop');
     const address = await guest.address();
     await page.reload();
-    await guest.heading('payHeading', asked);
+    await guest.heading('payHeading', requested);
     expect(await guest.address()).toBe(address);
-    const label = guest.says('payQr', { ...asked, address });
+    const label = guest.says('payQr', { ...requested, address });
     expect(await page.getByRole('img', { name: label }).count()).toBe(1);
 
     await guest.press('paySent');
@@ -97,8 +97,8 @@ suite('the pay widget in a browser', () => {
       ...{ status: 'completed', withdraw_address: ADDRESS, amount_from: '120', amount_to: '0.6' },
       deposit_transaction_hash: hash,
     });
-    for (const shown of [hash, order!['withdraw_transaction_hash']!, order!['id']!, ADDRESS])
-      await page.getByText(shown, { exact: true }).waitFor();
+    for (const displayed of [hash, order!['withdraw_transaction_hash']!, order!['id']!, ADDRESS])
+      await page.getByText(displayed, { exact: true }).waitFor();
   });
 
   it('says how much more is to come when too little came, and takes the rest', async () => {
@@ -218,7 +218,7 @@ suite('the pay widget in a browser', () => {
     expect(await focused()).toBe('Copy Amount');
   });
 
-  it('a link that has expired says so, and an order that was made with it is followed on', async () => {
+  it('a link that has expired says so, and an order that was created with it is still followed', async () => {
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
     const later = new Date(Date.now() + SIGNED_URL_LASTS_MS);

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { order } from '../../src/contexts/exchange/domain/order.js';
-import type { OrderEvent, OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
+import {
+  type OrderEvent,
+  type OrderFacts,
+  userHash,
+} from '../../src/contexts/exchange/domain/order-events.js';
 import type { OrderRecord } from '../../src/contexts/exchange/domain/order-record.js';
-import { userHash } from '../../src/contexts/exchange/domain/user-hash.js';
 import { KeyedHash } from '../../src/platform/sealing/keyed-hash.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import type { TestApp } from './app.js';
@@ -28,7 +31,7 @@ export function orderIn(response: ApiResponse, status = 200): OrderRecord {
   return body.order;
 }
 
-/** Whose the order is by the address of who made it, as it is stored. */
+/** Whose the order is by the address of who created it, as it is stored. */
 export async function callerOf(
   { database }: Pick<TestApp, 'database'>,
   { id }: OrderRecord,
@@ -48,7 +51,7 @@ export function expectProblem(response: ApiResponse, status: number, errors: obj
   expect(response.json()).toMatchObject({ status, errors });
 }
 
-/** Orders of the key as if they had been made at other times; resolves to their ids. They stand at no provider. */
+/** Orders of the key as if they had been created at other times; resolves to their ids. No provider has them. */
 export async function pastOrders(
   app: Pick<TestApp, 'app' | 'merchant'>,
   key: ExchangeClient,
@@ -60,8 +63,8 @@ export async function pastOrders(
       const { apiKey: key_id } = key.credentials;
       const hash = (userId: string) => userHash(app.app.get(KeyedHash, { strict: false }), key_id, userId);
       const user = typeof more.user_id === 'string' ? { user_hash: hash(more.user_id) } : {};
-      const made = orderFacts({ key_id, merchant_id: app.merchant.credentials.apiKey, ...user, ...more });
-      const { order_id, created_at: at } = made;
+      const created = orderFacts({ key_id, merchant_id: app.merchant.credentials.apiKey, ...user, ...more });
+      const { order_id, created_at: at } = created;
       const following = then.map(
         (type) =>
           ({
@@ -76,13 +79,13 @@ export async function pastOrders(
             },
           }) as OrderEvent,
       );
-      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: made }, ...following]);
+      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following]);
       return order_id;
     }),
   );
 }
 
-/** What an order was made with. */
+/** What an order was created with. */
 export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
   return {

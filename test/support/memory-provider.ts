@@ -14,24 +14,24 @@ import {
 interface Kept {
   readonly order: ProviderOrder;
   deposits: Deposit[];
-  isDepositUnderWay: boolean;
+  isDepositPending: boolean;
   outcome: Outcome | null;
 }
 
-/** A provider whose answers a spec sets, and that counts what it is asked. */
+/** A provider whose responses a spec sets, and that counts what it is requested. */
 export class MemoryProvider implements ExchangeProvider {
   readonly name = 'memory';
   readonly pairIds = ['USDCSOL'];
   readonly orders = new Map<string, Kept>();
   readonly calls: string[] = [];
-  isAway = false;
+  isUnavailable = false;
   /** By its own rules it settles and cancels nothing yet. */
-  takesNothing = false;
+  acceptsNothing = false;
   /** How long a quote holds, in ms. */
   holdsMs = 3_600_000;
   /** How far ahead of the time it says that it knows everything, in ms. */
   aheadMs = 0;
-  /** Called before each answer of `status`. */
+  /** Called before each response of `status`. */
   beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
 
   async quote(): Promise<Quote> {
@@ -40,40 +40,42 @@ export class MemoryProvider implements ExchangeProvider {
   }
 
   async create({ orderId }: NewProviderOrder): Promise<ProviderOrder> {
-    this.answer('create');
+    this.record('create');
     const known = this.orders.get(orderId);
     if (known !== undefined) return known.order;
     const reference = `m-${this.orders.size}`;
     const order = { ...QUOTE, reference, expiresAt: this.expiry(), depositAddress: `0x${reference}` };
-    this.orders.set(orderId, { order, deposits: [], isDepositUnderWay: false, outcome: null });
+    this.orders.set(orderId, { order, deposits: [], isDepositPending: false, outcome: null });
     return order;
   }
 
   async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
-    this.answer('status');
+    this.record('status');
     await this.beforeStatus(orderId);
-    const { deposits, isDepositUnderWay, outcome } = this.order(orderId);
+    const { deposits, isDepositPending, outcome } = this.order(orderId);
     const completeUntil = new Date(Date.now() + this.aheadMs).toISOString();
-    return { deposits: [...deposits], isDepositUnderWay, outcome, completeUntil };
+    return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
   }
 
   async settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
-    this.answer('settle');
-    if (this.takesNothing) throw new ProviderUnavailable('not yet', 'later');
+    this.record('settle');
+    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
     this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
   }
 
   async cancel(): Promise<void> {
-    this.answer('cancel');
-    if (this.takesNothing) throw new ProviderUnavailable('not yet', 'later');
+    this.record('cancel');
+    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
   }
 
   async ping(): Promise<void> {
-    this.answer('ping');
+    this.record('ping');
   }
 
   set(
-    change: Partial<Pick<MemoryProvider, 'isAway' | 'takesNothing' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>>,
+    change: Partial<
+      Pick<MemoryProvider, 'isUnavailable' | 'acceptsNothing' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>
+    >,
   ): void {
     Object.assign(this, change);
   }
@@ -95,9 +97,9 @@ export class MemoryProvider implements ExchangeProvider {
     return this.calls.filter((each) => each === operation).length;
   }
 
-  private answer(operation: string): void {
+  private record(operation: string): void {
     this.calls.push(operation);
-    if (this.isAway) throw new ProviderUnavailable('away');
+    if (this.isUnavailable) throw new ProviderUnavailable('unavailable');
   }
 
   private expiry(): string {

@@ -1,15 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { CancelOrder, CancelOrderHandler } from '../../src/contexts/exchange/application/cancel-order.js';
+import {
+  CancelOrder,
+  CancelOrderHandler,
+  type OrderAction,
+  RefreshOrder,
+  RefreshOrderHandler,
+} from '../../src/contexts/exchange/application/order-actions.js';
 import { CreateOrder, CreateOrderHandler } from '../../src/contexts/exchange/application/create-order.js';
-import type { OrderAction } from '../../src/contexts/exchange/application/order-action.js';
-import { OrderLook } from '../../src/contexts/exchange/application/order-look.js';
+import { OrderPoller } from '../../src/contexts/exchange/application/order-poller.js';
 import { OrderWatcher } from '../../src/contexts/exchange/application/order-watcher.js';
-import { ProviderUnavailable } from '../../src/contexts/exchange/application/ports.js';
-import { ProviderCalls } from '../../src/contexts/exchange/application/provider-calls.js';
-import { RefreshOrder, RefreshOrderHandler } from '../../src/contexts/exchange/application/refresh-order.js';
+import { ExchangeProviders } from '../../src/contexts/exchange/application/providers.js';
 import { recordWatches } from '../../src/contexts/exchange/application/watch-saga.js';
 import { ORDER_EVENTS } from '../../src/contexts/exchange/domain/order-events.js';
-import { made, order, type MadeOrder } from '../../src/contexts/exchange/domain/order.js';
+import { existingOrder, order, type ExistingOrder } from '../../src/contexts/exchange/domain/order.js';
 import { Watches } from '../../src/contexts/exchange/store/watches.js';
 import { readConfig } from '../../src/composition.js';
 import { systemClock, type Clock } from '../../src/kernel/clock.js';
@@ -27,11 +30,11 @@ import { testDatabase, type TestDatabase } from './postgres.js';
 
 /** What one process has of orders. */
 export interface OrderProcess {
-  readonly look: OrderLook;
+  readonly poller: OrderPoller;
   readonly refresh: RefreshOrderHandler;
   readonly cancel: CancelOrderHandler;
   readonly create: CreateOrderHandler;
-  /** Looks at what is due, once. */
+  /** Polls once what is due. */
   work(): Promise<void>;
 }
 
@@ -61,19 +64,15 @@ export class OrderLab {
     registry.register(ORDER_EVENTS.map((type) => ({ type })));
     const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
     const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
-    const of = (name: string): MemoryProvider => {
-      if (name !== provider.name) throw new ProviderUnavailable('not configured');
-      return provider;
-    };
-    const calls = new ProviderCalls({ current: provider, of });
-    const look = new OrderLook(loop, clock, calls, new ClockCheck(config, clock, this.db.database));
-    const watcher = new OrderWatcher(config, clock, this.items, this.watches, look, calls);
+    const providers = new ExchangeProviders([provider], provider.name);
+    const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
+    const watcher = new OrderWatcher(config, clock, this.items, this.watches, poller, providers);
     const { run } = watcher.work.options;
     return {
-      look,
-      refresh: new RefreshOrderHandler(loop, look),
-      cancel: new CancelOrderHandler(loop, clock, look),
-      create: new CreateOrderHandler(loop, clock, config, calls, new KeyedHash(randomBytes(32))),
+      poller,
+      refresh: new RefreshOrderHandler(loop, poller),
+      cancel: new CancelOrderHandler(loop, clock, poller),
+      create: new CreateOrderHandler(loop, clock, config, providers, new KeyedHash(randomBytes(32))),
       work: async () => void (await run(new AbortController().signal)),
     };
   }
@@ -126,14 +125,14 @@ export class OrderLab {
     this.applied = events.at(-1)?.position ?? from;
   }
 
-  /** Lets time pass for the table: everything that anybody will look at is due, and no lease holds. */
+  /** Lets time pass for the table: everything that anybody will poll is due, and no lease holds. */
   async makeDue(): Promise<void> {
     await this.db.database.query('update work.items set due_at = now()');
   }
 
-  async state(orderId: string): Promise<MadeOrder> {
+  async state(orderId: string): Promise<ExistingOrder> {
     const events = await this.store.readStream(`order-${orderId}`);
-    return made(events.reduce((state, event) => order.evolve(state, event as never), order.initial));
+    return existingOrder(events.reduce((state, event) => order.evolve(state, event as never), order.initial));
   }
 
   async types(orderId: string): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import type { MadeOrder, Order } from '../../src/contexts/exchange/domain/order.js';
+import type { ExistingOrder, Order } from '../../src/contexts/exchange/domain/order.js';
 import { order } from '../../src/contexts/exchange/domain/order.js';
 import type { OrderEvent, OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
 import { orderRecord } from '../../src/contexts/exchange/domain/order-record.js';
@@ -30,13 +30,13 @@ export const facts: OrderFacts = {
   created_at: '2026-01-01T12:00:00.000Z',
   expires_at: '2026-01-01T13:00:00.000Z',
 };
-/** So many minutes after the order was made. */
+/** So many minutes after the order was created. */
 export const minute = (minutes: number): string =>
   new Date(Date.parse(facts.created_at) + minutes * 60_000).toISOString();
 export const at = minute(10);
 export const DAY = 24 * 60;
 
-export const made: OrderEvent = { type: 'order.created.v1', data: facts };
+export const created: OrderEvent = { type: 'order.created.v1', data: facts };
 export const base = { order_id: 'o1', at };
 export const paid: OrderEvent = {
   type: 'order.marked_as_paid.v1',
@@ -82,14 +82,15 @@ export const failed = (reason: string, refundable: string, when: string): OrderE
   data: { order_id: 'o1', reason, refundable, at: when },
 });
 
-export const looking =
+export const observing =
   (seen: Partial<Observation>) =>
   (state: Order): OrderEvent[] => {
     const now = seen.at ?? at;
     return observe(
-      { deposits: [], isDepositUnderWay: false, completeUntil: now, outcome: null, ...seen, at: now },
+      { deposits: [], isDepositPending: false, completeUntil: now, outcome: null, ...seen, at: now },
       state,
     );
   };
-export const stateAfter = (...events: readonly OrderEvent[]): MadeOrder => fold(order, events) as MadeOrder;
+export const stateAfter = (...events: readonly OrderEvent[]): ExistingOrder =>
+  fold(order, events) as ExistingOrder;
 export const recordAfter = (...events: readonly OrderEvent[]) => orderRecord(stateAfter(...events));

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import type { PayFacts, PayOrder } from '../../src/contexts/exchange/http/pay/pay-types.js';
-import { PAY_PAGE } from '../../src/contexts/exchange/http/pay/pay-page.js';
+import { PAY_PAGE } from '../../src/contexts/exchange/http/pay/pay-page.controller.js';
 import { signedQuery } from '../../src/contexts/exchange/application/signed-url.js';
 import type { TestApp } from './app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
@@ -100,7 +100,7 @@ export function hmac(secret: string, text: string): string {
 export async function keepPicture(page: Page, name: string): Promise<void> {
   if (process.env['PAY_PICTURES'] === undefined) return;
   mkdirSync('docs/images', { recursive: true });
-  // A picture of the full page would be taken as on a device without touch.
+  // A picture of the full page would be as on a device without touch.
   const { width, height } = page.viewportSize()!;
   const full = await page.evaluate<number>('document.documentElement.scrollHeight');
   await page.setViewportSize({ width, height: Math.max(height, full) });

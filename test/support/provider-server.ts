@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StandIn } from './stand-in.js';
 
-/** What happens to one request, whatever is in it. `done, then ...` rehearses a response that is lost. */
+/** What happens to one request, independent of its content. `done, then ...` rehearses a response that is lost. */
 export type Fault =
   | 'reset'
   | 'hang'
@@ -28,9 +28,11 @@ export abstract class ProviderServer extends StandIn {
   /** What is wrong with the next requests, one after the other; then nothing. */
   faults: Fault[] = [];
   /** Changes what it says; the object as it would be, and `METHOD path`. */
-  lie: (told: Record<string, unknown>, request: string) => unknown = (told) => told;
-  /** What it waits for before it looks at a request. */
+  lie: (reported: Record<string, unknown>, request: string) => unknown = (reported) => reported;
+  /** What it waits for before it reads a request. */
   before: (request: string) => Promise<void> | void = () => undefined;
+  /** Leading part of its paths that {@link requests} and the others leave out. */
+  protected readonly base: string = '';
   private passed = 0;
 
   get url(): string {
@@ -41,7 +43,7 @@ export abstract class ProviderServer extends StandIn {
     return Date.now() + this.passed;
   }
 
-  /** Lets its clock go on. */
+  /** Lets its clock continue. */
   advance(ms: number): void {
     this.passed += ms;
   }
@@ -49,18 +51,20 @@ export abstract class ProviderServer extends StandIn {
   /** For the next test. */
   recover(): void {
     this.faults = [];
-    this.lie = (told) => told;
+    this.lie = (reported) => reported;
     this.before = () => undefined;
     this.requests.length = 0;
     this.passed = 0;
   }
 
-  protected abstract respondTo(call: ProviderCall): readonly [number, Record<string, unknown>];
+  /** Without a body where it is null. */
+  protected abstract respondTo(call: ProviderCall): readonly [number, Record<string, unknown> | null];
 
   protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
+    const path = pathname.startsWith(this.base) ? pathname.slice(this.base.length) : pathname;
     const method = request.method ?? '';
     const name = `${method} ${path}`;
     this.requests.push(name);
@@ -73,10 +77,11 @@ export abstract class ProviderServer extends StandIn {
     else if (typeof fault === 'object' && fault !== null) response.writeHead(fault.status).end(fault.body);
     else {
       const call = { method, path, query, headers: request.headers, body: Buffer.concat(chunks).toString() };
-      const [status, told] = this.respondTo(call);
+      const [status, reported] = this.respondTo(call);
       if (fault === 'done, then reset') response.destroy();
+      else if (reported === null) response.writeHead(status).end();
       else if (fault !== 'done, then hang') {
-        const said = status < 400 ? this.lie(told, name) : told;
+        const said = status < 400 ? this.lie(reported, name) : reported;
         const text = typeof said === 'string' ? said : JSON.stringify(said);
         response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       }

@@ -14,14 +14,14 @@ const TYPED_MS = 450;
 interface Props {
   readonly api: Api;
   readonly offer: Offer;
-  /** What was asked before a reload. */
+  /** What was requested before a reload. */
   readonly amount: string | undefined;
   readonly keep: (amount: string) => void;
   readonly confirm: (amount: string) => Promise<void>;
   readonly back: () => void;
 }
 
-/** How much, both ways, and what it costs; each edit asks for a quote, and so does the end of one. */
+/** How much, both ways, and what it costs; each edit requests a quote, and so does the end of one. */
 export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   const { facts, say } = usePage();
   const entry = new AmountEntry(say, facts.locale);
@@ -39,31 +39,31 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   const [wrong, setWrong] = useState<{ side: Side; text: string } | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const asked = useRef(0);
+  const requests = useRef(0);
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined);
 
   const ask = useCallback(
-    async (side: Side, wanted: string | undefined): Promise<PayQuote | null> => {
-      const mine = ++asked.current;
+    async (side: Side, requested: string | undefined): Promise<PayQuote | null> => {
+      const mine = ++requests.current;
       try {
-        const answer = await api.quote({
+        const response = await api.quote({
           pair_id: offer.pair_id,
-          ...(wanted !== undefined && { [`amount_${side}`]: wanted }),
+          ...(requested !== undefined && { [`amount_${side}`]: requested }),
         });
-        if (mine !== asked.current) return null;
-        setQuote(answer);
-        setLimits(answer);
+        if (mine !== requests.current) return null;
+        setQuote(response);
+        setLimits(response);
         setTrouble(null);
         setWrong(null);
         // What is being typed stays as it is.
         setTexts((texts) => ({
-          from: side === 'from' && wanted !== undefined ? texts.from : exact(answer.amount_from),
-          to: side === 'to' ? texts.to : exact(answer.amount_to),
+          from: side === 'from' && requested !== undefined ? texts.from : exact(response.amount_from),
+          to: side === 'to' ? texts.to : exact(response.amount_to),
         }));
-        keep(answer.amount_from);
-        return answer;
+        keep(response.amount_from);
+        return response;
       } catch (error) {
-        if (mine !== asked.current) return null;
+        if (mine !== requests.current) return null;
         setQuote(null);
         if (!(error instanceof Refusal)) throw error;
         if (error.status === 422) setWrong({ side, text: outside(error) });
@@ -81,7 +81,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
 
   const typed = (side: Side, text: string): void => {
     clearTimeout(typing.current);
-    asked.current += 1;
+    requests.current += 1;
     setQuote(null);
     const other = side === 'from' ? 'to' : 'from';
     setTexts((texts) => ({ ...texts, [side]: text, [other]: '' }));

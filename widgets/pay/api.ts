@@ -34,7 +34,7 @@ export class Refusal extends Error {
 }
 
 /** Three heartbeats of the server. */
-const SILENCE_MS = 45_000;
+const IDLE_MS = 45_000;
 /** How often an order is read that has ended: deposits may still arrive. */
 const LATE_MS = 15_000;
 
@@ -49,7 +49,7 @@ export class Api {
 
   constructor(readonly session: string) {}
 
-  /** The server's time: what it says of expiries is measured by it, whatever this device's clock says. */
+  /** The server's time: what it says of expiries is measured by it, not by this device's clock. */
   now(): number {
     return Date.now() + this.ahead;
   }
@@ -116,9 +116,9 @@ export class Api {
     let text = '';
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      // Where a phone slept or a network went, nobody says that the connection is gone.
-      const silence = setTimeout(() => void reader.cancel(), SILENCE_MS);
-      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      // Where a phone slept or a network went, nothing reports that the connection is gone.
+      const idle = setTimeout(() => void reader.cancel(), IDLE_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(idle));
       if (done) return;
       const frames = (text + value).split('\n\n');
       text = frames.pop()!;

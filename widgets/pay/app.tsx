@@ -27,7 +27,7 @@ function Screens({ facts }: { facts: PayFacts }) {
   const keeper = useMemo(() => new PlaceKeeper(facts.link), []);
   const [place, setPlace] = useState<Place | null>(() => {
     const kept = keeper.read();
-    // An order is followed with the session that it was made in: the link may have expired meanwhile.
+    // An order is followed with the session that it was created in: the link may have expired meanwhile.
     if (kept?.order !== undefined) return { ...kept, session: facts.session ?? kept.session };
     return facts.session === null ? null : { ...kept, session: facts.session };
   });
@@ -47,10 +47,10 @@ function Screens({ facts }: { facts: PayFacts }) {
   const confirm = async (amount: string): Promise<void> => {
     // The same request again, after a lost response or a reload, is the same order; another amount is another one.
     const request = place.request !== undefined && place.amount === amount ? place.request : newRequest();
-    const asked = { ...place, amount, request };
-    keeper.write(asked);
+    const requested = { ...place, amount, request };
+    keeper.write(requested);
     const { order } = await api.create({ pair_id: offer.pair_id, amount_from: amount, request_id: request });
-    go({ ...asked, order: order.id });
+    go({ ...requested, order: order.id });
   };
   return (
     <Amounts

@@ -102,8 +102,8 @@ describe('an amount that the page displays', () => {
 
   it('is never read as another amount on a page in another language', () =>
     fc.assert(
-      fc.property(amounts, locales, locales, (amount, shown, read) => {
-        const reading = readAmount(amountText(amount, shown), read)!;
+      fc.property(amounts, locales, locales, (amount, displayed, read) => {
+        const reading = readAmount(amountText(amount, displayed), read)!;
         if ('amount' in reading) expect(reading).toEqual({ amount });
         else expect(reading.ambiguous).toContain(amount);
       }),
@@ -163,7 +163,7 @@ describe('an ambiguous text', () => {
       }),
     ));
 
-  it('is never accepted: whatever is accepted has one meaning, or is a group of the language', () => {
+  it('is never accepted: an accepted text has one meaning, or is a group of the language', () => {
     const characters = fc.constantFrom(...'0123456789.,, \u202f');
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 12 }), locales, (typed, locale) => {

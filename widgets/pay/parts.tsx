@@ -30,11 +30,11 @@ export function Alert({ kind = 'bad', children }: { kind?: 'bad' | 'warn'; child
   );
 }
 
-/** The milliseconds until `until`, by the server's clock; asks for a new look every second. */
+/** The milliseconds until `until`, by the server's clock; renders again every second. */
 export function useTimeLeft(until: string, now: () => number): number {
-  const [, look] = useState(0);
+  const [, tick] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => look((looks) => looks + 1), 1000);
+    const timer = setInterval(() => tick((ticks) => ticks + 1), 1000);
     return () => clearInterval(timer);
   }, []);
   return Math.max(0, Date.parse(until) - now());
@@ -61,11 +61,11 @@ export function Countdown({ until, now }: { until: string; now: () => number }) 
 interface CopyableProps {
   readonly label: string;
   readonly text: string;
-  readonly shown?: ComponentChildren;
+  readonly displayed?: ComponentChildren;
 }
 
 /** A text that has to be copied exactly, with a button that copies it. */
-export function Copyable({ label, text, shown = text }: CopyableProps) {
+export function Copyable({ label, text, displayed = text }: CopyableProps) {
   const { say } = usePage();
   const id = useId();
   const [copied, setCopied] = useState<boolean | null>(null);
@@ -96,7 +96,7 @@ export function Copyable({ label, text, shown = text }: CopyableProps) {
           {label}
         </span>
         <code ref={value} aria-labelledby={id}>
-          {shown}
+          {displayed}
         </code>
       </div>
       <button type="button" class="copy" onClick={copy} aria-label={said}>
@@ -156,7 +156,7 @@ export function Transfers({ offer, transfers }: { offer: Offer; transfers: reado
         const label = `${say(TRANSFERS[kind])} · ${amountText(amount, facts.locale)} ${symbol}`;
         const text = facts.sandbox ? hash : <Transaction hash={hash} explorer={explorer} />;
         const link = <span class="hash">{text}</span>;
-        return <Copyable key={`${kind} ${hash}`} label={label} text={hash} shown={link} />;
+        return <Copyable key={`${kind} ${hash}`} label={label} text={hash} displayed={link} />;
       })}
     </>
   );

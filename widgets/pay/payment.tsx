@@ -90,7 +90,7 @@ function Deposit({ offer, seen: { order, missing } }: { offer: Offer; seen: PayO
         )}
       </div>
       <div class="copyables">
-        <Copyable label={say('payAmount')} text={missing} shown={`${amount} ${symbol}`} />
+        <Copyable label={say('payAmount')} text={missing} displayed={`${amount} ${symbol}`} />
         <Copyable label={say('payAddress')} text={address} />
         {tag !== null && <Copyable label={say(offer.tag === 'memo' ? 'memo' : 'tag')} text={tag} />}
         <p class="hint">{say('payOnly', { symbol, chain: chainName(say, facts, offer.chain) })}</p>
@@ -142,16 +142,16 @@ function TestPayment({ missing, symbol, act }: { missing: string; symbol: string
 function Actions({ act, partly }: { act: Props['act']; partly: boolean }) {
   const { say } = usePage();
   const { busy, refusal, run } = useAct(act);
-  const [asks, setAsks] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   return (
     <div aria-busy={busy}>
       {refusal !== null && <Alert>{say(refusal.words)}</Alert>}
-      {asks ? (
-        <div class="asks" role="group" aria-label={say('cancelHeading')}>
+      {isConfirming ? (
+        <div class="confirms" role="group" aria-label={say('cancelHeading')}>
           <p>
             <strong>{say('cancelHeading')}</strong> {say(partly ? 'cancelPartly' : 'cancelText')}
           </p>
-          <button type="button" ref={(button) => button?.focus()} onClick={() => setAsks(false)}>
+          <button type="button" ref={(button) => button?.focus()} onClick={() => setIsConfirming(false)}>
             {say('cancelKeep')}
           </button>
           <button type="button" class="quiet" disabled={busy} onClick={() => void run('cancel')}>
@@ -165,7 +165,7 @@ function Actions({ act, partly }: { act: Props['act']; partly: boolean }) {
               {say('paySent')}
             </button>
           )}
-          <button type="button" class="quiet" onClick={() => setAsks(true)}>
+          <button type="button" class="quiet" onClick={() => setIsConfirming(true)}>
             {say('payCancel')}
           </button>
         </>

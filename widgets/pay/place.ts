@@ -3,12 +3,12 @@ export interface Place {
   readonly session: string;
   readonly pair?: string;
   readonly amount?: string;
-  /** Of the order that is being made: made twice, it is one order. */
+  /** Of the order that is being created: created twice, it is one order. */
   readonly request?: string;
   readonly order?: string;
 }
 
-/** `link` tells apart the pages that this tab was opened with. Where nothing can be kept, the place is lost at a reload. */
+/** `link` distinguishes the pages that this tab was opened with. Where nothing can be kept, the place is lost at a reload. */
 export class PlaceKeeper {
   constructor(private readonly link: string) {}
 

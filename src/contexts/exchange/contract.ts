@@ -1,3 +1,3 @@
-export { TEST_MONEY, type TestMoney } from './application/test-money.js';
+export { TEST_MONEY, type TestMoney } from './application/ports.js';
 export type { DepositFacts, OrderEvent } from './domain/order-events.js';
-export { order, owed, type MadeOrder } from './domain/order.js';
+export { amountRefundable, order, type ExistingOrder } from './domain/order.js';

@@ -1,19 +1,145 @@
-import { Module } from '@nestjs/common';
+import { Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { CONFIG, type Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
+import { Authentications } from '../../platform/http/authentication.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
+import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { WorkListCheck } from '../../platform/projections/work-list-check.js';
-import { ApiModule } from './api.module.js';
+import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
+import { Countries } from './adapters/countries.js';
+import { ChainOrderTransfers } from './adapters/order-transfers.js';
+import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
+import { ComplianceNotices } from './application/compliance-notices.js';
+import { CreateOrderHandler } from './application/create-order.js';
+import { EraseOrderHandler, erasingOrders } from './application/erase-order.js';
+import { Onramps, TokenOffer } from './application/offers.js';
+import {
+  CancelOrderHandler,
+  MarkOrderAsPaidHandler,
+  RefreshOrderHandler,
+} from './application/order-actions.js';
+import { OrderPoller } from './application/order-poller.js';
+import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
+import { PayerOrders } from './application/payer.js';
+import { COUNTRY_OF, ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
+import { ExchangeProviders } from './application/providers.js';
+import { Quotes } from './application/quotes.js';
+import { RecordRefundHandler } from './application/record-refund.js';
+import { SignedLinks } from './application/signed-url.js';
+import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
-import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
-import { OperatedOrdersModule, OrdersModule } from './orders.module.js';
-import { PayModule } from './pay.module.js';
-import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
-import { orderViews } from './views/order-projection.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
-import { OPEN_ORDERS } from './application/watch-saga.js';
+import { ConfigurationController } from './http/configuration.controller.js';
+import { ExchangeAuthentication } from './http/exchange-authentication.js';
+import { IconsController } from './http/icons.controller.js';
+import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
+import { OrderStreams } from './http/pay/order-streams.js';
+import { PayCallsController } from './http/pay/pay-calls.controller.js';
+import { PayLinks } from './http/pay/pay-links.js';
+import { PayPageController } from './http/pay/pay-page.controller.js';
+import { PayerGuard, PaySessions } from './http/pay/payer-guard.js';
+import { TestPayments } from './http/pay/test-payments.js';
+import { ProviderBudget } from './http/provider-budget.js';
+import { TokensController } from './http/tokens.controller.js';
+import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
+import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
+import { SideShiftShifts } from './store/sideshift-shifts.js';
+import { Watches } from './store/watches.js';
+import { orderViews } from './views/order-projection.js';
+import { OrderChanges, OrdersView } from './views/orders.js';
+
+/** Null where the settings of SideShift are missing. */
+const SIDESHIFT = Symbol('SIDESHIFT');
+
+/** What operators do with orders; their program needs nothing else of the exchange. */
+@Module({
+  providers: [
+    RecordRefundHandler,
+    EraseOrderHandler,
+    OrdersView,
+    Watches,
+    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
+  ],
+  exports: [OrdersView, Watches],
+})
+export class OperatedOrdersModule {}
+
+const providers = [
+  SideShiftShifts,
+  {
+    provide: SIDESHIFT,
+    inject: [CONFIG, SideShiftShifts, CLOCK],
+    useFactory: (config: Config, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
+      const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = config;
+      if (sideshiftSecret === null || sideshiftAffiliateId === null) return null;
+      return new SideShiftProvider({ sideshiftUrl, sideshiftSecret, sideshiftAffiliateId }, shifts, clock);
+    },
+  },
+  {
+    provide: ExchangeProviders,
+    // One more provider is one more token here.
+    inject: [CONFIG, { token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT],
+    useFactory: (config: Config, ...all: (ExchangeProvider | null | undefined)[]) =>
+      new ExchangeProviders(
+        all.filter((provider) => provider !== null && provider !== undefined),
+        config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null),
+      ),
+  },
+  {
+    provide: COUNTRY_OF,
+    inject: [CONFIG],
+    // Without notices no country is needed, and the file stays out of memory.
+    useFactory: ({ exchangeNotices, exchangeCountriesFile }: Config) =>
+      exchangeNotices === null ? { of: () => null } : new Countries(exchangeCountriesFile),
+  },
+  {
+    provide: OrderStreams,
+    useFactory: (changes: OrderChanges) => new OrderStreams(changes),
+    inject: [OrderChanges],
+  },
+];
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
-@Module({ imports: [ApiModule, OrdersModule, PayModule] })
-export class ExchangeModule {}
+@Module({
+  imports: [OperatedOrdersModule],
+  controllers: [
+    ...[
+      OrdersController,
+      MerchantOrdersController,
+      ConfigurationController,
+      TokensController,
+      IconsController,
+    ],
+    ...[PayPageController, PayCallsController],
+  ],
+  providers: [
+    ...providers,
+    ...[CreateOrderHandler, MarkOrderAsPaidHandler, CancelOrderHandler, RefreshOrderHandler],
+    ...[OrderPoller, OrderLog, OrderWatcher, WatchGauge, ClockCheck],
+    ...[TokenOffer, ComplianceNotices, Onramps, ProviderBudget, SignedLinks],
+    ...[PayerOrders, Quotes, OrderChanges, PaySessions, TestPayments, PayLinks, PayerGuard],
+  ],
+})
+export class ExchangeModule implements OnModuleInit {
+  private readonly logger = new Logger(ExchangeModule.name);
+
+  constructor(
+    private readonly authentications: Authentications,
+    private readonly health: HealthRegistry,
+    private readonly exchangeProviders: ExchangeProviders,
+    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+  ) {}
+
+  onModuleInit(): void {
+    this.authentications.register(new ExchangeAuthentication(this.keys, this.merchants));
+    this.health.register({ name: 'exchange', check: () => this.exchangeProviders.check() });
+    if (!this.exchangeProviders.isConfigured)
+      this.logger.warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
+  }
+}
 
 export const exchange = defineContext({
   name: 'exchange',
@@ -23,7 +149,14 @@ export const exchange = defineContext({
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
-  subscriptions: (get) => [orderViews, ...OrdersModule.subscriptions(get)],
+  subscriptions: (get) => [
+    orderViews,
+    watchSaga((events) => {
+      get(OrderLog).record(events);
+      get(OrderWatcher).work.wake();
+    }),
+    erasingOrders(get),
+  ],
   operator: { module: () => OperatedOrdersModule, subscriptions: () => [] },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,

@@ -1,10 +1,10 @@
 /** Of an order on its way, in the order in which it passes them. */
 export const ORDER_FAILPOINTS = [
   'order.provider_created',
-  'order.taken',
+  'order.claimed',
   'order.settled',
   'order.withdrawn',
-  'order.asked',
+  'order.polled',
   'order.observed',
 ] as const;
 

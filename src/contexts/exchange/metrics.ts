@@ -11,14 +11,14 @@ export const providerDuration = new Histogram({
 
 export const providerErrors = new Counter({
   name: 'disburse_exchange_provider_errors_total',
-  help: 'Calls of an exchange provider that gave nothing, by provider, operation and kind: away, later (by its own rules not yet), contradiction (it answered what it must not), refused (it will never accept it), invalid (an amount outside its limits), unexpected.',
+  help: 'Failed calls of an exchange provider, by provider, operation and kind: unavailable, later (not yet, by its own rules), contradiction (its response contradicts the order), refused (it will never accept it), invalid (an amount outside its limits), unexpected.',
   labelNames: ['provider', 'operation', 'kind'] as const,
   registers,
 });
 
 export const orderEvents = new Counter({
   name: 'disburse_exchange_order_events_total',
-  help: 'Events of exchange orders that the watch of this process took up, by type: how many were made, completed, expired and so on.',
+  help: 'Events of exchange orders that this process has logged, by type.',
   labelNames: ['type'] as const,
   registers,
 });
@@ -30,9 +30,9 @@ export const openOrders = new Gauge({
   registers,
 });
 
-export const owedOrders = new Gauge({
-  name: 'disburse_exchange_orders_owed',
-  help: 'Exchange orders with money that has to be given back (npm run exchange -- orders --owed).',
+export const refundableOrders = new Gauge({
+  name: 'disburse_exchange_orders_refundable',
+  help: 'Exchange orders with a refundable amount (npm run exchange -- orders --owed).',
   registers,
 });
 
@@ -44,12 +44,12 @@ export const shortfallOrders = new Gauge({
 
 export const watchBacklog = new Gauge({
   name: 'disburse_exchange_watch_backlog',
-  help: 'Exchange orders that should have been looked up at their provider 10 seconds ago, and were not.',
+  help: 'Exchange orders whose poll has been due for more than 10 seconds.',
   registers,
 });
 
 export const watchBacklogAge = new Gauge({
   name: 'disburse_exchange_watch_backlog_age_seconds',
-  help: 'For how long the first of these orders has waited.',
+  help: 'How long the oldest of these polls has been due.',
   registers,
 });

@@ -15,7 +15,7 @@ describe('the provider of the exchange', () => {
   it.each<[string, NodeJS.ProcessEnv]>([
     ['none in production', PRODUCTION],
     ['SideShift', { ...PRODUCTION, ...SIDESHIFT, EXCHANGE_PROVIDER: 'sideshift' }],
-    ['none any more, while SideShift is asked about its orders', { ...PRODUCTION, ...SIDESHIFT }],
+    ['none any more, while SideShift is requested about its orders', { ...PRODUCTION, ...SIDESHIFT }],
     ['a local SideShift in the sandbox', { ...SIDESHIFT, SIDESHIFT_URL: 'http://127.0.0.1:1/api/v2' }],
   ])('may be %s', (_, env) => expect(readConfig(env)).toBeDefined());
 

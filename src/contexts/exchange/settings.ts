@@ -15,15 +15,14 @@ import {
 import { readNotices } from './domain/notices.js';
 import { readOnramps } from './domain/onramps.js';
 
-/** Far more than anybody writes. */
-const MOST_FILE_BYTES = 1 << 20;
+const MAX_FILE_BYTES = 1 << 20;
 
 /** What a file of JSON holds; `form` says what it should be. A file that is missing or wrong stops the boot. */
 function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
   return (path) => {
     try {
       const bytes = readFileSync(path);
-      if (bytes.length > MOST_FILE_BYTES) throw new Error('it is too large');
+      if (bytes.length > MAX_FILE_BYTES) throw new Error('it is too large');
       return read(JSON.parse(bytes.toString()));
     } catch (error) {
       throw new Error(`${form} (${(error as Error).message})`, { cause: error });
@@ -65,7 +64,7 @@ const PROVIDER_SETTINGS = {
   ),
 };
 
-/** How long an order waits, and how often it is looked at. */
+/** How long an order waits, and how often it is polled. */
 const ORDER_SETTINGS = {
   exchangeOrderExpirySeconds: setting(
     'EXCHANGE_ORDER_EXPIRY_SECONDS',
@@ -87,8 +86,8 @@ const ORDER_SETTINGS = {
   ),
 };
 
-/** What is shown beside exchanges. */
-const SHOWN_SETTINGS = {
+/** What is displayed in addition to exchanges. */
+const DISPLAY_SETTINGS = {
   exchangeNotices: optional(
     'EXCHANGE_NOTICES_FILE',
     jsonFile('a JSON file of notices by country, such as {"DE": "Not offered in Germany."}', readNotices),
@@ -135,7 +134,7 @@ const PAY_SETTINGS = {
 export const EXCHANGE_SETTINGS = {
   ...PROVIDER_SETTINGS,
   ...ORDER_SETTINGS,
-  ...SHOWN_SETTINGS,
+  ...DISPLAY_SETTINGS,
   ...SANDBOX_SETTINGS,
   ...PAY_SETTINGS,
 };

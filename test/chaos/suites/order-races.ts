@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
+import { rpc } from '../../../sandbox/chain.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../../src/contexts/exchange/domain/order-events.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
@@ -21,6 +22,7 @@ const AT_ONCE = 150;
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const SETTLE_MS = 300_000;
 const MAX_RETRIES = 10;
+const BLOCK_MS = 200;
 
 interface Order {
   readonly id: string;
@@ -40,14 +42,15 @@ interface Told {
 }
 
 /**
- * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (also such as a reorganisation removes again)
- * and the end of time meet on one order each, half at one process and half at another. All of it follows from `--seed`.
+ * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (pending at first) and the expiry meet on one
+ * order each, half at one process and half at another. All of it follows from `--seed`.
  */
 export const orderRaces: Suite = async (options) => {
   const { count, verdict, say, sizes = {} } = options;
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
   say(`seed   ${seed}`);
   const shared = await Shared.start();
+  let mining: NodeJS.Timeout | undefined;
   try {
     const env = {
       EXCHANGE_ORDER_EXPIRY_SECONDS: String(EXPIRY_SECONDS),
@@ -55,11 +58,18 @@ export const orderRaces: Suite = async (options) => {
       EXCHANGE_CHECK_INTERVAL_MS: '100',
       EXCHANGE_SCAN_INTERVAL_MS: '50',
       EXCHANGE_SETTLE_MS: '20',
+      PAYOUT_FINALITY: '2',
     };
     const services = [await shared.service('first', env), await shared.service('second', env)];
     const { api_key: apiKey, secret } = services[0]!.exchange;
     const clients = services.map(({ baseUrl }) => new ExchangeClient(baseUrl, { apiKey, secret }));
-    const race = new Race(clients, shared.pool, await Treasury.of(await shared.chain()), options);
+    const chain = await shared.chain();
+    const race = new Race(clients, shared.pool, await Treasury.of(chain), options);
+    // A deposit counts in its second block.
+    mining = setInterval(
+      () => void rpc(chain.rpcUrl, 'anvil_mine', ['0x1']).catch(() => undefined),
+      BLOCK_MS,
+    );
     const began = performance.now();
     let next = 1;
     const worker = async (): Promise<void> => {
@@ -81,6 +91,7 @@ export const orderRaces: Suite = async (options) => {
     say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
     for (const { child } of services) verdict.equal(child.exited(), null, 'both processes live');
   } finally {
+    clearInterval(mining);
     await shared.close();
   }
 };
@@ -140,22 +151,15 @@ class Race {
     }
   }
 
-  /** Under way for a while; then on the chain, or removed by a reorganisation. */
+  /** Pending until the next block is mined. */
   private async deposit({ id, amount_from, deposit_address }: Order, step: Step): Promise<null> {
     const minor = (toMinorUnits(amount_from) * BigInt(step.hundredths)) / 100n;
-    if (step.underWayMs > 0) {
-      await this.pool.query('insert into exchange.awaited_deposits values ($1) on conflict do nothing', [id]);
-      await sleep(step.underWayMs);
-    }
-    this.tally.add(step.isDropped ? 'deposit dropped' : 'deposit');
-    if (step.isDropped)
-      await this.pool.query('delete from exchange.awaited_deposits where order_id = $1', [id]);
-    else
-      this.sent.push({
-        orderId: id,
-        hash: await this.treasury.transfer(deposit_address, Number(minor)),
-        minor,
-      });
+    this.tally.add('deposit');
+    this.sent.push({
+      orderId: id,
+      hash: await this.treasury.transfer(deposit_address, Number(minor)),
+      minor,
+    });
     return null;
   }
 

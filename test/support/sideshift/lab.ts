@@ -13,7 +13,7 @@ import { SideShift } from './sideshift.js';
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
 /** Errors of the adapter, as matchers take them. */
-export const AWAY = { name: 'ProviderUnavailable', kind: 'away' };
+export const UNAVAILABLE = { name: 'ProviderUnavailable', kind: 'unavailable' };
 export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
 export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
 
@@ -53,7 +53,7 @@ export class SideShiftLab {
   /** For the next test. */
   recover(): void {
     this.sideshift.faults = [];
-    this.sideshift.lie = (told) => told;
+    this.sideshift.lie = (reported) => reported;
     this.sideshift.before = () => undefined;
     this.sideshift.requests.length = 0;
     this.sideshift.limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
@@ -61,14 +61,14 @@ export class SideShiftLab {
     this.sideshift.deniedAddress = null;
   }
 
-  async made(over: Partial<NewProviderOrder> = {}) {
-    const order = wanted(over);
+  async newOrder(over: Partial<NewProviderOrder> = {}) {
+    const order = requested(over);
     const created = await this.provider.create(order);
     const reference: ProviderReference = { orderId: order.orderId, reference: created.reference };
     return { created, reference, shiftId: created.reference };
   }
 
-  /** How often a shift was asked for. */
+  /** How often a shift was requested. */
   get opened(): number {
     return this.sideshift.requests.filter((each) => each === 'POST /shifts/fixed').length;
   }
@@ -79,7 +79,7 @@ export class SideShiftLab {
   }
 }
 
-export function wanted(over: Partial<NewProviderOrder> = {}): NewProviderOrder {
+export function requested(over: Partial<NewProviderOrder> = {}): NewProviderOrder {
   return {
     orderId: newId(),
     pairId: 'USDCSOL',

@@ -71,7 +71,7 @@ export class ShiftBook {
     return Date.now() + this.passed;
   }
 
-  /** Lets its clock go on. */
+  /** Lets its clock continue. */
   advance(ms: number): void {
     this.passed += ms;
   }
@@ -138,11 +138,11 @@ export class ShiftBook {
       deposits: [],
     };
     this.shifts.set(shift.id, shift);
-    return this.told(shift);
+    return this.reported(shift);
   }
 
   shift(id: string): object {
-    return this.told(this.find(id));
+    return this.reported(this.find(id));
   }
 
   cancel(id: unknown): void {
@@ -191,7 +191,7 @@ export class ShiftBook {
     return shift;
   }
 
-  private told(shift: Shift): object {
+  private reported(shift: Shift): object {
     const { id, quote, deposits, depositMemo, externalId } = shift;
     const { depositAmount, settleAmount, rate } = quote;
     const [only] = deposits;

@@ -1,34 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { ProviderServer, type ProviderCall } from '../provider-server.js';
 import { Refused, ShiftBook } from './shift-book.js';
-import { StandIn } from '../stand-in.js';
 
 export const ACCOUNT = { sideshiftSecret: 'a-private-key', sideshiftAffiliateId: 'YQMi62XMb' };
 
-/** What happens to one request, whatever is in it. `done, then ...` rehearses a response that is lost. */
-export type Fault =
-  | 'reset'
-  | 'hang'
-  | 'trickle'
-  | 'huge'
-  | 'done, then reset'
-  | { readonly status: number; readonly body: string };
+type Responded = readonly [number, Record<string, unknown> | null];
 
 /** A local server that responds as SideShift documents version 2 of its API: https://docs.sideshift.ai */
-export class SideShift extends StandIn {
+export class SideShift extends ProviderServer {
   readonly book = new ShiftBook();
-  /** `METHOD path` of each request. */
-  readonly requests: string[] = [];
-  /** What is wrong with the next requests, one after the other; then nothing. */
-  faults: Fault[] = [];
-  /** Changes what it says; the object as it would be, and the path that was asked. */
-  lie: (told: Record<string, unknown>, path: string) => unknown = (told) => told;
-  /** What it waits for before it looks at a request, by its path. */
-  before: (path: string) => Promise<void> | void = () => undefined;
   /** Requests a minute and address of the end user; its documentation says 20 and 5. */
   limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
   demandsUserIp = false;
   deniedAddress: string | null = null;
+  protected override readonly base = '/api/v2';
   private readonly counts = new Map<string, number[]>();
 
   static async start(): Promise<SideShift> {
@@ -38,7 +23,7 @@ export class SideShift extends StandIn {
   }
 
   get account() {
-    return { ...ACCOUNT, sideshiftUrl: `http://127.0.0.1:${this.port}/api/v2` };
+    return { ...ACCOUNT, sideshiftUrl: `${this.url}${this.base}` };
   }
 
   /** Sends so much to a deposit address, and lets it be confirmed and processed. */
@@ -46,51 +31,16 @@ export class SideShift extends StandIn {
     this.book.process(shiftId, this.book.receive(shiftId, amount));
   }
 
-  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const path = url.pathname.replace(/^\/api\/v2/, '');
-    this.requests.push(`${request.method} ${path}`);
-    await this.before(path);
-    const fault = this.faults.shift();
-    if (fault === 'reset') response.destroy();
-    else if (fault === 'hang') return;
-    else if (fault === 'trickle') trickle(response);
-    else if (fault === 'huge') response.writeHead(200).end(`{"id":"${'a'.repeat(1 << 20)}"}`);
-    else if (typeof fault === 'object') response.writeHead(fault.status).end(fault.body);
-    else {
-      const [status, told] = this.judged(request, url, path, Buffer.concat(chunks));
-      if (fault === 'done, then reset') response.destroy();
-      else if (told === null) response.writeHead(status).end();
-      else {
-        const said = status < 400 ? this.lie(told, path) : told;
-        const text = typeof said === 'string' ? said : JSON.stringify(said);
-        response.writeHead(status, { 'content-type': 'application/json' }).end(text);
-      }
-    }
-  }
-
-  private judged(
-    request: IncomingMessage,
-    url: URL,
-    path: string,
-    bytes: Buffer,
-  ): [number, Record<string, unknown> | null] {
+  protected override respondTo(call: ProviderCall): Responded {
     try {
-      return this.handled(request, url, path, bytes);
+      return this.handle(call);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return [error.status, { error: { message: error.message, code: error.code } }];
     }
   }
 
-  private handled(
-    { method, headers }: IncomingMessage,
-    url: URL,
-    path: string,
-    bytes: Buffer,
-  ): [number, Record<string, unknown> | null] {
+  private handle({ method, path, query, headers, body: text }: ProviderCall): Responded {
     const [, shiftId] = /^\/shifts\/([0-9a-f]+)$/.exec(path) ?? [];
     if (method === 'GET' && shiftId !== undefined) return [200, { ...this.book.shift(shiftId) }];
     if (headers['x-sideshift-secret'] !== ACCOUNT.sideshiftSecret)
@@ -99,12 +49,12 @@ export class SideShift extends StandIn {
       return [200, { id: ACCOUNT.sideshiftAffiliateId, totalBalance: '0' }];
     const [, from, to] = /^\/pair\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
     if (method === 'GET' && from !== undefined && to !== undefined) {
-      const { affiliateId, amount } = Object.fromEntries(url.searchParams);
+      const { affiliateId, amount } = Object.fromEntries(query);
       requireAccount(affiliateId);
       return [200, { ...this.book.pair(from, to, amount ?? '500') }];
     }
     if (method !== 'POST') throw new Refused(404, 'Not found', 'NOT_FOUND');
-    const body = JSON.parse(bytes.toString()) as Record<string, unknown>;
+    const body = JSON.parse(text) as Record<string, unknown>;
     if (path === '/cancel-order') {
       this.book.cancel(body['orderId']);
       return [204, null];
@@ -130,11 +80,4 @@ export class SideShift extends StandIn {
 
 function requireAccount(affiliateId: unknown): void {
   if (affiliateId !== ACCOUNT.sideshiftAffiliateId) throw new Refused(400, 'Invalid "affiliateId"');
-}
-
-/** A byte now and then, for as long as anybody reads. */
-function trickle(response: ServerResponse): void {
-  response.writeHead(200);
-  const timer = setInterval(() => response.write(' '), 50);
-  response.on('close', () => clearInterval(timer));
 }

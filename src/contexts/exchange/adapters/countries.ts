@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
+import ipaddr from 'ipaddr.js';
 import { Reader, type Response } from 'mmdb-lib';
 import { Logger, type LoggerService } from '@nestjs/common';
 import type { CountryOf } from '../application/ports.js';
-import { publicAddress } from './public-address.js';
 
 /** As the package has it; `country` as MaxMind's and DB-IP's files have it. */
 interface Record {
@@ -14,7 +14,7 @@ interface Record {
 
 const COUNTRY = /^[A-Z]{2}$/;
 /** Of files of countries; a file of cities is larger, and never what is meant. */
-const MOST_BYTES = 64 << 20;
+const MAX_BYTES = 64 << 20;
 
 /** Of iptoasn.com, public domain (PDDL 1.0): the country that an address's network is registered in (docs/adr/0119). */
 function shippedFile(): string {
@@ -35,7 +35,7 @@ export class Countries implements CountryOf {
     try {
       const path = file ?? shippedFile();
       const bytes = readFileSync(path);
-      if (bytes.length > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES >> 20} MiB`);
+      if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES >> 20} MiB`);
       this.reader = new Reader(bytes);
       this.description = `${basename(path)} of ${this.reader.metadata.buildEpoch.toISOString().slice(0, 10)}`;
     } catch (error) {
@@ -58,4 +58,11 @@ export class Countries implements CountryOf {
       return null;
     }
   }
+}
+
+/** The network address in its plain form: IPv4 when it is written as IPv6. Null for what is none, and for one that is not public. */
+export function publicAddress(text: string): string | null {
+  if (!ipaddr.isValid(text)) return null;
+  const address = ipaddr.process(text);
+  return address.range() === 'unicast' ? address.toString() : null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { deposit, facts, made, received, stateAfter } from '../../../../test/support/order-story.js';
+import { deposit, facts, created, received, stateAfter } from '../../../../test/support/order-story.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import type { ChainObservation, ChainReader } from '../../payouts/contract.js';
 import { ChainOrderTransfers } from './order-transfers.js';
@@ -41,11 +41,11 @@ const chainOf = (
   nodes: readonly (typeof honest)[],
   finals: readonly number[] = [],
 ): Pick<ChainReader, 'confirm'> => ({
-  confirm: async (wanted) =>
+  confirm: async (requested) =>
     nodes.map((node, place) => ({
       ...{ head: block(100), final: block(finals[place] ?? 90), refusals: [] },
       receipts: new Map(
-        wanted.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
+        requested.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
       ),
     })),
 });
@@ -55,7 +55,7 @@ const nodeSettings = {
 };
 
 describe('the transfer of a refund', () => {
-  const order = stateAfter(made, received({ ...deposit('a', '100'), transactionHash: 'a'.repeat(64) }));
+  const order = stateAfter(created, received({ ...deposit('a', '100'), transactionHash: 'a'.repeat(64) }));
 
   const check = (
     transactionHash: string,
@@ -81,7 +81,7 @@ describe('the transfer of a refund', () => {
     expect(await check(hash('3'), { recipient })).toEqual({ unchecked: null, logIndexes: [0] });
   });
 
-  it('is not judged while the nodes do not agree on who paid the order', async () => {
+  it('is not verified while the nodes do not agree on who paid the order', async () => {
     const other = new Map(honest);
     other.delete(hash('a'));
     await expect(check(hash('1'), { nodes: [honest, other] })).rejects.toMatchObject({ code: 'unavailable' });
@@ -169,7 +169,7 @@ describe('the transfer of a refund', () => {
 
 describe('the deposits of an order, checked again', () => {
   const of = (...deposits: readonly ReturnType<typeof deposit>[]) =>
-    stateAfter(made, ...deposits.map((each) => received(each)));
+    stateAfter(created, ...deposits.map((each) => received(each)));
   const paid = (digit: string, amount: string, id = digit) => ({
     ...deposit(id, amount),
     transactionHash: digit.repeat(64),
@@ -217,7 +217,7 @@ describe('the deposits of an order, checked again', () => {
     expect(await found(of(paid('a', '100')), { nodes: [node, other] })).toEqual(['unknown']);
   });
 
-  it('are judged by two of three nodes with CHAIN_QUORUM 2, whatever the third one says', async () => {
+  it('are verified by two of three nodes with CHAIN_QUORUM 2, regardless of the third one', async () => {
     const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
     const state = of(paid('a', '100'), { ...paid('9', '5'), at: new Date(2_000_000_085_000).toISOString() });
     const nodes = [node, other, node];

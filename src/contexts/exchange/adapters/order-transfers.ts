@@ -6,9 +6,9 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
 import { plainHash } from '../domain/addresses.js';
-import type { MadeOrder } from '../domain/order.js';
+import type { ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
-import { currencyOf, pairOf } from '../domain/tokens.js';
+import { currencyOf, pairOf } from '../domain/catalog.js';
 import { DEV_CHAIN_ID } from '../settings.js';
 
 /** By EIP-155 id, of the chains that deposits of USDC come on. */
@@ -17,7 +17,7 @@ const CHAINS: ReadonlyMap<number, string> = new Map([
   [8453, 'base'],
   [137, 'polygon'],
 ]);
-/** Deposits whose payers are looked up. */
+/** Deposits whose payers are read. */
 const MAX_DEPOSITS = 100;
 
 /** Refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by as many nodes as an outcome of a payout needs. */
@@ -30,7 +30,7 @@ export class ChainOrderTransfers implements OrderTransfers {
   ) {}
 
   async checkRefund(
-    order: MadeOrder,
+    order: ExistingOrder,
     { amount, transactionHash, recipient }: GivenRefund,
   ): Promise<CheckedRefund> {
     const { pair_id } = order.facts;
@@ -40,8 +40,8 @@ export class ChainOrderTransfers implements OrderTransfers {
     }
     if (!isAmount(amount)) throw refused('USDC has at most 6 decimals');
     const recipients = recipient === null ? await this.payers(order) : [recipient.toLowerCase()];
-    const looks = await this.confirm([transactionHash], recipients);
-    const responses = this.agreed(looks, transactionHash);
+    const observations = await this.confirm([transactionHash], recipients);
+    const responses = this.agreed(observations, transactionHash);
     if (responses.length === 0)
       throw new DomainError('unavailable', 'The nodes do not agree on the transaction: try again');
     const { receipt } = responses[0]!;
@@ -65,18 +65,18 @@ export class ChainOrderTransfers implements OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
-  async checkDeposits(order: MadeOrder): Promise<readonly CheckedDeposit[] | null> {
+  async checkDeposits(order: ExistingOrder): Promise<readonly CheckedDeposit[] | null> {
     if (!this.isOnChain(order.facts)) return null;
     const deposits = [...order.deposits, ...order.lateDeposits];
     const to = order.facts.deposit_address.toLowerCase();
-    const looks = await this.confirm([...new Set(deposits.map(hashOf))], [to]);
-    const taken = new Set<Receipt['transfers'][number]>();
+    const observations = await this.confirm([...new Set(deposits.map(hashOf))], [to]);
+    const claimed = new Set<Receipt['transfers'][number]>();
     return deposits.map((deposit) => {
       const hash = hashOf(deposit);
       const result = (found: CheckedDeposit['found'], why: string | null): CheckedDeposit => ({
         ...{ depositId: deposit.deposit_id, found, why },
       });
-      const responses = this.agreed(looks, hash);
+      const responses = this.agreed(observations, hash);
       if (responses.length === 0) return result('unknown', 'the nodes gave no usable response, or disagree');
       const { receipt } = responses[0]!;
       if (receipt !== null && !this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
@@ -86,34 +86,34 @@ export class ChainOrderTransfers implements OrderTransfers {
         return result('unknown', 'the newest final block of a node is older than the deposit');
       if (receipt === null || !receipt.succeeded)
         return result('missing', `transaction ${hash} is in no block, or it failed`);
-      // Each transfer is one deposit: two that were recorded of one are one too many.
+      // Each transfer is one deposit.
       const transfer = this.ofToken(receipt).find(
         (each) =>
           each.to === to &&
-          !taken.has(each) &&
+          !claimed.has(each) &&
           isAmount(deposit.amount) &&
           each.amountMinor === toMinorUnits(deposit.amount),
       );
       if (transfer === undefined)
         return result('missing', `transaction ${hash} holds no transfer of ${deposit.amount} to ${to}`);
-      taken.add(transfer);
+      claimed.add(transfer);
       return result('on_chain', null);
     });
   }
 
-  private isOnChain({ provider, pair_id }: MadeOrder['facts']): boolean {
+  private isOnChain({ provider, pair_id }: ExistingOrder['facts']): boolean {
     const { chainId, chainRpcUrl, usdcAddress } = this.config;
     const { token, chain } = pairOf(pair_id)!.from;
     if (chainRpcUrl === null || usdcAddress === null || token !== 'usdc') return false;
     return chainId === DEV_CHAIN_ID ? provider === 'sandbox' : CHAINS.get(chainId) === chain;
   }
 
-  private async payers({ facts, deposits, lateDeposits }: MadeOrder): Promise<readonly string[]> {
+  private async payers({ facts, deposits, lateDeposits }: ExistingOrder): Promise<readonly string[]> {
     const paid = [...deposits, ...lateDeposits].slice(-MAX_DEPOSITS);
     const hashes = [...new Set(paid.map(hashOf))];
     const to = facts.deposit_address.toLowerCase();
-    const looks = await this.confirm(hashes, [to]);
-    const responses = hashes.map((hash) => this.agreed(looks, hash)[0]);
+    const observations = await this.confirm(hashes, [to]);
+    const responses = hashes.map((hash) => this.agreed(observations, hash)[0]);
     if (responses.includes(undefined))
       throw new DomainError(
         'unavailable',
@@ -129,9 +129,9 @@ export class ChainOrderTransfers implements OrderTransfers {
     return receipt?.transfers.filter((transfer) => transfer.token === token) ?? [];
   }
 
-  /** The same response of at least CHAIN_QUORUM nodes; none without one, or with two. */
-  private agreed(looks: readonly ChainObservation[], hash: string): readonly Response[] {
-    const responses = looks.flatMap(({ receipts, final }) => {
+  /** The responses of at least CHAIN_QUORUM nodes that agree; none without a quorum, or with two. */
+  private agreed(observations: readonly ChainObservation[], hash: string): readonly Response[] {
+    const responses = observations.flatMap(({ receipts, final }) => {
       const receipt = receipts.get(hash);
       return receipt === undefined ? [] : [{ receipt, final }];
     });

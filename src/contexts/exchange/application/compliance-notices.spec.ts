@@ -45,7 +45,7 @@ describe('a file of countries that cannot be read', () => {
     ['is missing', null],
     ['is empty', ''],
     ['is something else', '{"8.8.8.8": "US"}'.repeat(1000)],
-  ])('because it %s is told once, and gives no notices', async (_, content) => {
+  ])('that %s is logged once, and gives no notices', async (_, content) => {
     const path = join(folder, `${Math.random()}.mmdb`);
     if (content !== null) await writeFile(path, content);
     lines.length = 0;

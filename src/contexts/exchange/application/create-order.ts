@@ -9,15 +9,14 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { createOrder, made, order, type MadeOrder } from '../domain/order.js';
-import type { OrderFacts } from '../domain/order-events.js';
+import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import { type OrderFacts, userHash } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
-import { decimalsOf, pairOf } from '../domain/tokens.js';
-import { userHash } from '../domain/user-hash.js';
-import { ProviderRefused, type ProviderOrder } from './ports.js';
-import { ProviderCalls, providerIsAway } from './provider-calls.js';
+import { decimalsOf, pairOf } from '../domain/catalog.js';
+import { ProviderRefused } from './ports.js';
+import { ExchangeProviders, unavailableResponse } from './providers.js';
 
-/** What is asked for; checked already, but for what only the provider can tell. */
+/** A request that is valid as far as it can be checked without the provider. */
 export interface NewOrder {
   readonly keyId: string;
   readonly merchantId: string;
@@ -29,17 +28,17 @@ export interface NewOrder {
   readonly userId: string | null;
   /** The caller's network address, for the provider; never stored. */
   readonly callerAddress: string;
-  /** What stands for the caller: kept as a keyed hash, and only without a `userId`. */
+  /** Identifies the caller where there is no `userId`: stored as a keyed hash. */
   readonly client: string;
   /** Decimal string; null: the pair's default. */
   readonly amountFrom: string | null;
 }
 
 /**
- * POST /v1/orders (contract.md 22.1). Gives the order as it is then; a repeat under the ticket's key gives the same one.
- * Throws `validation_failed` naming the parameter that the provider refuses, `unavailable` when it is away.
+ * POST /v1/orders (contract.md 22.1). A repeat under the ticket's key returns the same order. Throws `validation_failed`
+ * naming the parameter that the provider refuses, `unavailable` during its outage.
  */
-export class CreateOrder extends Command<MadeOrder> {
+export class CreateOrder extends Command<ExistingOrder> {
   constructor(
     readonly order: NewOrder,
     /** Goes into the response that is stored: {@link orderResponse}. */
@@ -51,88 +50,76 @@ export class CreateOrder extends Command<MadeOrder> {
   }
 }
 
-/** The provider first: it makes the same order for the same id, so that a crash in between is repeated safely. */
+/** The provider comes first: for the same id it returns the same order, so a crash in between can be repeated. */
 @CommandHandler(CreateOrder)
 export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeOrderExpirySeconds'>,
-    private readonly calls: ProviderCalls,
+    private readonly providers: ExchangeProviders,
     private readonly keyedHash: KeyedHash,
   ) {}
 
-  execute(command: CreateOrder): Promise<MadeOrder> {
+  execute(command: CreateOrder): Promise<ExistingOrder> {
     return underKey(command.ticket, 'order', (orderId) => this.create(orderId, command));
   }
 
   private async create(
     orderId: string,
-    { order: wanted, complianceNotice, ticket, cause }: CreateOrder,
-  ): Promise<MadeOrder> {
-    const pair = pairOf(wanted.pairId);
+    { order: requested, complianceNotice, ticket, cause }: CreateOrder,
+  ): Promise<ExistingOrder> {
+    const pair = pairOf(requested.pairId);
     if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair that can be exchanged'] });
-    const provider = this.calls.current;
-    const given = await this.atProvider(provider, orderId, wanted);
+    const decimalsTo = decimalsOf(pair.to);
+    const { name } = this.providers.current;
+    const call = { operation: 'create', orderId, keyId: requested.keyId } as const;
+    const terms = await this.providers
+      .call(name, call, (provider) => provider.create({ ...requested, orderId }))
+      .catch((error: unknown) => {
+        throw refusalResponse(error);
+      });
     failpoint('order.provider_created');
-    const facts = this.factsOf(orderId, wanted, provider, given, decimalsOf(pair.to));
+    const { keyId, merchantId, userId, client } = requested;
+    const now = this.clock.now();
+    const expiryMs = now.getTime() + this.config.exchangeOrderExpirySeconds * 1000;
+    const facts: OrderFacts = {
+      order_id: orderId,
+      key_id: keyId,
+      merchant_id: merchantId,
+      pair_id: requested.pairId,
+      withdraw_address: requested.withdrawAddress,
+      withdraw_address_tag: requested.withdrawAddressTag,
+      withdraw_address_memo: requested.withdrawAddressMemo,
+      user_id: userId,
+      user_hash: userId === null ? null : userHash(this.keyedHash, keyId, userId),
+      caller: userId === null ? this.keyedHash.of('exchange caller', merchantId, client) : null,
+      provider: name,
+      provider_reference: terms.reference,
+      deposit_address: terms.depositAddress,
+      deposit_address_tag: terms.depositAddressTag,
+      amount_from: terms.amountFrom,
+      amount_to: terms.amountTo,
+      rate: terms.rate,
+      minimum: terms.minimum,
+      maximum: terms.maximum,
+      decimals_to: decimalsTo,
+      created_at: now.toISOString(),
+      expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expiresAt))).toISOString(),
+    };
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
       response: (after) =>
-        ticket.response(201, orderResponse(made(after), complianceNotice), { holdsSecret: true }),
+        ticket.response(201, orderResponse(existingOrder(after), complianceNotice), { holdsSecret: true }),
     });
-    return made(state);
+    return state as ExistingOrder;
   }
+}
 
-  private async atProvider(provider: string, orderId: string, wanted: NewOrder): Promise<ProviderOrder> {
-    try {
-      return await this.calls.call(provider, wanted.keyId, (it) => it.create({ ...wanted, orderId }));
-    } catch (error) {
-      if (!(error instanceof ProviderRefused)) throw providerIsAway(error);
-      if (error.parameter === null) throw new DomainError('validation_failed', error.message);
-      throw DomainError.invalid({ [error.parameter]: [error.message] });
-    }
-  }
-
-  private factsOf(
-    orderId: string,
-    wanted: NewOrder,
-    provider: string,
-    given: ProviderOrder,
-    decimalsTo: number,
-  ): OrderFacts {
-    const now = this.clock.now();
-    const expiresAt = Math.min(
-      now.getTime() + this.config.exchangeOrderExpirySeconds * 1000,
-      Date.parse(given.expiresAt),
-    );
-    return {
-      order_id: orderId,
-      key_id: wanted.keyId,
-      merchant_id: wanted.merchantId,
-      pair_id: wanted.pairId,
-      withdraw_address: wanted.withdrawAddress,
-      withdraw_address_tag: wanted.withdrawAddressTag,
-      withdraw_address_memo: wanted.withdrawAddressMemo,
-      user_id: wanted.userId,
-      user_hash: wanted.userId === null ? null : userHash(this.keyedHash, wanted.keyId, wanted.userId),
-      caller:
-        wanted.userId === null
-          ? this.keyedHash.of('exchange caller', wanted.merchantId, wanted.client)
-          : null,
-      provider,
-      provider_reference: given.reference,
-      deposit_address: given.depositAddress,
-      deposit_address_tag: given.depositAddressTag,
-      amount_from: given.amountFrom,
-      amount_to: given.amountTo,
-      rate: given.rate,
-      minimum: given.minimum,
-      maximum: given.maximum,
-      decimals_to: decimalsTo,
-      created_at: now.toISOString(),
-      expires_at: new Date(expiresAt).toISOString(),
-    };
-  }
+/** 503 during an outage; 422 for what the provider refuses. */
+function refusalResponse(error: unknown): unknown {
+  if (!(error instanceof ProviderRefused)) return unavailableResponse(error);
+  if (error.parameter === null) return new DomainError('validation_failed', error.message);
+  return DomainError.invalid({ [error.parameter]: [error.message] });
 }

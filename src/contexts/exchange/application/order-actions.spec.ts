@@ -12,7 +12,7 @@ describe('use cases of orders', () => {
     lab = await OrderLab.open();
   });
   beforeEach(() => {
-    lab.provider.set({ isAway: false, beforeStatus: () => undefined });
+    lab.provider.set({ isUnavailable: false, beforeStatus: () => undefined });
     lab.provider.calls.length = 0;
     process = lab.process();
   });
@@ -32,8 +32,8 @@ describe('use cases of orders', () => {
     expect(lab.provider.orders.size).toBe(known + 1);
   });
 
-  it('make none while the provider is away', async () => {
-    lab.provider.set({ isAway: true });
+  it('make none while the provider is unavailable', async () => {
+    lab.provider.set({ isUnavailable: true });
     await expect(process.create.execute(lab.creation(randomUUID()))).rejects.toEqual(
       expect.objectContaining({ code: 'unavailable', retryAfterSeconds: expect.any(Number) }),
     );
@@ -43,14 +43,14 @@ describe('use cases of orders', () => {
     const orderId = await lab.order(process);
     lab.provider.pay(orderId, '100');
     lab.provider.calls.length = 0;
-    const shown = await Promise.all(
+    const displayed = await Promise.all(
       Array.from({ length: 50 }, () => process.refresh.execute(lab.refreshment(orderId))),
     );
-    expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 'processing'));
+    expect(displayed.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 'processing'));
     expect(lab.provider.count('status')).toBe(1);
   });
 
-  it('show an order to nobody but the key that made it', async () => {
+  it('display an order only to the key that created it', async () => {
     const orderId = await lab.order(process);
     for (const [id, keyId] of [
       [orderId, randomUUID()],
@@ -60,14 +60,14 @@ describe('use cases of orders', () => {
       await expect(process.refresh.execute(lab.refreshment(id, keyId))).rejects.toEqual(refusal('not_found'));
   });
 
-  it('cancel no order over a deposit that is there, or under way, or that nobody can rule out', async () => {
+  it('cancel no order with a deposit that is there, pending or possible', async () => {
     const [paid, awaited, unknown] = [
       await lab.order(process),
       await lab.order(process),
       await lab.order(process),
     ];
     lab.provider.pay(paid, '100');
-    lab.provider.order(awaited).isDepositUnderWay = true;
+    lab.provider.order(awaited).isDepositPending = true;
     await expect(process.cancel.execute(lab.cancellation(paid))).rejects.toEqual(
       refusal('invalid_transition'),
     );
@@ -75,48 +75,48 @@ describe('use cases of orders', () => {
     await expect(process.cancel.execute(lab.cancellation(awaited))).rejects.toEqual(
       refusal('invalid_transition'),
     );
-    lab.provider.set({ isAway: true });
+    lab.provider.set({ isUnavailable: true });
     await expect(process.cancel.execute(lab.cancellation(unknown))).rejects.toEqual(refusal('unavailable'));
     expect((await lab.state(unknown)).status).toBe('pending');
-    lab.provider.set({ isAway: false });
+    lab.provider.set({ isUnavailable: false });
     expect((await process.cancel.execute(lab.cancellation(unknown))).status).toBe('cancelled');
   });
 
-  it('refresh to 503 while the provider is away, and show what has ended all the same', async () => {
+  it('refresh to 503 while the provider is unavailable, and show what has ended all the same', async () => {
     const orderId = await lab.order(process);
-    lab.provider.set({ isAway: true });
+    lab.provider.set({ isUnavailable: true });
     await expect(process.refresh.execute(lab.refreshment(orderId))).rejects.toEqual(refusal('unavailable'));
-    lab.provider.set({ isAway: false });
+    lab.provider.set({ isUnavailable: false });
     await process.cancel.execute(lab.cancellation(orderId));
-    lab.provider.set({ isAway: true });
+    lab.provider.set({ isUnavailable: true });
     expect((await process.refresh.execute(lab.refreshment(orderId))).status).toBe('cancelled');
   });
 
-  it('leave a provider alone that is away, and ask one question when it may be back', async () => {
+  it('make no call during an outage of the provider, and one when it may be over', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => lab.order(process)));
     const refreshAll = () =>
       Promise.allSettled(ids.map((id) => process.refresh.execute(lab.refreshment(id))));
-    lab.provider.set({ isAway: true });
+    lab.provider.set({ isUnavailable: true });
     for (const id of ids)
       await expect(process.refresh.execute(lab.refreshment(id))).rejects.toEqual(refusal('unavailable'));
     expect(lab.provider.count('status')).toBeLessThan(10);
-    const asked = await eventually(async () => {
+    const requested = await eventually(async () => {
       const before = lab.provider.count('status');
       await refreshAll();
       return lab.provider.count('status') - before || null;
     });
-    expect(asked).toBe(1);
-    lab.provider.set({ isAway: false });
+    expect(requested).toBe(1);
+    lab.provider.set({ isUnavailable: false });
     await eventually(async () => (await refreshAll()).every(({ status }) => status === 'fulfilled'));
   });
 
-  it('believe no provider that tells what cannot be', async () => {
+  it('believe no provider that returns impossible values', async () => {
     const orderId = await lab.order(process);
     const { deposits } = lab.provider.order(orderId);
     for (const amount of ['-5', '1e9', 'NaN', ''])
       for (const at of [new Date().toISOString(), 'yesterday']) {
         deposits.splice(0, 1, { id: '1', amount, transactionHash: '0x', at });
-        await expect(process.look.look(orderId)).rejects.toThrow('told what cannot be');
+        await expect(process.poller.poll(orderId)).rejects.toThrow('returned impossible values');
       }
     expect(await lab.types(orderId)).toEqual(['order.created.v1']);
   });

@@ -23,7 +23,7 @@ describe('the watch of orders', () => {
   beforeEach(async () => {
     await lab.db.database.query('truncate exchange.watches, work.items');
     lab.provider.set({
-      isAway: false,
+      isUnavailable: false,
       holdsMs: 3_600_000,
       aheadMs: 0,
       beforeStatus: () => undefined,
@@ -42,7 +42,7 @@ describe('the watch of orders', () => {
       return (await lab.state(orderId)).status === status;
     });
 
-  it('brings an order from its deposit to its end, and tells the provider to pay out', async () => {
+  it('brings an order from its deposit to its end, and has the provider pay out', async () => {
     const orderId = await lab.order(process);
     await process.work();
     expect(await lab.types(orderId)).toEqual(['order.created.v1']);
@@ -52,7 +52,11 @@ describe('the watch of orders', () => {
     expect(lab.provider.count('settle')).toBe(1);
     await lab.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ status: 'completed', told: 'settle', owed: '0' });
+    expect(await lab.row(orderId)).toMatchObject({
+      status: 'completed',
+      notified: 'settle',
+      refundable: '0',
+    });
   });
 
   it('ends an order when the provider says so, where its deposit address ends before ours', async () => {
@@ -104,7 +108,7 @@ describe('the watch of orders', () => {
     expect((await process.refresh.execute(lab.refreshment(later))).status).toBe('failed');
   });
 
-  it('is the same however many processes look, and however often events are told', async () => {
+  it('is the same however many processes poll, and however often events are delivered', async () => {
     const others = [lab.process(), lab.process(), lab.process()];
     const ids = await Promise.all(Array.from({ length: 30 }, () => lab.order(process)));
     for (const id of ids) lab.provider.pay(id, '60');
@@ -112,7 +116,7 @@ describe('the watch of orders', () => {
       if (round === 1) for (const id of ids) lab.provider.pay(id, '40');
       await lab.follow(null);
       await lab.makeDue();
-      // Leases are gone at once: they do look at the same orders.
+      // Without leases they poll the same orders.
       await Promise.all(others.map((other) => other.work().then(() => lab.makeDue())));
     }
     for (const id of ids)
@@ -123,39 +127,39 @@ describe('the watch of orders', () => {
       ]);
   });
 
-  it('tells the provider of an end until it has taken that', async () => {
+  it('notifies the provider of an end until it has accepted it', async () => {
     const orderId = await lab.order(process);
     await process.cancel.execute(lab.cancellation(orderId));
-    lab.provider.set({ isAway: true });
+    lab.provider.set({ isUnavailable: true });
     await lab.follow();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ told: null, failures: 1 });
-    lab.provider.set({ isAway: false });
+    expect(await lab.row(orderId)).toMatchObject({ notified: null, failures: 1 });
+    lab.provider.set({ isUnavailable: false });
     await lab.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ told: 'cancel', status: 'cancelled', failures: 0 });
-    const told = lab.provider.count('cancel');
+    expect(await lab.row(orderId)).toMatchObject({ notified: 'cancel', status: 'cancelled', failures: 0 });
+    const cancels = lab.provider.count('cancel');
     await lab.makeDue();
     await process.work();
-    expect(lab.provider.count('cancel')).toBe(told);
+    expect(lab.provider.count('cancel')).toBe(cancels);
   });
 
   it('keeps what it found when the provider does not take what follows from it', async () => {
     lab.provider.set({ holdsMs: 1 });
     const orderId = await lab.order(process);
-    lab.provider.set({ takesNothing: true });
+    lab.provider.set({ acceptsNothing: true });
     await until(orderId, 'expired');
     lab.provider.pay(orderId, '5');
     await lab.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ status: 'expired', owed: '5', told: null });
-    lab.provider.set({ takesNothing: false });
+    expect(await lab.row(orderId)).toMatchObject({ status: 'expired', refundable: '5', notified: null });
+    lab.provider.set({ acceptsNothing: false });
     await lab.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ told: 'cancel', failures: 0 });
+    expect(await lab.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
-  it('tells the operator of an outcome that comes when the order has ended here', async () => {
+  it('lists for the operator an outcome after the end of the order', async () => {
     const orderId = await lab.order(process);
     await process.cancel.execute(lab.cancellation(orderId));
     lab.provider.pay(orderId, '100');
@@ -165,14 +169,14 @@ describe('the watch of orders', () => {
     const [listed] = await lab.watches.list({
       status: null,
       keyId: lab.keyId,
-      isOwed: true,
+      isRefundable: true,
       isShort: false,
-      most: 1,
+      limit: 1,
     });
-    expect(listed).toMatchObject({ order_id: orderId, owed: '100', late_outcomes: ['refunded'] });
+    expect(listed).toMatchObject({ order_id: orderId, refundable: '100', late_outcomes: ['refunded'] });
   });
 
-  it('ends an order whose time is over, and goes on looking for what comes late', async () => {
+  it('ends an order whose time is over, and is still polled for late deposits', async () => {
     lab.provider.set({ holdsMs: 1 });
     const orderId = await lab.order(process);
     await until(orderId, 'expired');
@@ -182,7 +186,11 @@ describe('the watch of orders', () => {
     await lab.follow();
     await process.work();
     expect((await lab.state(orderId)).lateDeposits).toHaveLength(1);
-    expect(await lab.row(orderId)).toMatchObject({ status: 'expired', owed: '100', told: 'cancel' });
+    expect(await lab.row(orderId)).toMatchObject({
+      status: 'expired',
+      refundable: '100',
+      notified: 'cancel',
+    });
     expect((await lab.row(orderId))['seconds']).toBeGreaterThan(30);
   });
 
@@ -195,42 +203,42 @@ describe('the watch of orders', () => {
     expect(await lab.types(orderId)).toEqual(['order.created.v1', 'order.deposit_received.v1']);
   });
 
-  it('leaves a provider alone that is away, and loses nothing', async () => {
+  it('makes no call during an outage of the provider, and loses nothing', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => lab.order(process)));
     for (const id of ids) lab.provider.pay(id, '100');
-    lab.provider.set({ isAway: true });
+    lab.provider.set({ isUnavailable: true });
     for (let round = 0; round < 20; round += 1) {
       await lab.makeDue();
       await process.work();
     }
     // A thousand times an order was due.
     expect(lab.provider.count('status')).toBeLessThan(100);
-    lab.provider.set({ isAway: false });
+    lab.provider.set({ isUnavailable: false });
     for (const id of ids) await until(id, 'completed');
   });
 
   it('does not take an order that another process holds, until its lease is over', async () => {
     const orderId = await lab.order(process);
     let release = (): void => undefined;
-    let asked = 0;
+    let requested = 0;
     const gate = new Promise<void>((resolve) => (release = resolve));
-    lab.provider.set({ beforeStatus: () => ((asked += 1) === 1 ? gate : undefined) });
+    lab.provider.set({ beforeStatus: () => ((requested += 1) === 1 ? gate : undefined) });
     lab.provider.pay(orderId, '100');
-    const standing = process.work();
-    await eventually(() => asked === 1);
+    const slow = process.work();
+    await eventually(() => requested === 1);
     const other = lab.process();
     await other.work();
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     expect((await lab.row(orderId))['seconds']).toBeGreaterThan(1);
     await lab.makeDue();
     await until(orderId, 'completed', other);
     // It wakes up, and has nothing to add.
     release();
-    await standing;
+    await slow;
     expect(await lab.types(orderId)).toEqual(COMPLETED);
   });
 
-  it('looks again when somebody had a reason during the look', async () => {
+  it('polls again when a reason arises during the poll', async () => {
     const orderId = await lab.order(process);
     const beforeStatus = async (): Promise<void> => {
       lab.provider.set({ beforeStatus: () => undefined });
@@ -243,7 +251,7 @@ describe('the watch of orders', () => {
     expect(lab.provider.count('status')).toBe(2);
   });
 
-  it('looks first at the order that there is a reason for, however many are due', async () => {
+  it('polls an order with a reason first, however many are due', async () => {
     for (let n = 0; n < 25; n += 1) await lab.order(process);
     const orderId = await lab.order(process);
     await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
@@ -253,7 +261,7 @@ describe('the watch of orders', () => {
     expect(await claim(100)).toHaveLength(25);
   });
 
-  it('wakes an order that nobody looked at any more', async () => {
+  it('wakes an order that is no longer polled', async () => {
     const orderId = await lab.order(process);
     await lab.db.database.query('delete from work.items');
     await process.work();
@@ -263,7 +271,7 @@ describe('the watch of orders', () => {
     expect(lab.provider.count('status')).toBe(1);
   });
 
-  it('holds no order up over another that cannot be looked at', async () => {
+  it('delays no order for another that cannot be polled', async () => {
     const [bad, good] = [await lab.order(process), await lab.order(process)];
     const beforeStatus = (id: string): void => {
       if (id === bad) throw new Error('a bug');
@@ -272,6 +280,6 @@ describe('the watch of orders', () => {
     lab.provider.pay(good, '100');
     await until(good, 'completed');
     expect((await lab.row(bad))['failures']).toBeGreaterThan(0);
-    expect(await lab.watches.totals()).toMatchObject({ open: { pending: 1 }, owed: 0 });
+    expect(await lab.watches.totals()).toMatchObject({ open: { pending: 1 }, refundable: 0 });
   });
 });

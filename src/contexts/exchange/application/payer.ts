@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { order, type MadeOrder } from '../domain/order.js';
+import { order, type ExistingOrder } from '../domain/order.js';
 
-/** For whom a pay page was opened: what its link said, and what all orders of the page have. */
+/** The parameters of a pay page's link, which all orders of the page have. */
 export interface Payer {
   readonly keyId: string;
   readonly withdrawAddress: string;
@@ -19,16 +19,16 @@ export interface PayerSession extends Payer {
   readonly secretHash: string | null;
 }
 
-/** The orders that pages made. */
+/** The orders of pay pages. */
 @Injectable()
 export class PayerOrders {
   constructor(@Inject(COMMAND_LOOP) private readonly loop: CommandLoop) {}
 
-  /** An order of this payer, as it is now. Throws `not_found`, also for one of somebody else. */
+  /** An order of this payer, as it is now. Throws `not_found`, also for an order of another payer. */
   async find(
     payer: Payer,
     orderId: string,
-  ): Promise<{ readonly state: MadeOrder; readonly revision: number }> {
+  ): Promise<{ readonly state: ExistingOrder; readonly revision: number }> {
     if (!isUuid(orderId)) throw DomainError.notFound('Order');
     const { state, revision } = await this.loop.load(order, orderId.toLowerCase());
     if (state.status === 'none' || revision === null || !isOf(payer, state))
@@ -37,7 +37,7 @@ export class PayerOrders {
   }
 }
 
-function isOf(payer: Payer, { facts }: MadeOrder): boolean {
+function isOf(payer: Payer, { facts }: ExistingOrder): boolean {
   return (
     facts.key_id === payer.keyId &&
     facts.withdraw_address === payer.withdrawAddress &&

@@ -1,45 +1,44 @@
-import type { MadeOrder } from '../domain/order.js';
+import type { ExistingOrder } from '../domain/order.js';
 
-/** What stands behind an exchange: rates, liquidity, settlement. Amounts are decimal strings in whole units of a token. */
+/** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
-  /** Stored with each order: its orders are asked about at this provider for ever. */
+  /** Stored with each order, which stays with this provider. */
   readonly name: string;
 
-  /** Pairs of the catalogue that can be had from it. */
+  /** The pairs of the catalogue that it exchanges. */
   readonly pairIds: readonly string[];
 
   /**
-   * What the pair costs now. `amountFrom` null: the pair's default amount. Throws DomainError `validation_failed` for an
-   * amount outside the limits, {@link ProviderUnavailable} when nobody can say.
+   * The current price of the pair. `amountFrom` null: the pair's default amount. Throws DomainError `validation_failed` for
+   * an amount outside the limits, {@link ProviderUnavailable} when the price is unknown.
    */
-  quote(pairId: string, amountFrom: string | null): Promise<Quote>;
+  readonly quote: (pairId: string, amountFrom: string | null) => Promise<Quote>;
 
   /**
-   * Opens an order at the provider. The same `orderId` again gives the same order, never a second one. Throws
-   * {@link ProviderRefused} for what it will never accept, {@link ProviderUnavailable} when it is not known whether it did.
+   * Opens an order at the provider. The same `orderId` again returns the same order, never a second one. Throws
+   * {@link ProviderRefused} for what it will never accept, {@link ProviderUnavailable} when the result is unknown.
    */
-  create(order: NewProviderOrder): Promise<ProviderOrder>;
+  readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;
 
-  /** All that is known of an order. May be asked as often as one likes. Throws {@link ProviderUnavailable}. */
-  status(order: ProviderReference): Promise<ProviderStatus>;
+  /** All that is known of an order. Throws {@link ProviderUnavailable}. */
+  readonly status: (order: ProviderReference) => Promise<ProviderStatus>;
 
   /**
-   * The order's deposit was accepted: pay out. May be repeated; the outcome comes by `status`. A provider that processes
-   * deposits by itself has nothing to do. Throws {@link ProviderUnavailable}.
+   * The order's deposit was accepted: pay out. May be repeated; `status` returns the outcome. No effect where the provider
+   * processes deposits automatically. Throws {@link ProviderUnavailable}.
    */
-  settle(order: ProviderReference, settlement: Settlement): Promise<void>;
+  readonly settle: (order: ProviderReference, settlement: Settlement) => Promise<void>;
 
-  /** The order ended without a deposit: nothing is to be processed any more. May be repeated. Throws {@link ProviderUnavailable}. */
-  cancel(order: ProviderReference): Promise<void>;
+  /** The order ended without a deposit: later ones are not processed. May be repeated. Throws {@link ProviderUnavailable}. */
+  readonly cancel: (order: ProviderReference) => Promise<void>;
 
   /** Resolves when the provider can be relied on; rejects with a sentence otherwise. */
-  ping(): Promise<void>;
+  readonly ping: () => Promise<void>;
 }
 
-/** How the provider and we name an order. */
+/** An order by our id and the provider's. */
 export interface ProviderReference {
   readonly orderId: string;
-  /** The provider's own name of it. */
   readonly reference: string;
 }
 
@@ -62,7 +61,7 @@ export interface NewProviderOrder {
   readonly withdrawAddress: string;
   readonly withdrawAddressTag: string | null;
   readonly withdrawAddressMemo: string | null;
-  /** The network address of whoever wants the order, for providers that have to know it; never stored. */
+  /** The network address of the caller, for providers that require it; never stored. */
   readonly callerAddress?: string;
 }
 
@@ -72,11 +71,11 @@ export interface ProviderOrder extends Quote {
   readonly depositAddressTag: string | null;
 }
 
-/** A transfer to the deposit address with enough confirmations; what a reorganisation removed before that was never one. */
+/** A transfer to the deposit address in a final block. */
 export interface Deposit {
-  /** Stands for the transfer, its amount and its block: in another block it is another deposit. */
+  /** Identifies the transfer, its amount and its block: in another block it is another deposit. */
   readonly id: string;
-  /** What one order alone may have, whatever the provider says. Absent: the id says it all. */
+  /** Only one order may have it, even if the provider lists it for several. Absent: the id is enough. */
   readonly claim?: string;
   readonly amount: string;
   readonly transactionHash: string;
@@ -92,18 +91,15 @@ export type Outcome =
 export interface ProviderStatus {
   /** In the order of the chain. */
   readonly deposits: readonly Deposit[];
-  /** Ids of deposits that were listed, and that a reorganisation took off the chain since. Absent: there are none. */
+  /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
   readonly missing?: readonly string[];
-  /** Transfers that are not worth a listing each, however many they are: all of them in one sum. Absent: there are none. */
-  readonly unlisted?: { readonly count: number; readonly amount: string };
-  /** A transfer was seen that lacks confirmations: no order may expire meanwhile. */
-  readonly isDepositUnderWay: boolean;
+  /** A transfer is in a block that is not final: the order does not expire meanwhile. */
+  readonly isDepositPending: boolean;
   /**
-   * Up to when every deposit is in `deposits` or under way, ISO 8601: what expires later than this may still be paid.
-   * Null when the provider cannot say (its node is behind or away).
+   * Until this time, ISO 8601, every deposit is in `deposits` or pending: an order that expires later may still be paid.
+   * Null when it is unknown.
    */
   readonly completeUntil: string | null;
-  /** Null as long as there is none. */
   readonly outcome: Outcome | null;
 }
 
@@ -113,36 +109,26 @@ export interface Settlement {
   readonly amountTo: string;
 }
 
-/** Nest injection token of the {@link ExchangeProviders}. */
-export const EXCHANGE_PROVIDERS = Symbol('EXCHANGE_PROVIDERS');
-
-export interface ExchangeProviders {
-  /** The one that new orders go to. Throws DomainError `unavailable` when none is configured. */
-  readonly current: ExchangeProvider;
-  /** The one that has an order of that name. Throws {@link ProviderUnavailable} when it is not configured any more. */
-  of(name: string): ExchangeProvider;
-}
-
-/** Nest injection token of the sandbox's {@link ExchangeProvider}, which the boot brings in; there is none in production. */
+/** Nest injection token of the sandbox's {@link ExchangeProvider}; there is none in production. */
 export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 
-/** Not known, or not now: the same may be asked again. The message holds no address and no key. */
+/** Unknown, or not now: the call may be repeated. The message holds no address and no key. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 
   constructor(
     message: string,
     /**
-     * `later`: by its own rules not yet, which is no sign of trouble. `contradiction`: it did answer, with what it must
-     * not say, or denies what it said before: for the operator.
+     * `later`: not yet, by the provider's own rules. `contradiction`: a response that contradicts the order or an earlier
+     * response, which an operator has to check.
      */
-    readonly kind: 'away' | 'later' | 'contradiction' = 'away',
+    readonly kind: 'unavailable' | 'later' | 'contradiction' = 'unavailable',
   ) {
     super(message);
   }
 }
 
-/** Never: the provider has said no. `parameter` is the one at fault when it is the caller's. */
+/** The provider will never accept it. `parameter`: the one at fault when it is the caller's. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused';
   constructor(
@@ -164,13 +150,13 @@ export interface GivenRefund {
 }
 
 export interface CheckedRefund {
-  /** Why the transfer was not checked: there is no node of its chain to ask. Null when it was. */
+  /** Why the transfer was not checked: no node of its chain is configured. Null when it was. */
   readonly unchecked: string | null;
-  /** Places in the transaction of the transfers that may be this refund; at least one when it was checked. */
+  /** Log indexes of the transfers that may be this refund; at least one when it was checked. */
   readonly logIndexes: readonly number[];
 }
 
-/** A recorded deposit, and what the chain has of it now. `why` is null for one that is on the chain. */
+/** A recorded deposit and its state on the chain. `why` is null for one that is on the chain. */
 export interface CheckedDeposit {
   readonly depositId: string;
   readonly found: 'on_chain' | 'missing' | 'unknown';
@@ -182,15 +168,24 @@ export interface OrderTransfers {
    * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
    * while its block is not final, and when too few nodes respond.
    */
-  checkRefund(order: MadeOrder, refund: GivenRefund): Promise<CheckedRefund>;
-  /** All recorded deposits; null where no node of their chain can be asked. Throws DomainError `unavailable`. */
-  checkDeposits(order: MadeOrder): Promise<readonly CheckedDeposit[] | null>;
+  checkRefund(order: ExistingOrder, refund: GivenRefund): Promise<CheckedRefund>;
+  /** All recorded deposits; null where no node of their chain is configured. Throws DomainError `unavailable`. */
+  checkDeposits(order: ExistingOrder): Promise<readonly CheckedDeposit[] | null>;
 }
 
 /** Nest injection token of a {@link CountryOf}. */
 export const COUNTRY_OF = Symbol('COUNTRY_OF');
 
 export interface CountryOf {
-  /** ISO 3166-1 alpha-2, upper case; null when nobody knows. Never throws. */
+  /** ISO 3166-1 alpha-2, upper case; null when it is unknown. Never throws. */
   of(address: string): string | null;
 }
+
+/** Sends test USDC on the dev chain; the sandbox provides it, and nothing does in production. */
+export interface TestMoney {
+  /** `amount` in minor units. The hash of the transaction; throws `unavailable`. */
+  transfer(to: string, amount: bigint): Promise<string>;
+}
+
+/** Nest injection token of {@link TestMoney}. */
+export const TEST_MONEY = Symbol('TEST_MONEY');

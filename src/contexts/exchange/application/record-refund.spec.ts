@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { at, failed, made } from '../../../../test/support/order-story.js';
+import { at, failed, created } from '../../../../test/support/order-story.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { CommitObservers } from '../../../platform/event-store/commit-observer.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
@@ -49,7 +49,7 @@ function refundsWith(
 
 async function withOrders(store: InMemoryEventStore): Promise<InMemoryEventStore> {
   for (const id of ['a', 'b', 'c']) {
-    const events = [made, failed('deposit_too_low', '7', at)].map(({ type, data }) => ({
+    const events = [created, failed('deposit_too_low', '7', at)].map(({ type, data }) => ({
       ...{ id: crypto.randomUUID(), type, data: { ...data, order_id: id }, metadata: {} },
     }));
     await store.commit({ appends: [{ stream: `order-${id}`, events, expected: 'no_stream' }] });

@@ -14,8 +14,8 @@ import {
 } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { readTransactionId } from '../domain/addresses.js';
-import { made, order, recordRefund, type MadeOrder, type Refund } from '../domain/order.js';
-import { pairOf } from '../domain/tokens.js';
+import { existingOrder, order, recordRefund, type ExistingOrder, type Refund } from '../domain/order.js';
+import { pairOf } from '../domain/catalog.js';
 import { ORDER_TRANSFERS, type OrderTransfers } from './ports.js';
 
 /** Of one transfer, of a whole transaction, or of one of which transfers are claimed alone. */
@@ -24,20 +24,20 @@ function claimOf(key: string): Claim {
 }
 
 export interface RecordedRefund {
-  readonly state: MadeOrder;
-  /** Why the transfer was not looked up on its chain; null when it was. */
+  readonly state: ExistingOrder;
+  /** Why the transfer was not checked on its chain; null when it was. */
   readonly unchecked: string | null;
 }
 
 /**
- * An operator gave money back (contract.md 23.6). Throws `not_found`, or `invalid_transition` for more than is owed and
- * for a transaction that is not the refund.
+ * An operator refunded money (contract.md 23.6). Throws `not_found`, or `invalid_transition` for more than is refundable
+ * and for a transaction that is not the refund.
  */
 export class RecordRefund extends Command<RecordedRefund> {
   constructor(
     readonly orderId: string,
     readonly refund: Omit<Refund, 'at'>,
-    /** Who has the money now; null: one of those that paid. */
+    /** Null: one of those that paid. */
     readonly recipient: string | null = null,
   ) {
     super();
@@ -54,7 +54,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
   ) {}
 
   async execute({ orderId, refund, recipient }: RecordRefund): Promise<RecordedRefund> {
-    const before = made((await this.loop.load(order, orderId)).state);
+    const before = existingOrder((await this.loop.load(order, orderId)).state);
     const { chain } = pairOf(before.facts.pair_id)!.from;
     const transactionHash = readTransactionId(chain, refund.transactionHash);
     if (transactionHash instanceof Fault)
@@ -65,7 +65,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
     const transaction = `${chain}_${transactionHash}`;
     const [whole, divided] = [claimOf(transaction), claimOf(`${transaction}_transfers`)];
-    // One transaction may refund several orders, each by a transfer of its own, of which the first one divides it.
+    // One transaction may refund several orders, each by another transfer; the first of them divides it.
     // Unchecked, it is unknown which transfer it was: then the whole transaction is the refund of one order.
     const attempts =
       unchecked === null
@@ -83,7 +83,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
           claims,
           preconditions: [{ stream: claimStream(excluded), events: [], expected: 'no_stream' }],
         });
-        return { state: made(state), unchecked };
+        return { state: existingOrder(state), unchecked };
       } catch (error) {
         if (error instanceof PreconditionFailed) await this.requireUnclaimed(excluded);
         if (!(error instanceof ClaimTaken)) throw error;
@@ -92,7 +92,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     throw refundOf(owner);
   }
 
-  /** Before any claim is made: a store that is not atomic keeps those of a refund that is refused. */
+  /** Comes before any claim: a store that is not atomic keeps the claims of a refused refund. */
   private async requireUnclaimed(claim: Claim): Promise<void> {
     const owner = await claimOwner(this.store, claim);
     if (owner !== null) throw refundOf(owner);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isSignedQuery, openSignedQuery, signedQuery } from './signed-url.js';
+import { readConfig } from '../../../composition.js';
+import type { ExchangeCaller } from '../../access/contract.js';
+import { isSignedQuery, openSignedQuery, SignedLinks, signedQuery } from './signed-url.js';
 
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const KEY_ID = '7b0b2a6e-5a0e-4a62-9a7b-5c1f0d6c3b11';
@@ -12,7 +14,7 @@ const BEFORE = new Date(EXPIRES.getTime() - 1);
  *   openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt hexkey:$SECRET_HEX -kdfopt hexsalt: \
  *     -kdfopt info:'exchange signed_url v1' -binary HKDF | xxd -p
  *   printf %s "$SORTED" | openssl dgst -sha256 -mac HMAC -macopt hexkey:$KEY -hex
- * and once more by Python's hmac, hashlib and urllib.parse.quote(text, safe='').
+ * and again by Python's hmac, hashlib and urllib.parse.quote(text, safe='').
  */
 const VECTOR = {
   secret: 's3cret of a key ü',
@@ -24,52 +26,52 @@ const VECTOR = {
   signature: '5495d18ac8d93d607c5c71c6b45ea73e7f425cc8f5f545947aacf4b2cb3701a6',
 };
 const PARAMETERS = { api_key: KEY_ID, withdraw_address: ADDRESS, user_id: VECTOR.userId };
-const MADE = { secret: VECTOR.secret, nonce: VECTOR.nonce, expiresAt: EXPIRES };
+const SIGNING = { secret: VECTOR.secret, nonce: VECTOR.nonce, expiresAt: EXPIRES };
 
-const made = signedQuery({ ...PARAMETERS, withdraw_address_tag: undefined, onramp_fiat: null }, MADE);
+const signed = signedQuery({ ...PARAMETERS, withdraw_address_tag: undefined, onramp_fiat: null }, SIGNING);
 const opened = (query: string, secrets = [VECTOR.secret], now = BEFORE) =>
   openSignedQuery(query, secrets, now);
 
 describe('a signed link to the pay widget', () => {
   it('carries the signature that openssl and Python work out', () => {
-    const pairs = made.split('&');
+    const pairs = signed.split('&');
     expect(pairs.at(-1)).toBe(`url_signature=${VECTOR.signature}`);
     expect(pairs.slice(0, -1).sort().join('&')).toBe(VECTOR.sorted);
   });
 
   it('opens to its parameters, as often as one likes, until it expires', () => {
-    expect(isSignedQuery(made)).toBe(true);
-    for (let time = 0; time < 3; time += 1) expect(opened(made)).toEqual(PARAMETERS);
-    expect(opened(made, [VECTOR.secret], EXPIRES)).toBeNull();
+    expect(isSignedQuery(signed)).toBe(true);
+    for (let time = 0; time < 3; time += 1) expect(opened(signed)).toEqual(PARAMETERS);
+    expect(opened(signed, [VECTOR.secret], EXPIRES)).toBeNull();
   });
 
   it('opens with any of the secrets that are valid while one replaces another, and with no other', () => {
-    expect(opened(made, ['the new one', VECTOR.secret])).toEqual(PARAMETERS);
-    expect(opened(made, [VECTOR.secret, 'the old one'])).toEqual(PARAMETERS);
-    expect(opened(made, ['the new one'])).toBeNull();
-    expect(opened(made, [])).toBeNull();
+    expect(opened(signed, ['the new one', VECTOR.secret])).toEqual(PARAMETERS);
+    expect(opened(signed, [VECTOR.secret, 'the old one'])).toEqual(PARAMETERS);
+    expect(opened(signed, ['the new one'])).toBeNull();
+    expect(opened(signed, [])).toBeNull();
   });
 
   it('opens however its text was encoded or ordered on the way', () => {
-    const reordered = made.split('&').reverse().join('&');
+    const reordered = signed.split('&').reverse().join('&');
     expect(opened(reordered.replaceAll('%20', '+').replace('~', '%7e'))).toEqual(PARAMETERS);
   });
 
   const changed = (name: string, value: string): string => {
-    const query = new URLSearchParams(made);
+    const query = new URLSearchParams(signed);
     query.set(name, value);
     return query.toString();
   };
   const without = (name: string): string => {
-    const query = new URLSearchParams(made);
+    const query = new URLSearchParams(signed);
     query.delete(name);
     return query.toString();
   };
   it.each([
-    ['a parameter added', `${made}&onramp_amount=5`],
-    ['an empty parameter added', `${made}&withdraw_address_memo=`],
-    ['a nameless parameter added', `${made}&=`],
-    ['a memo put in place of the user', made.replace('user_id=', 'withdraw_address_memo=')],
+    ['a parameter added', `${signed}&onramp_amount=5`],
+    ['an empty parameter added', `${signed}&withdraw_address_memo=`],
+    ['a nameless parameter added', `${signed}&=`],
+    ['a memo put in place of the user', signed.replace('user_id=', 'withdraw_address_memo=')],
     ['another address', changed('withdraw_address', `${ADDRESS.slice(0, -1)}U`)],
     ['another key', changed('api_key', KEY_ID.replace('7', '8'))],
     ['a later expiry', changed('expires', '1767227401')],
@@ -78,26 +80,26 @@ describe('a signed link to the pay widget', () => {
     ['another nonce', changed('nonce', 'AAECAwQFBgcICQoLDA0ODx')],
     ['a signature of other letters', changed('url_signature', VECTOR.signature.toUpperCase())],
     ['a signature cut short', changed('url_signature', VECTOR.signature.slice(0, 62))],
-    ['a parameter given twice', `${made}&withdraw_address=${ADDRESS}`],
-    ['the signature given twice', `${made}&url_signature=${VECTOR.signature}`],
+    ['a parameter given twice', `${signed}&withdraw_address=${ADDRESS}`],
+    ['the signature given twice', `${signed}&url_signature=${VECTOR.signature}`],
     ['no user', without('user_id')],
     ['no nonce', without('nonce')],
     ['no expiry', without('expires')],
     ['no signature', without('url_signature')],
     ['nothing', ''],
-    ['a megabyte', `${made}&a=${'a'.repeat(1 << 20)}`],
+    ['a megabyte', `${signed}&a=${'a'.repeat(1 << 20)}`],
   ])('stays shut with %s', (_, query) => {
     expect(opened(query)).toBeNull();
   });
 
-  it('gives back any text, and never lets one parameter pass for another', () => {
+  it('returns any text, and never lets one parameter pass for another', () => {
     const texts = fc.dictionary(
       fc.constantFrom('a', 'b', 'a=', 'a&b', '&', '=', '__proto__', '%61'),
       fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('&', '=', 'a=b&c=d', '+', '%26', ' ')),
     );
     fc.assert(
       fc.property(texts, texts, (one, other) => {
-        const [a, b] = [signedQuery(one, MADE), signedQuery(other, MADE)];
+        const [a, b] = [signedQuery(one, SIGNING), signedQuery(other, SIGNING)];
         expect(opened(a)).toEqual(Object.fromEntries(Object.entries(one)));
         const same =
           JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
@@ -110,3 +112,22 @@ describe('a signed link to the pay widget', () => {
 function signature(query: string): string | null {
   return new URLSearchParams(query).get('url_signature');
 }
+
+const NOW = new Date('2026-11-23T12:00:00.900Z');
+
+it('a link opens with the newest secret of the key, and no longer with the one that is about to be revoked', () => {
+  const config = readConfig({ PAY_URL: 'https://pay.example/' });
+  const links = new SignedLinks({ now: () => NOW }, config);
+  const caller: ExchangeCaller = {
+    ...{ keyId: 'the key', merchantId: 'the merchant', demandsSignature: true, memoSigning: 'contract' },
+    secrets: ['the old one', 'the new one'],
+  };
+  const { url, expiresAt } = links.make(caller, {
+    withdraw_address: 'T',
+  });
+  const [address, query] = url.split('?') as [string, string];
+  expect(address).toBe('https://pay.example/widget');
+  expect(openSignedQuery(query, ['the new one'], NOW)).toEqual({ api_key: 'the key', withdraw_address: 'T' });
+  expect(openSignedQuery(query, ['the old one'], NOW)).toBeNull();
+  expect(openSignedQuery(query, ['the new one'], new Date(expiresAt))).toBeNull();
+});

@@ -1,17 +1,23 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { listenerUrl } from '../../../platform/config/listener-url.js';
+import type { ExchangeCaller } from '../../access/contract.js';
 
 /** How long a signed link to the pay widget may be opened (contract.md 25.4). */
 export const SIGNED_URL_LASTS_MS = 30 * 60_000;
+const NONCE_BYTES = 16;
 
-/** The parameters that a signed link has beside those it was asked for with. */
+/** The parameters that a signature adds to a link. */
 const NONCE = 'nonce';
 const EXPIRES = 'expires';
 const URL_SIGNATURE = 'url_signature';
 
-/** What HKDF makes the key of these signatures for: no signature of a request is one of a link, nor the other way round. */
+/** Purpose of the derived key: no signature of a request is one of a link, and vice versa. */
 const PURPOSE = 'exchange signed_url v1';
-/** Far more than every parameter at its longest. */
-const MOST_CHARACTERS = 16_384;
+const MAX_CHARACTERS = 16_384;
 
 type Pair = readonly [name: string, value: string];
 
@@ -32,8 +38,8 @@ export function signedQuery(
 }
 
 /**
- * Whether the query, as it stands in a URL after `?`, is that of a signed link, or of one that lost its signature: such a
- * one is checked by {@link openSignedQuery}.
+ * Whether the query of a URL, without its `?`, is that of a signed link, or of one that lost its signature:
+ * {@link openSignedQuery} checks both.
  */
 export function isSignedQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
@@ -49,7 +55,7 @@ export function openSignedQuery(
   secrets: readonly string[],
   now: Date,
 ): Readonly<Record<string, string>> | null {
-  if (query.length > MOST_CHARACTERS) return null;
+  if (query.length > MAX_CHARACTERS) return null;
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));
   if (names.size < pairs.length) return null;
@@ -63,7 +69,7 @@ export function openSignedQuery(
   if (!/^[0-9a-f]{64}$/.test(signature) || !/^[0-9]{1,12}$/.test(expires)) return null;
   const signed = pairs.filter(([name]) => name !== URL_SIGNATURE);
   const given = Buffer.from(signature, 'hex');
-  // Every secret is tried: time does not tell which one it was.
+  // Every secret is tried, so that the time it takes does not reveal which one it was.
   const matches = secrets.filter((secret) => timingSafeEqual(signatureOf(signed, secret), given));
   if (matches.length === 0 || now.getTime() >= Number(expires) * 1000) return null;
   return parameters;
@@ -92,4 +98,39 @@ function percentEncoded(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/** Links to the pay widget (contract.md 25.4). */
+@Injectable()
+export class SignedLinks {
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'payUrl' | 'host' | 'payPort'>,
+  ) {}
+
+  /**
+   * A link with the parameters, under the newest secret of the key. Throws DomainError `unavailable` when the widget has
+   * no address.
+   */
+  make(
+    { keyId, secrets }: ExchangeCaller,
+    parameters: Readonly<Record<string, string | undefined>>,
+  ): { readonly url: string; readonly expiresAt: string } {
+    const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
+    // The link counts seconds.
+    const expiresAt = new Date(Math.floor(expiry / 1000) * 1000);
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    const query = signedQuery(
+      { api_key: keyId, ...parameters },
+      { secret: secrets.at(-1)!, nonce, expiresAt },
+    );
+    return { url: `${this.base().replace(/\/+$/, '')}/widget?${query}`, expiresAt: expiresAt.toISOString() };
+  }
+
+  private base(): string {
+    const { mode, payUrl, host, payPort } = this.config;
+    if (payUrl !== null) return payUrl;
+    if (mode === 'production') throw new DomainError('unavailable', 'The pay widget has no address');
+    return listenerUrl(host, payPort);
+  }
 }

@@ -7,8 +7,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { EraseOrder } from '../application/erase-order.js';
-import { ERASING_ORDERS } from '../application/erasing-saga.js';
+import { EraseOrder, ERASING_ORDERS } from '../application/erase-order.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
 import { OrdersView } from '../views/orders.js';
 
@@ -26,7 +25,7 @@ export function eraseCommand(program: Command, operator: Operator): void {
     .command('erase')
     .description('erase user_id, tag and memo of orders that have ended; amounts and addresses stay')
     .option('--order <order-id>', 'of one order')
-    .option('--key <api-key>', 'of the orders of a user: the key that made them')
+    .option('--key <api-key>', 'of the orders of a user: the key that created them')
     .option('--user-id <id>', 'of the orders of a user: the user_id that the merchant gave')
     .option('--by <name>', 'who does', userInfo().username)
     .option('--yes', 'do it: nothing restores the data, short of a backup')
@@ -79,7 +78,7 @@ async function erase(
     ...(open.length === 0
       ? []
       : [`Not ended, and not erased; repeat the command later:\n${open.join('\n')}`]),
-    'A process that read an order a moment ago can read its personal data for another minute.',
+    'A process that has just read an order can read its personal data for another minute.',
   ].join('\n');
   return { text, json: { erased, keys_dropped: isDone, not_ended: open } };
 }

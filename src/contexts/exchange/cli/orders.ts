@@ -10,32 +10,32 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { RecordRefund } from '../application/record-refund.js';
-import { made, order, owed, shortfall, type MadeOrder } from '../domain/order.js';
+import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
-import { currencyOf } from '../domain/tokens.js';
+import { currencyOf } from '../domain/catalog.js';
 import { Watches, type WatchedOrder } from '../store/watches.js';
 
-/** `exchange orders`, `exchange order` and `exchange refund`: what operators see and do of orders. */
+/** `exchange orders`, `exchange order` and `exchange refund`. */
 export function orderCommands(program: Command, operator: Operator): void {
   program
     .command('orders')
-    .description('list orders, newest first, and what of each has to be given back')
+    .description('list orders, newest first, with the amount of each that is refundable')
     .option('--status <status>', ORDER_STATUSES.join(', '))
-    .option('--owed', 'only those with money that has to be given back')
+    .option('--owed', 'only those with a refundable amount')
     .option('--shortfall', 'only those paid out whose deposits are no longer on the chain')
-    .option('--key <api-key>', 'only those that this key made')
+    .option('--key <api-key>', 'only those created with this key')
     .option('--most <number>', 'how many', '100')
     .action(async function (this: Command) {
       const { status = null, key = null, most, ...flags } = this.opts<ListOptions>();
-      const { owed: isOwed = false, shortfall: isShort = false } = flags;
+      const { owed: isRefundable = false, shortfall: isShort = false } = flags;
       if (status !== null && !ORDER_STATUSES.some((known) => known === status))
         throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
       if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
       if (!/^[1-9][0-9]{0,4}$/.test(most))
         throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
       await operate(operator, async (context) => {
-        const filter = { status, keyId: key, isOwed, isShort, most: Number(most) };
+        const filter = { status, keyId: key, isRefundable, isShort, limit: Number(most) };
         const orders = await context.get(Watches, { strict: false }).list(filter);
         return { text: orders.map(lineOf).join('\n') || 'No orders', json: { orders } };
       }).call(this);
@@ -43,16 +43,16 @@ export function orderCommands(program: Command, operator: Operator): void {
 
   program
     .command('order <order-id>')
-    .description('show an order: as it stands, what is owed of it, and everything that happened')
+    .description('display an order: its current state, its refundable amount, and every event')
     .action(operate(operator, (context, id) => history(context, orderId(id))));
 
   program
     .command('refund <order-id>')
-    .description('record that money was given back; the same transaction again changes nothing')
-    .requiredOption('--amount <amount>', 'how much of what is owed, a decimal')
-    .requiredOption('--transaction <hash>', 'the transfer that gave it back')
-    .option('--to <address>', 'who has the money now, where that is no address that paid the order')
-    .option('--by <name>', 'who did', userInfo().username)
+    .description('record a refund; repeating it with the same transaction has no effect')
+    .requiredOption('--amount <amount>', 'how much of the refundable amount, a decimal')
+    .requiredOption('--transaction <hash>', 'the transaction of the refund')
+    .option('--to <address>', 'the recipient, unless it is an address that paid the order')
+    .option('--by <name>', 'the operator', userInfo().username)
     .action(async function (this: Command, id: string) {
       const { amount, transaction, to = null, by } = this.opts<RefundOptions>();
       if (!isDecimal(amount))
@@ -66,8 +66,8 @@ export function orderCommands(program: Command, operator: Operator): void {
         const currency = currencyOf(state.facts.pair_id);
         const notice = unchecked === null ? '' : ` (${unchecked})`;
         return {
-          text: `Recorded: ${amount} ${currency}${notice}; ${owed(state)} ${currency} is still owed`,
-          json: { owed: owed(state), currency, is_checked: unchecked === null },
+          text: `Recorded: ${amount} ${currency}${notice}; ${amountRefundable(state)} ${currency} is still refundable`,
+          json: { refundable: amountRefundable(state), currency, is_checked: unchecked === null },
         };
       }).call(this);
     });
@@ -89,7 +89,9 @@ interface RefundOptions {
 }
 
 async function history(context: INestApplicationContext, id: string): Promise<Outcome> {
-  const state = made(await context.get<CommandLoop>(COMMAND_LOOP, { strict: false }).show(order, id));
+  const state = existingOrder(
+    await context.get<CommandLoop>(COMMAND_LOOP, { strict: false }).show(order, id),
+  );
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
   const events = await store.readStream(streamOf(order, id));
   return { text: historyText(state, events), json: historyJson(state, events) };
@@ -102,15 +104,14 @@ function orderId(text: string | undefined): string {
 
 function lineOf({ order_id, pair_id, status, late_outcomes, created_at, ...amounts }: WatchedOrder): string {
   const currency = currencyOf(pair_id);
-  const debt = amounts.owed === '0' ? '' : `  owed ${amounts.owed} ${currency}`;
+  const refundable = amounts.refundable === '0' ? '' : `  refundable ${amounts.refundable} ${currency}`;
   const lost =
     amounts.shortfall === '0' ? '' : `  paid out, deposit missing: ${amounts.shortfall} ${currency}`;
-  // It may have given back by itself what is owed here.
   const later = late_outcomes.length === 0 ? '' : `  the provider, later: ${late_outcomes.join(', ')}`;
-  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${debt}${lost}${later}`;
+  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${refundable}${lost}${later}`;
 }
 
-function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object {
+function historyJson(state: ExistingOrder, events: readonly RecordedEvent[]): object {
   const { key_id, merchant_id, provider, provider_reference } = state.facts;
   return {
     order: orderRecord(state),
@@ -118,7 +119,7 @@ function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object
     merchant_id,
     provider,
     provider_reference,
-    owed: owed(state),
+    refundable: amountRefundable(state),
     shortfall: shortfall(state),
     currency: currencyOf(state.facts.pair_id),
     dust: { count: state.dust.count, amount: state.dust.amount },
@@ -128,29 +129,29 @@ function historyJson(state: MadeOrder, events: readonly RecordedEvent[]): object
   };
 }
 
-function historyText(state: MadeOrder, events: readonly RecordedEvent[]): string {
+function historyText(state: ExistingOrder, events: readonly RecordedEvent[]): string {
   const { facts, lateOutcomes, dust } = state;
   const record = Object.entries(orderRecord(state)).filter(([, value]) => !Array.isArray(value));
-  const beside = {
+  const rest = {
     key: facts.key_id,
     merchant: facts.merchant_id,
     provider: `${facts.provider} ${facts.provider_reference}`,
-    owed: `${owed(state)} ${currencyOf(facts.pair_id)}`,
+    refundable: `${amountRefundable(state)} ${currencyOf(facts.pair_id)}`,
     ...(shortfall(state) === '0'
       ? {}
       : { 'deposit missing': `${shortfall(state)} ${currencyOf(facts.pair_id)} were paid out without it` }),
     ...(dust.count === 0 ? {} : { dust: `${dust.amount} in ${dust.count} transfers` }),
     ...(lateOutcomes.length === 0 ? {} : { 'the provider, later': lateOutcomes.join(', ') }),
   };
-  const lines = [...record, ...Object.entries(beside)].map(
+  const lines = [...record, ...Object.entries(rest)].map(
     ([name, value]) => `  ${name.padEnd(26)}  ${value === null ? '-' : String(value)}`,
   );
   return [...lines, '', ...events.map(eventText)].join('\n');
 }
 
-/** Of the first event the order above tells more. */
+/** Without the fields of the first event, which the order has. */
 function eventText({ type, data, recordedAt }: RecordedEvent): string {
-  const told = type === 'order.created.v1' ? [] : Object.entries(data);
-  const fields = told.filter(([name]) => name !== 'order_id' && name !== 'at');
+  const all = type === 'order.created.v1' ? [] : Object.entries(data);
+  const fields = all.filter(([name]) => name !== 'order_id' && name !== 'at');
   return `  ${recordedAt.toISOString()}  ${type}  ${fields.map(([name, value]) => `${name} ${String(value)}`).join(', ')}`.trimEnd();
 }

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Command } from 'commander';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { deposit, made, received, stateAfter } from '../../../../test/support/order-story.js';
+import { deposit, created, received, stateAfter } from '../../../../test/support/order-story.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
@@ -16,7 +16,12 @@ const found: CheckedDeposit = { depositId: 'd1', found: 'on_chain', why: null };
 async function recheck(...results: readonly (CheckedDeposit | null)[]) {
   const store = new InMemoryEventStore();
   for (const [place] of results.entries()) {
-    const event = { id: crypto.randomUUID(), type: made.type, data: { order_id: `o${place}` }, metadata: {} };
+    const event = {
+      id: crypto.randomUUID(),
+      type: created.type,
+      data: { order_id: `o${place}` },
+      metadata: {},
+    };
     await store.commit({ appends: [{ stream: `order-o${place}`, events: [event], expected: 'no_stream' }] });
   }
   const printed: string[] = [];
@@ -30,7 +35,7 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
   };
   const parts = new Map<unknown, unknown>([
     [EVENT_STORE, store],
-    [COMMAND_LOOP, { show: async () => stateAfter(made, received(deposit('d1', '5'))) }],
+    [COMMAND_LOOP, { show: async () => stateAfter(created, received(deposit('d1', '5'))) }],
     [ORDER_TRANSFERS, { checkDeposits }],
   ]);
   const context = { get: (token: unknown) => parts.get(token), close: async () => undefined };

@@ -6,7 +6,7 @@ import { logPages } from '../../../platform/event-store/log-pages.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
-import { made, order, type MadeOrder } from '../domain/order.js';
+import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 
 /** Exit codes: a deposit is not on the chain; nothing is wrong, and not every deposit was found. */
 const EXIT_MISSING = 2;
@@ -18,7 +18,7 @@ interface Finding extends CheckedDeposit {
   readonly position: string | null;
 }
 
-/** `npm run exchange -- recheck`: asks the nodes again for every recorded deposit. Changes nothing. */
+/** `npm run exchange -- recheck`: reads every recorded deposit from the nodes again. Changes nothing. */
 export function recheckCommand(program: Command, operator: Operator): void {
   program
     .command('recheck')
@@ -79,7 +79,7 @@ class Recheck {
   }
 
   private async check(orderId: string): Promise<void> {
-    const state = made(await this.loop.show(order, orderId));
+    const state = existingOrder(await this.loop.show(order, orderId));
     if (state.deposits.length + state.lateDeposits.length === 0) return;
     const deposits = await this.depositsOf(state);
     if (deposits === null) this.ordersElsewhere += 1;
@@ -90,7 +90,7 @@ class Recheck {
   }
 
   /** Unknown, all of them, while too few nodes respond. */
-  private async depositsOf(state: MadeOrder): Promise<readonly CheckedDeposit[] | null> {
+  private async depositsOf(state: ExistingOrder): Promise<readonly CheckedDeposit[] | null> {
     try {
       return await this.transfers.checkDeposits(state);
     } catch (error) {

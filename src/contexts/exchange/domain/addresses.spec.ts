@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
-import { readAddress, readTag, readTransactionId } from './addresses.js';
+import { readAddress, readTag, readTransactionId, readReturnUrl } from './addresses.js';
 
 const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -36,7 +36,7 @@ describe('an address on Solana', () => {
     ['a character long', `${USDC_MINT}1`],
     ['more than 32 bytes in 44 characters', 'z'.repeat(44)],
     ['with a character that Base58 has not', USDC_MINT.replace('E', '0')],
-    ['with a letter that looks like another', USDC_MINT.replace('E', 'l')],
+    ['with a letter that resembles another', USDC_MINT.replace('E', 'l')],
     ['with a space', ` ${USDC_MINT}`],
     ['with a line end', `${USDC_MINT}\n`],
     ['of another chain', '0x52908400098527886E0F7030069857D2E4169EE7'],
@@ -63,4 +63,35 @@ describe('a tag or memo', () => {
     ['a line separator', 'a\u2028b', 'must hold no control characters'],
     ['half a surrogate pair', 'a\ud83e', 'must hold no control characters'],
   ])('with %s is refused', (_, text, message) => expect(readTag(text)).toEqual(new Fault(message)));
+});
+
+const LONGEST = `https://shop.example/${'a'.repeat(2048 - 21)}`;
+
+describe('the return URL of a pay page', () => {
+  it.each(['https://shop.example', 'https://shop.example:8443/a?b=c#d', 'https://шоп.example/ü', LONGEST])(
+    '%.60s',
+    (text) => {
+      expect(readReturnUrl(text, 'production')).toBe(text);
+    },
+  );
+
+  it.each(['http://localhost', 'http://localhost:3000/done?a=b', 'http://127.0.0.1:3000/'])(
+    '%s, in the sandbox alone',
+    (text) => {
+      expect(readReturnUrl(text, 'sandbox')).toBe(text);
+      expect(readReturnUrl(text, 'production')).toBeInstanceOf(Fault);
+    },
+  );
+
+  it.each([
+    ...['', 'shop.example', '/done', '//shop.example', 'https:', 'https://', 'https:shop.example'],
+    ...['javascript:alert(1)', 'data:text/html,x', 'ftp://shop.example', 'http://shop.example'],
+    ...['http://localhost.evil.example', 'https://user@shop.example', 'https://user:pw@shop.example'],
+    ...['https://shop.example/a b', 'https://shop.example/\n', 'https://shop.example\\@evil.example'],
+    ...[' https://shop.example', `${LONGEST}a`, `https://shop.example/${'ü'.repeat(1100)}`],
+  ])('is never %j', (text) => {
+    expect(readReturnUrl(text, 'sandbox')).toBeInstanceOf(Fault);
+  });
+
+  it('is none when it is not given', () => expect(readReturnUrl(null, 'production')).toBeNull());
 });

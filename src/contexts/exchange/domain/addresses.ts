@@ -4,7 +4,7 @@ import { Fault } from '../../../kernel/fault.js';
 const SOLANA_BYTES = 32;
 /** Base58 of 32 bytes has no more characters; what is longer is not decoded. */
 const SOLANA_MAX_LENGTH = 44;
-const MOST_CODE_POINTS = 255;
+const MAX_CODE_POINTS = 255;
 /** Control characters, halves of surrogate pairs, and separators that end a line somewhere. */
 const UNWANTED = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
@@ -34,7 +34,26 @@ export function plainHash(hash: string): string {
 
 /** A tag or memo as it is stored, or what is wrong with it (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
-  if (text.length > 2 * MOST_CODE_POINTS || [...text].length > MOST_CODE_POINTS)
-    return new Fault(`must have at most ${MOST_CODE_POINTS} characters`);
+  if (text.length > 2 * MAX_CODE_POINTS || [...text].length > MAX_CODE_POINTS)
+    return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
   return UNWANTED.test(text) ? new Fault('must hold no control characters') : text;
+}
+
+const MAX_URL_BYTES = 2048;
+/** No white space or backslash: browsers drop or replace them. */
+const URL_FORM = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
+const LOOPBACK = ['localhost', '127.0.0.1'];
+
+/** Where the pay page leads back to, as it was given, or what is wrong with it (contract.md 25.6). */
+export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production'): string | null | Fault {
+  if (text === null) return null;
+  if (Buffer.byteLength(text) > MAX_URL_BYTES) return new Fault(`must have at most ${MAX_URL_BYTES} bytes`);
+  const url = URL_FORM.test(text) && URL.canParse(text) ? new URL(text) : null;
+  const isHttps = url?.protocol === 'https:';
+  const isLocal = mode === 'sandbox' && url?.protocol === 'http:' && LOOPBACK.includes(url.hostname);
+  return (isHttps || isLocal) && url.username === '' && url.password === ''
+    ? text
+    : new Fault(
+        'must be an absolute https address without a user name, or in the sandbox one of http://localhost',
+      );
 }

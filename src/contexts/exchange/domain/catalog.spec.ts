@@ -1,5 +1,19 @@
-import { expect, it } from '@jest/globals';
-import { CHAINS, PAIRS, TOKENS, type Asset } from './catalog.js';
+import { describe, expect, it } from '@jest/globals';
+import { isDecimal } from '../../../kernel/decimal.js';
+import {
+  CHAINS,
+  PAIRS,
+  TOKENS,
+  chainOf,
+  decimalsOf,
+  offered,
+  pairOf,
+  pairsTo,
+  tokenOf,
+  type Asset,
+} from './catalog.js';
+
+const SOL = { token: 'sol', chain: 'solana' };
 
 const asset = ({ token, chain }: Asset): string => `${token} on ${chain}`;
 
@@ -46,4 +60,54 @@ it('the catalog has an explorer for each chain, and what else than an address a 
     ['stellar', 'Stellar', 'memo', 'https://stellar.expert/explorer/public/tx/{hash}'],
     ['solana', 'Solana', null, 'https://solscan.io/tx/{hash}'],
   ]);
+});
+
+it('the catalog knows token, chain and decimals of both sides of each pair', () => {
+  for (const { from, to, defaultAmount } of PAIRS) {
+    for (const asset of [from, to]) {
+      expect(chainOf(asset.chain)).not.toBeNull();
+      expect(decimalsOf(asset)).toBeGreaterThan(0);
+    }
+    expect(isDecimal(defaultAmount, decimalsOf(from))).toBe(true);
+  }
+});
+
+describe('a search of the catalog', () => {
+  it('finds what is there', () => {
+    expect(pairOf('USDCSOL')?.from).toEqual({ token: 'usdc', chain: 'ethereum' });
+    expect(tokenOf('sol')?.name).toBe('Solana');
+  });
+
+  it.each(['usdcsol', 'USDC', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor', 'toString'])(
+    'of %j finds nothing',
+    (id) => {
+      expect(pairOf(id)).toBeNull();
+      expect(tokenOf(id)).toBeNull();
+      expect(chainOf(id)).toBeNull();
+    },
+  );
+
+  it('throws for decimals that are unknown', () => {
+    expect(() => decimalsOf({ token: 'usdc', chain: 'bitcoin' })).toThrow('no usdc on bitcoin');
+    expect(() => decimalsOf({ token: 'usdc', chain: 'constructor' })).toThrow('no usdc on constructor');
+  });
+});
+
+describe('what is offered', () => {
+  it('is the tokens and chains of the pairs that a provider exchanges', () => {
+    const [usdc, ...others] = offered(SOL, ['USDCBASESOL', 'USDCSOL']);
+    expect(others).toEqual([]);
+    expect(usdc?.token.id).toBe('usdc');
+    expect(usdc?.chains.map(({ id }) => id)).toEqual(['ethereum', 'base']);
+    expect(usdc?.pairs.map(({ id }) => id)).toEqual(['USDCSOL', 'USDCBASESOL']);
+  });
+
+  it('is nothing without a pair of the catalog', () => {
+    expect(offered(SOL, [])).toEqual([]);
+    expect(offered(SOL, ['DOGESOL'])).toEqual([]);
+    expect(offered({ token: 'usdc', chain: 'ethereum' }, ['USDCSOL'])).toEqual([]);
+  });
+
+  it('is every pair for a provider of all', () =>
+    expect(pairsTo(SOL).map(({ id }) => id)).toEqual(PAIRS.map(({ id }) => id)));
 });

@@ -1,14 +1,12 @@
 /**
- * What can be exchanged, version 1: a version only adds. Ids are lower case and never change: orders hold pair ids for
- * ever. Pair ids are looked up (contract.md 22.1), never taken apart: `USDCSOL` is USD Coin on Ethereum.
- *
- * Read it with {@link ../domain/tokens.ts}: `pairOf`, `tokenOf`, `chainOf`.
+ * What can be exchanged. A version only adds: orders hold pair ids for ever, so ids never change. Pair ids are opaque
+ * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum. Everything is exchanged for `sol` on `solana` (contract.md 25.2).
  */
 
 export interface Chain {
   readonly id: string;
   readonly name: string;
-  /** Whether transfers on it name their receiver by more than an address, and how that is called. */
+  /** The name of the identifier that transfers carry in addition to the address; null where they carry none. */
   readonly tag: 'tag' | 'memo' | null;
   /** URL of a transaction in a public explorer, with `{hash}`. */
   readonly explorer: string;
@@ -17,7 +15,6 @@ export interface Chain {
 export interface Token {
   readonly id: string;
   readonly name: string;
-  /** What people call one of it. */
   readonly symbol: string;
   /** By chain id: digits after the point there. */
   readonly decimals: Readonly<Record<string, number>>;
@@ -32,7 +29,7 @@ export interface Pair {
   readonly id: string;
   readonly from: Asset;
   readonly to: Asset;
-  /** Decimal string, in `from`: what an order asks for when nobody says how much. */
+  /** Decimal string, in `from`: the amount of an order that requests none. */
   readonly defaultAmount: string;
 }
 
@@ -79,3 +76,55 @@ export const PAIRS: readonly Pair[] = [
   { id: 'XRPSOL', from: { token: 'xrp', chain: 'ripple' }, to: SOL, defaultAmount: '50' },
   { id: 'XLMSOL', from: { token: 'xlm', chain: 'stellar' }, to: SOL, defaultAmount: '500' },
 ];
+
+const chains = new Map(CHAINS.map((chain) => [chain.id, chain]));
+const tokens = new Map(TOKENS.map((token) => [token.id, token]));
+const pairs = new Map(PAIRS.map((pair) => [pair.id, pair]));
+
+/** Case matters, as it does for tokens and chains. */
+export function pairOf(id: string): Pair | null {
+  return pairs.get(id) ?? null;
+}
+
+export function tokenOf(id: string): Token | null {
+  return tokens.get(id) ?? null;
+}
+
+export function chainOf(id: string): Chain | null {
+  return chains.get(id) ?? null;
+}
+
+/** The currency of a pair's deposits, such as `USDC on Base`. */
+export function currencyOf(pairId: string): string {
+  const from = pairOf(pairId)?.from;
+  return from === undefined ? pairId : `${tokenOf(from.token)?.symbol} on ${chainOf(from.chain)?.name}`;
+}
+
+/** Digits after the point of a token on a chain. Throws for what is not in the catalogue. */
+export function decimalsOf({ token, chain }: Asset): number {
+  const decimals = new Map(Object.entries(tokenOf(token)?.decimals ?? {})).get(chain);
+  if (decimals === undefined) throw new Error(`the catalogue has no ${token} on ${chain}`);
+  return decimals;
+}
+
+/** Pairs that give the token on the chain. */
+export function pairsTo({ token, chain }: Asset): readonly Pair[] {
+  return PAIRS.filter(({ to }) => to.token === token && to.chain === chain);
+}
+
+/** A token that is exchanged for another (contract.md 25.1). */
+export interface OfferedToken {
+  readonly token: Token;
+  readonly chains: readonly Chain[];
+  readonly pairs: readonly Pair[];
+}
+
+/** What can be exchanged for an asset by a provider of these pairs, in the order of the catalogue. */
+export function offered(to: Asset, pairIds: readonly string[]): readonly OfferedToken[] {
+  const known = pairsTo(to).filter(({ id }) => pairIds.includes(id));
+  return TOKENS.map((token) => {
+    const ofToken = known.filter(({ from }) => from.token === token.id);
+    const on = new Set(ofToken.map(({ from }) => from.chain));
+    return { token, chains: CHAINS.filter(({ id }) => on.has(id)), pairs: ofToken };
+  }).filter(({ pairs: ofToken }) => ofToken.length > 0);
+}

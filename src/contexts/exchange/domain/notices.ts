@@ -2,7 +2,7 @@
 export type Notices = ReadonlyMap<string, string>;
 
 const COUNTRY = /^[A-Z]{2}$/;
-const MOST_CODE_POINTS = 500;
+const MAX_CODE_POINTS = 500;
 /** Line breaks are allowed; a page shows them as spaces. */
 const UNWANTED = /[^\P{Cc}\n]|\p{Cs}/u;
 
@@ -14,8 +14,8 @@ export function readNotices(value: unknown): Notices {
     if (!COUNTRY.test(country)) throw new Error(`${JSON.stringify(country)} is no country code such as DE`);
     if (typeof text !== 'string' || text.trim() === '')
       throw new Error(`the notice for ${country} is no text`);
-    if ([...text].length > MOST_CODE_POINTS)
-      throw new Error(`the notice for ${country} has more than ${MOST_CODE_POINTS} characters`);
+    if ([...text].length > MAX_CODE_POINTS)
+      throw new Error(`the notice for ${country} has more than ${MAX_CODE_POINTS} characters`);
     if (UNWANTED.test(text)) throw new Error(`the notice for ${country} holds control characters`);
     return [country, text.trim()] as const;
   });

@@ -4,7 +4,7 @@ import {
   minute,
   at,
   DAY,
-  made,
+  created,
   base,
   paid,
   cancelled,
@@ -14,7 +14,7 @@ import {
   late,
   processing,
   failed,
-  looking,
+  observing,
   facts,
   recordAfter,
 } from '../../../../test/support/order-story.js';
@@ -27,91 +27,91 @@ describe('deposits', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
   const exact = deposit('a', '100');
 
-  it('of exactly what was asked are exchanged for what was promised', () =>
-    given(made)
-      .when(looking({ deposits: [exact] }))
+  it('of exactly what was requested are exchanged for the quoted amount_to', () =>
+    given(created)
+      .when(observing({ deposits: [exact] }))
       .then(received(exact), processing('100', '0.5')));
 
-  it('of exactly what was asked are exchanged for the quoted amount, also where that is not amount times rate', () => {
+  it('of exactly what was requested are exchanged for the quoted amount, also where that is not amount times rate', () => {
     const quoted: OrderEvent = { type: 'order.created.v1', data: { ...facts, amount_to: '0.499' } };
     given(quoted)
-      .when(looking({ deposits: [exact] }))
+      .when(observing({ deposits: [exact] }))
       .then(received(exact), processing('100', '0.499'));
   });
 
   it('of more are exchanged at the rate of the order, rounded down', () => {
     const more = deposit('a', '100.333333333333');
-    given(made)
-      .when(looking({ deposits: [more] }))
+    given(created)
+      .when(observing({ deposits: [more] }))
       .then(received(more), processing('100.333333333333', '0.501666666'));
   });
 
   it('are exchanged up to the maximum of the pair, and the rest is refundable', () => {
     const most = deposit('a', '1000.5');
     const events = [received(most), processing('1000', '5', '0.5')];
-    given(made)
-      .when(looking({ deposits: [most] }))
+    given(created)
+      .when(observing({ deposits: [most] }))
       .then(...events);
-    expect(recordAfter(made, ...events)).toMatchObject({
+    expect(recordAfter(created, ...events)).toMatchObject({
       amount_received: '1000.5',
       amount_refundable: '0.5',
     });
   });
 
   it('of less are not exchanged, and may be topped up', () => {
-    given(made)
-      .when(looking({ deposits: [a] }))
+    given(created)
+      .when(observing({ deposits: [a] }))
       .then(received(a));
-    expect(recordAfter(made, received(a))).toMatchObject({
+    expect(recordAfter(created, received(a))).toMatchObject({
       status: 'pending',
       amount_from: '100',
       amount_received: '60',
       amount_refundable: '0',
     });
-    given(made, received(a))
-      .when(looking({ deposits: [a, b] }))
+    given(created, received(a))
+      .when(observing({ deposits: [a, b] }))
       .then(received(b), processing('100', '0.5'));
   });
 
-  it('that are told again, and in another order, change nothing', () =>
-    given(made, received(a), received(b), processing('100', '0.5'))
-      .when(looking({ deposits: [b, a, b] }))
+  it('that are reported again, and in another order, change nothing', () =>
+    given(created, received(a), received(b), processing('100', '0.5'))
+      .when(observing({ deposits: [b, a, b] }))
       .then());
 
   it('that a provider lists twice in one response count once', () => {
-    given(made)
-      .when(looking({ deposits: [a, a] }))
+    given(created)
+      .when(observing({ deposits: [a, a] }))
       .then(received(a));
-    given(made, cancelled)
-      .when(looking({ deposits: [a, b, a] }))
+    given(created, cancelled)
+      .when(observing({ deposits: [a, b, a] }))
       .then(late(a), late(b));
   });
 
   it('of 0.5 of 100 USDC are recorded one by one up to the twentieth, the next ones as a sum', () => {
     const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
-    given(made, ...small.slice(0, 19).map((each) => received(each)))
-      .when(looking({ deposits: small }))
+    given(created, ...small.slice(0, 19).map((each) => received(each)))
+      .when(observing({ deposits: small }))
       .then(received(small[19]!));
-    given(made, ...small.map((each) => received(each)))
-      .when(looking({ deposits: [...small, deposit('next', '0.5')] }))
+    given(created, ...small.map((each) => received(each)))
+      .when(observing({ deposits: [...small, deposit('next', '0.5')] }))
       .then({ type: 'order.dust_recorded.v1', data: { order_id: 'o1', amount: '0.5', count: 1, at } });
   });
 
   it('that bring nothing are none', () =>
-    given(made)
-      .when(looking({ deposits: [deposit('z', '0')] }))
+    given(created)
+      .when(observing({ deposits: [deposit('z', '0')] }))
       .then());
 
-  it('beside one that is exchanged are late, also in the same look', () =>
-    given(made)
-      .when(looking({ deposits: [exact, b] }))
+  it('next to one that is exchanged are late, also in the same poll', () =>
+    given(created)
+      .when(observing({ deposits: [exact, b] }))
       .then(received(exact), processing('100', '0.5'), late(b)));
 
-  it('after a cancellation are late and are owed', () => {
-    given(made, cancelled)
-      .when(looking({ deposits: [exact] }))
+  it('after a cancellation are late and refundable', () => {
+    given(created, cancelled)
+      .when(observing({ deposits: [exact] }))
       .then(late(exact));
-    const record = recordAfter(made, cancelled, late(exact));
+    const record = recordAfter(created, cancelled, late(exact));
     expect(record).toMatchObject({ status: 'cancelled', amount_received: '0', amount_refundable: '100' });
     expect(record.late_deposits).toEqual([
       { amount: '100', transaction_hash: '0xa', deposited_at: exact.at },
@@ -120,25 +120,25 @@ describe('deposits', () => {
 
   it('count when their block is in time, however late they are learnt of', () => {
     const last = deposit('a', '100', minute(60));
-    given(made)
-      .when(looking({ deposits: [last], at: minute(90) }))
+    given(created)
+      .when(observing({ deposits: [last], at: minute(90) }))
       .then(received(last, minute(90)), processing('100', '0.5', '0', minute(90)));
   });
 
   it('are late when their block is past the end, also before anybody took note of that', () => {
     const after = deposit('a', '100', minute(60.01));
-    given(made)
-      .when(looking({ deposits: [after], completeUntil: null, at: minute(61) }))
+    given(created)
+      .when(observing({ deposits: [after], completeUntil: null, at: minute(61) }))
       .then(late(after, minute(61)));
-    given(made)
-      .when(looking({ deposits: [after], at: minute(61) }))
+    given(created)
+      .when(observing({ deposits: [after], at: minute(61) }))
       .then(late(after, minute(61)), { type: 'order.expired.v1', data: { order_id: 'o1', at: minute(61) } });
   });
 
   it('count for a day after the order was marked as paid, at its rate', () => {
     const last = deposit('a', '100', minute(10 + DAY));
-    given(made, paid)
-      .when(looking({ deposits: [last], at: minute(11 + DAY) }))
+    given(created, paid)
+      .when(observing({ deposits: [last], at: minute(11 + DAY) }))
       .then(received(last, minute(11 + DAY)), processing('100', '0.5', '0', minute(11 + DAY)));
   });
 });
@@ -147,53 +147,53 @@ describe('the end of an order', () => {
   const later = minute(60.01);
 
   it('is not before its time', () =>
-    given(made)
-      .when(looking({ at: minute(60) }))
+    given(created)
+      .when(observing({ at: minute(60) }))
       .then());
   it('comes when it was not paid', () =>
-    given(made)
-      .when(looking({ at: later }))
+    given(created)
+      .when(observing({ at: later }))
       .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: later } }));
-  it('waits until the provider has told everything up to it', () => {
-    given(made)
-      .when(looking({ at: later, completeUntil: null }))
+  it('waits until the provider has reported everything up to it', () => {
+    given(created)
+      .when(observing({ at: later, completeUntil: null }))
       .then();
-    given(made)
-      .when(looking({ at: later, completeUntil: minute(60) }))
+    given(created)
+      .when(observing({ at: later, completeUntil: minute(60) }))
       .then();
   });
   it('waits for a transfer without confirmations, but not for ever', () => {
-    given(made)
-      .when(looking({ at: later, isDepositUnderWay: true }))
+    given(created)
+      .when(observing({ at: later, isDepositPending: true }))
       .then();
-    given(made)
-      .when(looking({ at: minute(60 + DAY), isDepositUnderWay: true }))
+    given(created)
+      .when(observing({ at: minute(60 + DAY), isDepositPending: true }))
       .then({ type: 'order.expired.v1', data: { order_id: 'o1', at: minute(60 + DAY) } });
   });
   it('waits up to 24 h for a transfer without confirmations, by what the provider knows and not by our clock', () =>
-    given(made)
-      .when(looking({ at: minute(60 + 25 * 60), completeUntil: minute(60 + 60), isDepositUnderWay: true }))
+    given(created)
+      .when(observing({ at: minute(60 + 25 * 60), completeUntil: minute(60 + 60), isDepositPending: true }))
       .then());
   it('is a failure when too little came, refundable, marked as paid or not', () => {
     const part = received(deposit('a', '40'));
-    given(made, part)
-      .when(looking({ at: later }))
+    given(created, part)
+      .when(observing({ at: later }))
       .then(failed('deposit_too_low', '40', later));
-    given(made, paid, part)
-      .when(looking({ at: later }))
+    given(created, paid, part)
+      .when(observing({ at: later }))
       .then(failed('deposit_too_low', '40', later));
-    expect(recordAfter(made, part, failed('deposit_too_low', '40', later))).toMatchObject({
+    expect(recordAfter(created, part, failed('deposit_too_low', '40', later))).toMatchObject({
       status: 'failed',
       reason: 'deposit_too_low',
       amount_refundable: '40',
     });
   });
   it('is a failure a day after it was marked as paid, without a deposit', () => {
-    given(made, paid)
-      .when(looking({ at: minute(10 + DAY) }))
+    given(created, paid)
+      .when(observing({ at: minute(10 + DAY) }))
       .then();
-    given(made, paid)
-      .when(looking({ at: minute(11 + DAY) }))
+    given(created, paid)
+      .when(observing({ at: minute(11 + DAY) }))
       .then(failed('no_deposit', '0', minute(11 + DAY)));
   });
 });
@@ -208,59 +208,59 @@ describe('what the provider came to', () => {
   });
 
   it('completes an order, with what was paid out', () => {
-    given(made, exact, processing('100', '0.5'))
-      .when(looking({ outcome: done }))
+    given(created, exact, processing('100', '0.5'))
+      .when(observing({ outcome: done }))
       .then(completed('0.5'));
-    given(made, exact, processing('100', '0.5'))
-      .when(looking({ outcome: { ...done, amountTo: '0.49' } }))
+    given(created, exact, processing('100', '0.5'))
+      .when(observing({ outcome: { ...done, amountTo: '0.49' } }))
       .then(completed('0.49'));
   });
   it('may be known with the deposit', () =>
-    given(made)
-      .when(looking({ deposits: [deposit('a', '100')], outcome: done }))
+    given(created)
+      .when(observing({ deposits: [deposit('a', '100')], outcome: done }))
       .then(exact, processing('100', '0.5'), completed('0.5')));
   it('completes one that brought less, where the provider exchanges that', () =>
-    given(made)
-      .when(looking({ deposits: [deposit('a', '40')], outcome: done }))
+    given(created)
+      .when(observing({ deposits: [deposit('a', '40')], outcome: done }))
       .then(received(deposit('a', '40')), processing('40', '0.2'), completed('0.2')));
-  it('is not believed before its deposit is told, and the order waits for that', () => {
+  it('is not believed before its deposit is reported, and the order waits for that', () => {
     for (const outcome of [done, back])
-      given(made)
-        .when(looking({ outcome, at: minute(70) }))
+      given(created)
+        .when(observing({ outcome, at: minute(70) }))
         .then();
   });
   it('is not that of an order whose deposit has the transaction of another order: it fails, with what else came refundable', () => {
     const seen = { hasForeignDeposit: true, outcome: done };
     const other = 'deposit_of_another_order';
-    given(made)
-      .when(looking(seen))
+    given(created)
+      .when(observing(seen))
       .then(failed(other, '0', at));
     const part = deposit('a', '40');
-    given(made, paid)
-      .when(looking({ ...seen, deposits: [part] }))
+    given(created, paid)
+      .when(observing({ ...seen, deposits: [part] }))
       .then(received(part), failed(other, '40', at));
-    given(made, exact, processing('100', '0.5')).when(looking(seen)).then(completed('0.5'));
-    given(made, failed(other, '0', at))
-      .when(looking(seen))
+    given(created, exact, processing('100', '0.5')).when(observing(seen)).then(completed('0.5'));
+    given(created, failed(other, '0', at))
+      .when(observing(seen))
       .then({
         type: 'order.late_outcome_recorded.v1',
         data: { ...base, outcome: 'completed', transaction_hash: '0xout' },
       });
   });
   it('gives all back, or fails with all refundable', () => {
-    given(made, exact, processing('90', '0.45', '10'))
-      .when(looking({ outcome: back }))
+    given(created, exact, processing('90', '0.45', '10'))
+      .when(observing({ outcome: back }))
       .then({
         type: 'order.refunded.v1',
         data: { ...base, amount: '100', refund_transaction_hash: '0xback' },
       });
-    given(made, exact, processing('90', '0.45', '10'))
-      .when(looking({ outcome: { kind: 'failed', reason: 'no liquidity' } }))
+    given(created, exact, processing('90', '0.45', '10'))
+      .when(observing({ outcome: { kind: 'failed', reason: 'no liquidity' } }))
       .then(failed('no liquidity', '100', at));
   });
   it('has a reason only when it failed', () => {
-    expect(recordAfter(made, exact, processing('100', '0.5'), completed('0.5')).reason).toBeNull();
-    expect(recordAfter(made, failed('no liquidity', '0', at)).reason).toBe('no liquidity');
+    expect(recordAfter(created, exact, processing('100', '0.5'), completed('0.5')).reason).toBeNull();
+    expect(recordAfter(created, failed('no liquidity', '0', at)).reason).toBe('no liquidity');
   });
   it('is recorded once for each kind when the order had ended here, whose status and debts stay', () => {
     const [expiredThen, lateOne] = [expired, late(deposit('a', '100'))];
@@ -268,17 +268,17 @@ describe('what the provider came to', () => {
       type: 'order.late_outcome_recorded.v1',
       data: { ...base, outcome, transaction_hash },
     });
-    const told = [afterwards('completed', '0xout'), afterwards('refunded', '0xback')];
-    given(made, expiredThen)
-      .when(looking({ outcome: done }))
-      .then(told[0]!);
-    given(made, expiredThen, ...told)
-      .when(looking({ outcome: done }))
+    const reported = [afterwards('completed', '0xout'), afterwards('refunded', '0xback')];
+    given(created, expiredThen)
+      .when(observing({ outcome: done }))
+      .then(reported[0]!);
+    given(created, expiredThen, ...reported)
+      .when(observing({ outcome: done }))
       .then();
-    given(made, expiredThen)
-      .when(looking({ outcome: { kind: 'failed', reason: 'x' } }))
+    given(created, expiredThen)
+      .when(observing({ outcome: { kind: 'failed', reason: 'x' } }))
       .then();
-    expect(recordAfter(made, expiredThen, lateOne, ...told)).toMatchObject({
+    expect(recordAfter(created, expiredThen, lateOne, ...reported)).toMatchObject({
       status: 'expired',
       amount_refundable: '100',
     });

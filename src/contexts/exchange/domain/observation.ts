@@ -1,19 +1,17 @@
 import { exchanged, isAtLeast, isZero, least, minus, sum, times } from '../../../kernel/decimal.js';
-import { amountReceived, endOf, isAfter, isOpen, order, type MadeOrder, type Order } from './order.js';
+import { amountReceived, endOf, isAfter, isOpen, order, type ExistingOrder, type Order } from './order.js';
 import type { OrderEvent } from './order-events.js';
 
-/** What the provider tells, with `at` the moment after it was asked. */
+/** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
   /** All of the order, in the order of the chain. */
   readonly deposits: readonly SeenDeposit[];
   /** Ids of deposits that were listed, and are no longer on the chain. */
   readonly missing?: readonly string[];
-  /** Of transfers that are not listed one by one. */
-  readonly unlisted?: { readonly count: number; readonly amount: string };
   /** The provider lists a deposit besides, whose transaction is a deposit of another order. */
   readonly hasForeignDeposit?: boolean;
-  readonly isDepositUnderWay: boolean;
-  /** Null when nobody can say: then no order ends for want of a deposit. */
+  readonly isDepositPending: boolean;
+  /** Null when it is unknown: then no order ends without a deposit. */
   readonly completeUntil: string | null;
   readonly outcome: SeenOutcome | null;
   readonly at: string;
@@ -34,41 +32,41 @@ type SeenOutcome =
   | { readonly kind: 'refunded'; readonly transactionHash: string | null }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** So many deposits, and so many late ones, are recorded whatever they bring; after that each has to bring a tenth. */
+/** The first deposits and the first late ones are all recorded; each later one only if it is a tenth or more. */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
-/** So often dust is summed up whenever it changes; then when there is twice as much, or so long after the last time. */
+/** A changed sum of dust is recorded this often; then when it has doubled, or this long after the last record. */
 const DUST_RECORDS = 100;
 const DUST_EVERY_MS = 24 * 3_600_000;
 /** No chain takes longer to confirm a transfer; without a bound, dust would keep an order open for ever. */
-const MOST_UNDER_WAY_MS = 24 * 3_600_000;
+const MAX_PENDING_MS = 24 * 3_600_000;
 
 /**
- * What follows from a look at the provider: deposits counted once, then its outcome, then the end of time. Never goes
- * back, and however much is sent to an order, its events stay few (ADR 117).
+ * What follows from an observation: deposits counted once, then the outcome, then the end of the order. A status never
+ * goes back, and the events stay few even if thousands of transfers arrive (ADR 117).
  */
 export function observe(observation: Observation, state: Order): OrderEvent[] {
   if (state.status === 'none') return [];
   const events: OrderEvent[] = [];
-  let now: MadeOrder = state;
+  let now: ExistingOrder = state;
   const add = (more: readonly OrderEvent[]): void => {
     events.push(...more);
-    for (const event of more) now = order.evolve(now, event) as MadeOrder;
+    for (const event of more) now = order.evolve(now, event) as ExistingOrder;
   };
   add(missingDeposits(observation, now));
   const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
   const dust: SeenDeposit[] = [];
-  let standing = standingOf(now);
+  let sums = sumsOf(now);
   for (const deposit of observation.deposits) {
     if (known.has(deposit.id) || isZero(deposit.amount)) continue;
     known.add(deposit.id);
-    const recorded = deposited(deposit, observation.at, standing);
+    const recorded = deposited(deposit, observation.at, sums);
     if (recorded.length === 0) {
       dust.push(deposit);
       continue;
     }
     add(recorded);
-    standing = standingOf(now);
+    sums = sumsOf(now);
   }
   add(dustOf(dust, observation, events.length > 0, now));
   add(outcomeOf(observation, now));
@@ -76,8 +74,8 @@ export function observe(observation: Observation, state: Order): OrderEvent[] {
   return events;
 }
 
-/** A provider that only forgets a deposit for a while takes nothing back: it has to name the missing ones. */
-function missingDeposits({ missing = [], at }: Observation, state: MadeOrder): OrderEvent[] {
+/** Missing deposits have to be named: a provider may forget a deposit for a while. */
+function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): OrderEvent[] {
   const gone = new Set(missing);
   return [...state.deposits, ...state.lateDeposits]
     .filter(({ deposit_id }) => gone.has(deposit_id))
@@ -87,19 +85,19 @@ function missingDeposits({ missing = [], at }: Observation, state: MadeOrder): O
     }));
 }
 
-/** What a deposit is judged by; worked out once for thousands of them. */
-interface Standing {
-  readonly state: MadeOrder;
+/** What decides about the next deposit; computed once for thousands of them. */
+interface Sums {
+  readonly state: ExistingOrder;
   /** Up to then a deposit counts; null: none does any more. */
   readonly endMs: number | null;
   readonly received: string;
-  /** Of what was asked. */
+  /** Of the requested amount. */
   readonly missing: string;
   /** Of what was recorded one by one. */
   readonly whole: string;
 }
 
-function standingOf(state: MadeOrder): Standing {
+function sumsOf(state: ExistingOrder): Sums {
   const received = amountReceived(state);
   return {
     state,
@@ -114,7 +112,7 @@ function standingOf(state: MadeOrder): Standing {
 function deposited(
   { id, amount, transactionHash, at: depositedAt }: SeenDeposit,
   at: string,
-  { state, endMs, received, missing, whole }: Standing,
+  { state, endMs, received, missing, whole }: Sums,
 ): OrderEvent[] {
   const { facts, deposits, lateDeposits } = state;
   const counts = endMs !== null && Date.parse(depositedAt) <= endMs;
@@ -136,21 +134,21 @@ function deposited(
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }
 
-/** What counts has to bring a share of what is missing, so that what completes an order always does; what is late, of all there is. */
+/** The share is of the missing amount, so that every deposit that completes an order is recorded; for late ones, of the total. */
 function isWorthRecording(amount: string, recorded: number, whole: string): boolean {
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
 
 /** At the order's rate, up to the pair's maximum; the rest is refundable. */
-function processingStarted(total: string, at: string, { facts }: MadeOrder): OrderEvent {
+function processingStarted(total: string, at: string, { facts }: ExistingOrder): OrderEvent {
   const amountFrom = least(total, facts.maximum);
-  const isAsked = isAtLeast(facts.amount_from, amountFrom) && isAtLeast(amountFrom, facts.amount_from);
+  const isRequested = isAtLeast(facts.amount_from, amountFrom) && isAtLeast(amountFrom, facts.amount_from);
   return {
     type: 'order.processing_started.v1',
     data: {
       order_id: facts.order_id,
       amount_from: amountFrom,
-      amount_to: isAsked ? facts.amount_to : exchanged(amountFrom, facts.rate, facts.decimals_to),
+      amount_to: isRequested ? facts.amount_to : exchanged(amountFrom, facts.rate, facts.decimals_to),
       refundable: minus(total, amountFrom),
       at,
     },
@@ -160,11 +158,11 @@ function processingStarted(total: string, at: string, { facts }: MadeOrder): Ord
 /** `changed`: a deposit was recorded just now, which may have been dust before. */
 function dustOf(
   deposits: readonly SeenDeposit[],
-  { unlisted, at }: Observation,
+  { missing = [], at }: Observation,
   changed: boolean,
-  { facts, dust }: MadeOrder,
+  { facts, dust }: ExistingOrder,
 ): OrderEvent[] {
-  const amount = sum([unlisted?.amount ?? '0', ...deposits.map((deposit) => deposit.amount)]);
+  const amount = sum(deposits.map((deposit) => deposit.amount));
   if (amount === dust.amount) return [];
   const isDue =
     dust.at === null ||
@@ -172,14 +170,17 @@ function dustOf(
     isAtLeast(amount, times(dust.amount, 2)) ||
     Date.parse(at) - Date.parse(dust.at) >= DUST_EVERY_MS;
   const isLess = !isAtLeast(amount, dust.amount);
-  // Of less only a provider that sums up is believed: one that lists may forget some of them for a while.
-  if (isLess ? !changed && !(isDue && unlisted !== undefined) : !isDue) return [];
-  const data = { order_id: facts.order_id, count: (unlisted?.count ?? 0) + deposits.length, amount, at };
+  // Less is believed of a provider that names missing deposits: any other may forget some for a while.
+  if (isLess ? !changed && !(isDue && missing.length > 0) : !isDue) return [];
+  const data = { order_id: facts.order_id, count: deposits.length, amount, at };
   return [{ type: 'order.dust_recorded.v1', data }];
 }
 
-/** An outcome of money comes with its deposits: it is not believed before they are listed. */
-function outcomeOf({ hasForeignDeposit, outcome: seen, at }: Observation, state: MadeOrder): OrderEvent[] {
+/** A completion or refund is accepted only after its deposits are listed. */
+function outcomeOf(
+  { hasForeignDeposit, outcome: seen, at }: Observation,
+  state: ExistingOrder,
+): OrderEvent[] {
   const outcome = hasForeignDeposit && isOpen(state) ? FOREIGN_DEPOSIT : seen;
   if (outcome === null) return [];
   const { order_id } = state.facts;
@@ -196,9 +197,12 @@ function outcomeOf({ hasForeignDeposit, outcome: seen, at }: Observation, state:
     const data = { order_id, amount: counted, refund_transaction_hash: outcome.transactionHash, at };
     return [{ type: 'order.refunded.v1', data }];
   }
-  // The provider may exchange less than was asked: then that is what happened.
+  // The provider may exchange less than requested.
   const started = isOpen(state) ? [processingStarted(received, at, state)] : [];
-  const processing = started.reduce((now, event) => order.evolve(now, event), state as Order) as MadeOrder;
+  const processing = started.reduce(
+    (now, event) => order.evolve(now, event),
+    state as Order,
+  ) as ExistingOrder;
   const data = {
     order_id,
     amount_to: outcome.amountTo ?? processing.amountTo,
@@ -208,8 +212,8 @@ function outcomeOf({ hasForeignDeposit, outcome: seen, at }: Observation, state:
   return [...started, { type: 'order.completed.v1', data }];
 }
 
-/** Each kind is told once. */
-function lateOutcome(outcome: SeenOutcome, at: string, state: MadeOrder): OrderEvent[] {
+/** Each kind is recorded once. */
+function lateOutcome(outcome: SeenOutcome, at: string, state: ExistingOrder): OrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.lateOutcomes.includes(outcome.kind)) return [];
   const { kind, transactionHash: transaction_hash } = outcome;
@@ -217,14 +221,14 @@ function lateOutcome(outcome: SeenOutcome, at: string, state: MadeOrder): OrderE
   return [{ type: 'order.late_outcome_recorded.v1', data }];
 }
 
-/** An order ends for want of a deposit only when the provider has said all there is up to that end. */
-function endOfTime(observation: Observation, state: MadeOrder): OrderEvent[] {
-  const { at, completeUntil, isDepositUnderWay, outcome } = observation;
+/** An order ends without a deposit only when the provider has listed all deposits up to that end. */
+function endOfTime(observation: Observation, state: ExistingOrder): OrderEvent[] {
+  const { at, completeUntil, isDepositPending, outcome } = observation;
   if (!isOpen(state) || completeUntil === null) return [];
   const end = endOf(state);
   if (!isAfter(at, end) || !isAfter(completeUntil, end)) return [];
   const overSinceMs = Date.parse(completeUntil) - Date.parse(end);
-  if ((isDepositUnderWay || outcome !== null) && overSinceMs < MOST_UNDER_WAY_MS) return [];
+  if ((isDepositPending || outcome !== null) && overSinceMs < MAX_PENDING_MS) return [];
   const { order_id } = state.facts;
   const received = amountReceived(state);
   const failed = (reason: string): OrderEvent[] => [

@@ -55,7 +55,7 @@ describe('an on-ramp takes', () => {
     ['a purchase of which nothing is known', null, null, true],
     ['its currency', 'EUR', null, true],
     ['no other currency', 'USD', null, false],
-    ['no other currency, whatever the amount', 'USD', '100', false],
+    ['no other currency, regardless of the amount', 'USD', '100', false],
     ['its minimum', 'EUR', '20', true],
     ['no less', 'EUR', '19.99', false],
     ['its maximum', 'EUR', '5000.50', true],
@@ -71,7 +71,7 @@ describe('the URL of an on-ramp', () => {
   it('holds what is bought, and leaves out what nobody gave', () =>
     expect(onrampUrl(GOOD, purchase)).toBe('https://pay.example/buy?to=A&pair=sol-solana&key=a+b'));
 
-  it('keeps each value a value, whatever it holds', () => {
+  it('keeps each value a value, with any content', () => {
     const hostile = { ...purchase, withdraw_address_memo: '1&to=B#{token}?/\u2028💥$&' };
     const { searchParams, hash } = new URL(onrampUrl(GOOD, hostile));
     expect(searchParams.getAll('to')).toEqual(['A']);

@@ -1,6 +1,6 @@
 import { isAtLeast, isDecimal, isZero } from '../../../kernel/decimal.js';
 
-/** Who sells tokens for money of a country, as the file of EXCHANGE_ONRAMPS_FILE holds it. */
+/** A seller of tokens for fiat money, as in the file of EXCHANGE_ONRAMPS_FILE. */
 export interface Onramp {
   readonly id: string;
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Purchase {
   readonly amount?: string | null;
 }
 
-/** So that a sandbox has something to show; these shops do not exist. */
+/** Examples for the sandbox; these shops do not exist. */
 export const SANDBOX_ONRAMPS: readonly Onramp[] = [
   {
     id: 'example-card',
@@ -46,8 +46,8 @@ export const SANDBOX_ONRAMPS: readonly Onramp[] = [
 const ID = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 const FIAT = /^[A-Z]{3}$/;
 const MOST = 50;
-const MOST_NAME = 60;
-const MOST_URL = 2048;
+const MAX_NAME = 60;
+const MAX_URL = 2048;
 const PLACEHOLDER = /\{([a-z_]*)\}/g;
 const PLACEHOLDERS = [
   ...['withdraw_address', 'withdraw_address_tag', 'withdraw_address_memo'],
@@ -64,7 +64,7 @@ export function readOnramps(value: unknown): readonly Onramp[] {
   return onramps;
 }
 
-/** Whether it takes the currency, and the amount in it; without a currency, the amount in one of its own. */
+/** Whether it takes the amount in the currency; without a currency, in any that it takes. */
 export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
   return fiats
     .filter(({ code }) => (fiat ?? code) === code)
@@ -97,16 +97,16 @@ function readOnramp(value: unknown, which: string): Onramp {
   if (
     typeof name !== 'string' ||
     name.trim() === '' ||
-    name.length > MOST_NAME ||
+    name.length > MAX_NAME ||
     /[\p{Cc}\p{Cs}]/u.test(name)
   )
-    throw new Error(`the name of ${id} must have 1 to ${MOST_NAME} characters`);
+    throw new Error(`the name of ${id} must have 1 to ${MAX_NAME} characters`);
   if (!Array.isArray(fiats) || fiats.length === 0) throw new Error(`${id} has no fiats`);
   return { id, name, url: readUrl(url, id), fiats: fiats.map((fiat: unknown) => readFiat(fiat, id)) };
 }
 
 function readUrl(url: unknown, id: string): string {
-  if (typeof url !== 'string' || url.length > MOST_URL || !URL.canParse(url) || !url.startsWith('https://'))
+  if (typeof url !== 'string' || url.length > MAX_URL || !URL.canParse(url) || !url.startsWith('https://'))
     throw new Error(`the url of ${id} must be an https:// URL`);
   const { username, password, search } = new URL(url);
   if (username !== '' || password !== '') throw new Error(`the url of ${id} must name no user`);

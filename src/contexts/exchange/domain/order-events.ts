@@ -6,7 +6,7 @@ import type { DomainEvent } from '../../../kernel/aggregate.js';
  */
 export interface OrderFacts {
   readonly order_id: string;
-  /** Of the API key that made it: it alone sees the order. */
+  /** Of the API key that created it: it alone sees the order. */
   readonly key_id: string;
   readonly merchant_id: string;
   readonly pair_id: string;
@@ -22,7 +22,7 @@ export interface OrderFacts {
   readonly provider_reference: string;
   readonly deposit_address: string;
   readonly deposit_address_tag: string | null;
-  /** What is asked for. */
+  /** The requested amount. */
   readonly amount_from: string;
   readonly amount_to: string;
   readonly rate: string;
@@ -38,6 +38,15 @@ export interface OrderFacts {
 
 /** What orders know of the person who pays, and an erasure drops. */
 export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
+
+/** Replaces a `user_id` of an API key where the text itself is sealed. */
+export function userHash(
+  keyedHash: { of(...parts: readonly string[]): string },
+  keyId: string,
+  userId: string,
+): string {
+  return keyedHash.of('exchange user', keyId, userId);
+}
 
 export interface DepositFacts {
   readonly deposit_id: string;
@@ -55,10 +64,10 @@ type OrderEventOf<Type extends string, Data extends object> = DomainEvent<
 export type OrderCreated = DomainEvent<'order.created.v1', OrderFacts>;
 /** `waits_until`: without a deposit until then it has failed. */
 export type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', { readonly waits_until: string }>;
-/** `refundable`: what had come of less than was asked. */
+/** `refundable`: what had been received. */
 export type OrderCancelled = OrderEventOf<'order.cancelled.v1', { readonly refundable: string }>;
 export type OrderExpired = OrderEventOf<'order.expired.v1', object>;
-/** Counted towards what was asked. */
+/** Counted towards the requested amount. */
 export type OrderDepositReceived = OrderEventOf<'order.deposit_received.v1', DepositFacts>;
 /** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
 export type OrderProcessingStarted = OrderEventOf<
@@ -74,19 +83,19 @@ export type OrderFailed = OrderEventOf<
   'order.failed.v1',
   { readonly reason: string; readonly refundable: string }
 >;
-/** The provider gave back what had come: `amount`, all that was counted, and what of it is no longer on the chain. */
+/** The provider refunded `amount`: all that was counted, including what is no longer on the chain. */
 export type OrderRefunded = OrderEventOf<
   'order.refunded.v1',
   { readonly amount: string; readonly refund_transaction_hash: string | null }
 >;
-/** After the end, or beside a deposit that is being exchanged: never exchanged by itself. */
+/** After the end, or during the exchange of another deposit: never exchanged automatically. */
 export type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
-/** A reorganisation took a recorded deposit off the chain: it never came. Another block may hold the transfer again, as another deposit. */
+/** A reorganisation removed a recorded deposit. In another block the same transfer is another deposit. */
 export type OrderDepositMissing = OrderEventOf<
   'order.deposit_missing.v1',
   Pick<DepositFacts, 'deposit_id' | 'amount' | 'transaction_hash'>
 >;
-/** Transfers too small to be recorded one by one: how many and how much in all by now, in place of what was said before. */
+/** Transfers too small to be recorded one by one: their total so far, which replaces the last one. */
 export type OrderDustRecorded = OrderEventOf<
   'order.dust_recorded.v1',
   { readonly count: number; readonly amount: string }
@@ -96,12 +105,12 @@ export type OrderLateOutcomeRecorded = OrderEventOf<
   'order.late_outcome_recorded.v1',
   { readonly outcome: 'completed' | 'refunded'; readonly transaction_hash: string | null }
 >;
-/** An operator gave money back. `amount` of what was owed. */
+/** An operator refunded `amount`. */
 export type OrderRefundRecorded = OrderEventOf<
   'order.refund_recorded.v1',
   { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
 >;
-/** After it no reader learns who the order was for (contract.md 23.7). `key_id`: of the API key that made the order. */
+/** After it no reader learns who the order was for (contract.md 23.7). `key_id`: of the API key that created the order. */
 export type OrderPersonalDataErased = OrderEventOf<
   'order.personal_data_erased.v1',
   { readonly key_id: string; readonly actor: string }

@@ -11,10 +11,10 @@ import {
   createOrder,
   markAsPaid,
   order,
-  owed,
+  amountRefundable,
   recordRefund,
   shortfall,
-  type MadeOrder,
+  type ExistingOrder,
   type Order,
 } from './order.js';
 import type { OrderEvent } from './order-events.js';
@@ -30,13 +30,13 @@ type Step =
     }
   | { readonly does: 'refunds'; readonly amount: string }
   | {
-      readonly does: 'looks';
+      readonly does: 'polls';
       readonly shuffle: number;
       readonly forgets: number;
       readonly knowsTime: boolean;
       readonly hasForeignDeposit: boolean;
       readonly outcome: 'none' | 'true' | 'completed' | 'refunded' | 'failed';
-      /** Uses what was seen so many looks ago: somebody who stood still meanwhile. */
+      /** Uses what was seen so many polls ago: a process that stalled meanwhile. */
       readonly stale: number;
     };
 
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      does: fc.constant('looks' as const),
+      does: fc.constant('polls' as const),
       shuffle: n,
       forgets: fc.constantFrom(0, 0, 0, 1, 3),
       knowsTime: fc.boolean(),
@@ -79,10 +79,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('refunds' as const), amount }) },
 );
 
-/** An order, the chain, and a provider that may forget, lie about its outcome and tell it all twice. */
+/** An order, the chain, and a provider that may forget, lie about its outcome and report it all twice. */
 class World {
   readonly events: OrderEvent[] = [];
-  state = order.initial as MadeOrder;
+  state = order.initial as ExistingOrder;
   private now = 0;
   private sent = 0;
   private refunds = 0;
@@ -91,7 +91,7 @@ class World {
   /** Deposits of blocks that are off the chain. */
   private missing: Seen[] = [];
   private readonly seen: Observation[] = [];
-  private judged = orderHistory.initial;
+  private verified = orderHistory.initial;
   private readonly isBrokenAcross = acrossOrders();
 
   constructor() {
@@ -136,7 +136,7 @@ class World {
         );
       case 'cancels':
         return this.decide((state) =>
-          cancelOrder({ at: this.at, isDepositUnderWay: next.n % 3 === 0 }, state),
+          cancelOrder({ at: this.at, isDepositPending: next.n % 3 === 0 }, state),
         );
       case 'refunds': {
         const transactionHash = `0xr${(this.refunds += 1) % 4}`;
@@ -144,8 +144,8 @@ class World {
           recordRefund({ amount: next.amount, transactionHash, actor: 'ops', at: this.at }, state),
         );
       }
-      case 'looks':
-        this.seen.unshift(this.look(next));
+      case 'polls':
+        this.seen.unshift(this.poll(next));
         return this.observe(this.seen[Math.min(next.stale, this.seen.length - 1)]!);
     }
   }
@@ -155,20 +155,20 @@ class World {
     this.now += 40 * 24 * 60;
     this.confirmed.push(...this.pending.splice(0));
     for (let day = 0; day < 3; day += 1, this.now += 2 * 24 * 60)
-      this.observe({ ...this.look({ shuffle: 0, forgets: 0, knowsTime: true, outcome: 'true' }) });
+      this.observe({ ...this.poll({ shuffle: 0, forgets: 0, knowsTime: true, outcome: 'true' }) });
   }
 
   private get at(): string {
     return minute(this.now);
   }
 
-  private look({
+  private poll({
     shuffle,
     forgets,
     knowsTime,
     hasForeignDeposit = false,
     outcome,
-  }: Omit<Extract<Step, { does: 'looks' }>, 'does' | 'stale' | 'hasForeignDeposit'> & {
+  }: Omit<Extract<Step, { does: 'polls' }>, 'does' | 'stale' | 'hasForeignDeposit'> & {
     readonly hasForeignDeposit?: boolean;
   }): Observation {
     const turn = shuffle % (this.confirmed.length + 1);
@@ -182,7 +182,7 @@ class World {
       deposits: listed.slice(0, listed.length - forgets),
       missing: this.missing.map(({ id }) => id),
       hasForeignDeposit,
-      isDepositUnderWay: this.pending.length > 0,
+      isDepositPending: this.pending.length > 0,
       completeUntil: knowsTime ? this.at : null,
       outcome:
         kind === 'none'
@@ -208,18 +208,18 @@ class World {
     }
   }
 
-  /** Holds of every event, whatever came before. */
+  /** Holds of every event. */
   private append(event: OrderEvent): void {
     const before = this.events.length === 0 ? null : this.state;
     if (event.type === 'order.failed.v1' && event.data.reason === 'deposit_of_another_order')
       expect(['pending', 'paid']).toContain(before?.status);
     if (event.type === 'order.refund_recorded.v1')
-      expect(isAtLeast(owed(before!), event.data.amount)).toBe(true);
+      expect(isAtLeast(amountRefundable(before!), event.data.amount)).toBe(true);
     this.events.push(event);
-    const { state, broken } = orderHistory.judge(this.judged, event, facts.order_id);
-    this.judged = state;
+    const { state, broken } = orderHistory.judge(this.verified, event, facts.order_id);
+    this.verified = state;
     expect([broken, this.isBrokenAcross(event)]).toEqual([null, null]);
-    const after = order.evolve(this.state, event) as MadeOrder;
+    const after = order.evolve(this.state, event) as ExistingOrder;
     this.state = after;
     if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
     expect(after.reason !== null).toBe(after.status === 'failed');
@@ -243,7 +243,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('the history of an order', () => {
-  it('is legal, accounts for all money and breaks no rule of an audit, whatever happens in whatever order', () => {
+  it('is legal, accounts for all money and breaks no rule of an audit, in any order of events', () => {
     const reached = new Set<string>();
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -261,7 +261,7 @@ describe('the history of an order', () => {
         const refunded = sum(state.refunds.map(({ amount: each }) => each));
         const due = sum([state.refundable, late]);
         const spent = sum([refunded, state.lost]);
-        expect(owed(state)).toBe(isAtLeast(due, spent) ? minus(due, spent) : '0');
+        expect(amountRefundable(state)).toBe(isAtLeast(due, spent) ? minus(due, spent) : '0');
         expect(sum([due, shortfall(state)])).toBe(isAtLeast(due, spent) ? due : spent);
         expect(orderRecord(state).amount_received).toBe(counted);
       }),
@@ -274,30 +274,30 @@ describe('the history of an order', () => {
 describe('dust', () => {
   const transfers = (count: number, each: string, when: number): Seen[] =>
     Array.from({ length: count }, (_, index) => deposit(`${index}`, each, minute(when)));
-  /** Transfers that come one after the other, with a look at each thirtieth of them. */
+  /** Transfers that come one after the other, with a poll each thirtieth of them. */
   const shower = (from: Order, deposits: readonly Seen[], when: number): OrderEvent[] => {
     const events: OrderEvent[] = [];
     for (let upTo = 30; upTo <= deposits.length; upTo += 30) {
       const at = minute(when + upTo / deposits.length);
-      const look = { isDepositUnderWay: true, completeUntil: at, outcome: null, at };
+      const poll = { isDepositPending: true, completeUntil: at, outcome: null, at };
       const seen = deposits.slice(0, upTo);
-      events.push(...observe({ ...look, deposits: seen }, fold(order, events, from)));
+      events.push(...observe({ ...poll, deposits: seen }, fold(order, events, from)));
     }
     return events;
   };
-  const fresh = fold(order, createOrder(facts, order.initial)) as MadeOrder;
+  const fresh = fold(order, createOrder(facts, order.initial)) as ExistingOrder;
 
   it('is summed up in few events, and does not keep the order from being paid', () => {
     const specks = transfers(1500, '0.000001', 5);
     const events = shower(fresh, specks, 5);
     expect(events.length).toBeLessThan(140);
-    const dusty = fold(order, events, fresh as Order) as MadeOrder;
+    const dusty = fold(order, events, fresh as Order) as ExistingOrder;
     expect(dusty.status).toBe('pending');
     const rest = minus('100', amountReceived(dusty));
     const paid = observe(
       {
         deposits: [...specks, deposit('true', rest, minute(6))],
-        isDepositUnderWay: false,
+        isDepositPending: false,
         completeUntil: null,
         outcome: null,
         at: minute(7),
@@ -310,7 +310,7 @@ describe('dust', () => {
     ]);
   });
 
-  it('after the end is owed, and its record and events stay few', () => {
+  it('after the end is refundable, and its record and events stay few', () => {
     const ended = fold(
       order,
       [{ type: 'order.expired.v1', data: { order_id: 'o1', at: minute(60) } }],
@@ -318,8 +318,8 @@ describe('dust', () => {
     );
     const events = shower(ended, transfers(1500, '1', 100), 100);
     expect(events.length).toBeLessThan(300);
-    const after = fold(order, events, ended) as MadeOrder;
-    expect(owed(after)).toBe('1500');
+    const after = fold(order, events, ended) as ExistingOrder;
+    expect(amountRefundable(after)).toBe('1500');
     expect(orderRecord(after).late_deposits.length).toBeLessThanOrEqual(50);
   });
 });

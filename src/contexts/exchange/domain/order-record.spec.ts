@@ -3,7 +3,7 @@ import {
   deposit,
   facts,
   late,
-  made,
+  created,
   processing,
   received,
   stateAfter,
@@ -13,7 +13,7 @@ import { orderRecord, orderResponse } from './order-record.js';
 it('the record of an order has what was agreed and what came, the newest deposit by its transaction', () => {
   const [first, second] = [deposit('a', '40'), deposit('b', '70')];
   const state = stateAfter(
-    made,
+    created,
     received(first),
     received(second),
     processing('100', '0.5', '10'),
@@ -29,7 +29,10 @@ it('the record of an order has what was agreed and what came, the newest deposit
     late_deposits: [{ amount: '5', transaction_hash: '0xc', deposited_at: deposit('c', '5').at }],
     ...{ created_at: facts.created_at, updated_at: state.updatedAt, expires_at: facts.expires_at },
   });
-  expect(orderRecord(stateAfter(made))).toMatchObject({ deposit_transaction_hash: null, late_deposits: [] });
+  expect(orderRecord(stateAfter(created))).toMatchObject({
+    deposit_transaction_hash: null,
+    late_deposits: [],
+  });
   expect(JSON.parse(orderResponse(state, 'notice'))).toEqual({
     ...{ order: orderRecord(state), compliance_notice: 'notice' },
   });
@@ -37,7 +40,7 @@ it('the record of an order has what was agreed and what came, the newest deposit
 
 it('the record of an order lists the newest fifty late deposits', () => {
   const deposits = Array.from({ length: 51 }, (_, n) => late(deposit(`d${n}`, '1')));
-  const { late_deposits, amount_refundable } = orderRecord(stateAfter(made, ...deposits));
+  const { late_deposits, amount_refundable } = orderRecord(stateAfter(created, ...deposits));
   expect([late_deposits.length, late_deposits[0]!.transaction_hash, amount_refundable]).toEqual([
     50,
     '0xd1',

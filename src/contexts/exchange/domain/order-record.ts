@@ -1,10 +1,10 @@
-import { amountReceived, owed, type MadeOrder } from './order.js';
+import { amountReceived, amountRefundable, type ExistingOrder } from './order.js';
 
 /** Late deposits that the record lists: the newest ones. What came in others is in `amount_refundable` all the same. */
-const MOST_LATE_DEPOSITS = 50;
+const MAX_LATE_DEPOSITS = 50;
 
 /** The order as the API shows it (contract.md 22.3), as an object in the order of its members. */
-export function orderRecord(state: MadeOrder) {
+export function orderRecord(state: ExistingOrder) {
   const { facts, deposits, lateDeposits } = state;
   return {
     id: facts.order_id,
@@ -20,14 +20,14 @@ export function orderRecord(state: MadeOrder) {
     amount_from: state.amountFrom,
     amount_to: state.amountTo,
     amount_received: amountReceived(state),
-    amount_refundable: owed(state),
+    amount_refundable: amountRefundable(state),
     rate: facts.rate,
     minimum: facts.minimum,
     maximum: facts.maximum,
     deposit_transaction_hash: deposits.at(-1)?.transaction_hash ?? null,
     withdraw_transaction_hash: state.withdrawTransactionHash,
     late_deposits: lateDeposits
-      .slice(-MOST_LATE_DEPOSITS)
+      .slice(-MAX_LATE_DEPOSITS)
       .map(({ amount, transaction_hash, deposited_at }) => ({
         amount,
         transaction_hash,
@@ -40,7 +40,7 @@ export function orderRecord(state: MadeOrder) {
 }
 
 /** The body of every response about one order (contract.md 22). */
-export function orderResponse(state: MadeOrder, complianceNotice: string | null): string {
+export function orderResponse(state: ExistingOrder, complianceNotice: string | null): string {
   return JSON.stringify({ order: orderRecord(state), compliance_notice: complianceNotice });
 }
 

@@ -8,7 +8,7 @@ import {
   facts,
   failed as failedWith,
   late,
-  made,
+  created,
   minute,
   paid,
   processing,
@@ -42,22 +42,22 @@ const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(orderHistory
 
 describe('the audit of an order', () => {
   it.each<[string, readonly DomainEvent[]]>([
-    ['is completed', [made, deposited, started, completed, ...afterwards, outcome('refunded')]],
-    ['is marked as paid and completed', [made, paid, deposited, started, completed]],
+    ['is completed', [created, deposited, started, completed, ...afterwards, outcome('refunded')]],
+    ['is marked as paid and completed', [created, paid, deposited, started, completed]],
     [
-      'is cancelled, with a late deposit that is given back',
-      [made, cancelled, late(deposit('a', '5')), refund],
+      'is cancelled, with a late deposit that is refunded',
+      [created, cancelled, late(deposit('a', '5')), refund],
     ],
-    ['expires', [made, expired, ...afterwards]],
-    ['fails while it waits', [made, paid, failed]],
+    ['expires', [created, expired, ...afterwards]],
+    ['fails while it waits', [created, paid, failed]],
     [
       'fails while it is exchanged',
-      [made, deposited, started, failedWith('no liquidity', '100', at), outcome('completed')],
+      [created, deposited, started, failedWith('no liquidity', '100', at), outcome('completed')],
     ],
     [
-      'is exchanged up to its maximum, and the rest given back',
+      'is exchanged up to its maximum, and the rest refunded',
       [
-        ...[made, received(deposit('a', '60.5')), received(deposit('b', '1000'))],
+        ...[created, received(deposit('a', '60.5')), received(deposit('b', '1000'))],
         ...[
           processing('1000', '5', '60.5'),
           event('completed', { amount_to: '5', withdraw_transaction_hash: '' }),
@@ -67,16 +67,16 @@ describe('the audit of an order', () => {
     ],
     [
       'is refunded although its deposit moved to another block',
-      [made, deposited, started, missing, late(deposit('a in another block', '100')), refunded],
+      [created, deposited, started, missing, late(deposit('a in another block', '100')), refunded],
     ],
-    ['is refunded', [made, deposited, refunded]],
-    ['has dust and missing deposits while it is open', [made, deposited, missing, dust]],
+    ['is refunded', [created, deposited, refunded]],
+    ['has dust and missing deposits while it is open', [created, deposited, missing, dust]],
   ])('accepts one that %s', (_what, events) => {
     expect(brokenOf(...events).filter(Boolean)).toEqual([]);
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
-    ['is made twice', [made, made], 'the order is made once'],
+    ['is created twice', [created, created], 'the order is created once'],
     ...[paid, cancelled, refund].map((first): [string, readonly DomainEvent[], string] => [
       `begins with ${first.type}`,
       [first],
@@ -86,73 +86,85 @@ describe('the audit of an order', () => {
       (first): [string, readonly DomainEvent[], string] => [
         `begins with ${first.type}`,
         [first],
-        'the order is made first',
+        'the order is created first',
       ],
     ),
     [
       'expires when it is paid',
-      [made, paid, expired],
+      [created, paid, expired],
       'the order is paid with 0 received, and it does not follow',
     ],
     [
       'expires before its end',
-      [made, event('expired', { at: minute(60) })],
+      [created, event('expired', { at: minute(60) })],
       'the order is pending with 0 received',
     ],
     [
       'expires with a deposit',
-      [made, received(deposit('a', '1')), expired],
+      [created, received(deposit('a', '1')), expired],
       'the order is pending with 1 received, and it does not follow',
     ],
-    ['is exchanged without a deposit', [made, started], 'the order is pending with 0 received'],
+    ['is exchanged without a deposit', [created, started], 'the order is pending with 0 received'],
     [
       'is exchanged but for a part of a deposit that is nowhere',
-      [made, received(deposit('a', '101')), started],
+      [created, received(deposit('a', '101')), started],
       'its amount_from is "100", and what was before it gives "101"',
     ],
     [
       'is exchanged over its maximum',
-      [made, received(deposit('a', '1001')), processing('1001', '5.005')],
+      [created, received(deposit('a', '1001')), processing('1001', '5.005')],
       'its amount_from is "1001", and what was before it gives "1000"',
     ],
     [
       'is exchanged at another rate',
-      [made, received(deposit('a', '200')), processing('200', '1.1')],
+      [created, received(deposit('a', '200')), processing('200', '1.1')],
       'its amount_to is "1.1", and what was before it gives "1"',
     ],
     [
       'fails and keeps money',
-      [made, received(deposit('a', '5')), failedWith('deposit_too_low', '4', at)],
+      [created, received(deposit('a', '5')), failedWith('deposit_too_low', '4', at)],
       'its refundable is "4", and what was before it gives "5"',
     ],
     [
       'is refunded in part',
-      [made, received(deposit('a', '5')), refundedOf('4')],
+      [created, received(deposit('a', '5')), refundedOf('4')],
       'its amount is "4", and what was before it gives "5"',
     ],
     [
-      'gives back more than is owed, in several refunds',
+      'returns more than is refundable, in several refunds',
       [
-        ...[made, received(deposit('a', '5')), failedWith('deposit_too_low', '5', at)],
+        ...[created, received(deposit('a', '5')), failedWith('deposit_too_low', '5', at)],
         ...[refundOf('2', '0x1'), refundOf('2', '0x2'), refundOf('2', '0x3')],
       ],
       'At most 1 is refundable',
     ],
     [
       'counts a deposit while it is exchanged',
-      [made, deposited, started, received(deposit('b', '1'))],
+      [created, deposited, started, received(deposit('b', '1'))],
       'is processing',
     ],
-    ['is exchanged twice', [made, deposited, started, started], 'the order is processing'],
-    ['is completed before it is exchanged', [made, deposited, completed], 'the order is pending'],
-    ['fails after its end', [made, expired, failed], 'the order is expired'],
-    ['is refunded after its end', [made, cancelled, refunded], 'the order is cancelled'],
-    ['has a late outcome before its end', [made, deposited, started, outcome('refunded')], 'is processing'],
-    ['has one late outcome twice', [made, expired, outcome('completed'), outcome('completed')], 'is expired'],
-    ['is cancelled when it is paid', [made, paid, cancelled], 'The order is paid and cannot be cancelled'],
-    ['gives back more than is owed', [made, cancelled, refund], 'At most 0 is refundable'],
-    ['is cancelled with another rest', [made, deposited, cancelled], 'its refundable is "0"'],
-    ['is in the stream of another', [{ ...made, data: { ...facts, order_id: 'o2' } }], 'its order_id is o2'],
+    ['is exchanged twice', [created, deposited, started, started], 'the order is processing'],
+    ['is completed before it is exchanged', [created, deposited, completed], 'the order is pending'],
+    ['fails after its end', [created, expired, failed], 'the order is expired'],
+    ['is refunded after its end', [created, cancelled, refunded], 'the order is cancelled'],
+    [
+      'has a late outcome before its end',
+      [created, deposited, started, outcome('refunded')],
+      'is processing',
+    ],
+    [
+      'has one late outcome twice',
+      [created, expired, outcome('completed'), outcome('completed')],
+      'is expired',
+    ],
+    ['is cancelled when it is paid', [created, paid, cancelled], 'The order is paid and cannot be cancelled'],
+    ['returns more than is refundable', [created, cancelled, refund], 'At most 0 is refundable'],
+    ['is cancelled with another rest', [created, deposited, cancelled], 'its refundable is "0"'],
+    [
+      'is in the stream of another',
+      [{ ...created, data: { ...facts, order_id: 'o2' } }],
+      'its order_id is o2',
+    ],
   ])('names the rule that is broken by one that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
@@ -160,9 +172,9 @@ describe('the audit of an order', () => {
   it('keeps in memory of an order that has ended only what a refund or an erasure is compared with', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, each) => orderHistory.judge(state, each, 'o1').state, orderHistory.initial);
-    expect(stateAfter(made, deposited)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
-    expect(stateAfter(made, deposited, started)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
-    const ended = stateAfter(made, deposited, started, completed) as { facts: object; deposits: object };
+    expect(stateAfter(created, deposited)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
+    expect(stateAfter(created, deposited, started)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
+    const ended = stateAfter(created, deposited, started, completed) as { facts: object; deposits: object };
     const { key_id, created_at } = facts;
     expect([ended.facts, ended.deposits]).toEqual([{ order_id: 'o1', key_id, created_at }, []]);
     expect(stateAfter()).toEqual({ status: 'none' });
@@ -171,7 +183,7 @@ describe('the audit of an order', () => {
 
 describe('the audit across orders', () => {
   const issued: DomainEvent = { type: 'exchange_key.issued.v1', data: { key_id: 'k1', merchant_id: 'm1' } };
-  const createdOf = (order_id: string): DomainEvent => ({ ...made, data: { ...facts, order_id } });
+  const createdOf = (order_id: string): DomainEvent => ({ ...created, data: { ...facts, order_id } });
   const of = (order_id: string, { type, data }: DomainEvent): DomainEvent => ({
     type,
     data: { ...data, order_id },
@@ -211,12 +223,12 @@ describe('the audit across orders', () => {
     expect(brokenAcross(...events)).toEqual([rule]);
   });
 
-  it('names an order that no key of its merchant made', () => {
-    const stranger: DomainEvent = { ...made, data: { ...facts, merchant_id: 'm2' } };
-    expect([made].map(acrossOrders())).toEqual(['order o1 is made by a key of its merchant']);
+  it('names an order that no key of its merchant created', () => {
+    const stranger: DomainEvent = { ...created, data: { ...facts, merchant_id: 'm2' } };
+    expect([created].map(acrossOrders())).toEqual(['order o1 is created by a key of its merchant']);
     expect([issued, stranger].map(acrossOrders())).toEqual([
       null,
-      'order o1 is made by a key of its merchant',
+      'order o1 is created by a key of its merchant',
     ]);
   });
 });

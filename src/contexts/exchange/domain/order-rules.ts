@@ -1,38 +1,39 @@
 import { historyRules, type LogRule } from '../../../kernel/history-rules.js';
 import type { ExchangeKeyIssued } from '../../access/contract.js';
 import { observe, type Observation } from './observation.js';
-import { eraseOrder } from './order-erasure.js';
-import type { OrderEvent, OrderStatus } from './order-events.js';
 import {
+  eraseOrder,
   amountReceived,
   cancelOrder,
   createOrder,
-  made,
+  existingOrder,
+  hasEnded,
   markAsPaid,
   order,
   recordRefund,
-  type MadeOrder,
+  type ExistingOrder,
   type Order,
 } from './order.js';
+import type { OrderEvent, OrderStatus } from './order-events.js';
 
 const OPEN: readonly OrderStatus[] = ['pending', 'paid'];
-const UNDER_WAY: readonly OrderStatus[] = [...OPEN, 'processing'];
 
 /**
- * What auditors hold each order against. Which deposits the provider listed is no part of the history: a deposit is judged
- * by the status it follows from. What follows from the deposits is decided again, to the last digit of its amounts.
+ * What an audit verifies of each order. Which deposits the provider listed is no part of the history: a deposit is verified
+ * by the status it follows. What follows from the deposits is decided again, to the last digit of its amounts.
  */
 export const orderHistory = historyRules(
   order,
   {
     'order.created.v1': (facts, state) =>
-      state.status === 'none' ? createOrder(facts, state) : 'the order is made once',
+      state.status === 'none' ? createOrder(facts, state) : 'the order is created once',
     'order.marked_as_paid.v1': ({ at, waits_until: waitsUntil }, state) =>
       markAsPaid({ at, waitsUntil }, state),
-    'order.cancelled.v1': ({ at }, state) => cancelOrder({ at, isDepositUnderWay: false }, state),
+    'order.cancelled.v1': ({ at }, state) => cancelOrder({ at, isDepositPending: false }, state),
     'order.refund_recorded.v1': ({ amount, transaction_hash: transactionHash, actor, at }, state) =>
       recordRefund({ amount, transactionHash, actor, at }, state),
-    'order.personal_data_erased.v1': ({ actor, at }, state) => eraseOrder({ actor, at }, made(state)),
+    'order.personal_data_erased.v1': ({ actor, at }, state) =>
+      eraseOrder({ actor, at }, existingOrder(state)),
     'order.expired.v1': ({ at }, state) => observed('order.expired.v1', state, { at, completeUntil: at }),
     'order.processing_started.v1': ({ at }, state) =>
       observed('order.processing_started.v1', state, { at, outcome: EXCHANGED }),
@@ -47,19 +48,19 @@ export const orderHistory = historyRules(
     'order.deposit_missing.v1': follows('order.deposit_missing.v1', null),
     'order.dust_recorded.v1': follows('order.dust_recorded.v1', null),
     'order.late_outcome_recorded.v1': (data, state) => {
-      if (state.status === 'none') return 'the order is made first';
-      return UNDER_WAY.includes(state.status) || state.lateOutcomes.includes(data.outcome)
+      if (state.status === 'none') return 'the order is created first';
+      return !hasEnded(state) || state.lateOutcomes.includes(data.outcome)
         ? `the order is ${state.status}, after which it does not come`
         : [{ type: 'order.late_outcome_recorded.v1' as const, data }];
     },
   },
   {
     id: 'order_id',
-    remember: (state) => (state.status === 'none' || UNDER_WAY.includes(state.status) ? state : ended(state)),
+    remember: (state) => (state.status === 'none' || !hasEnded(state) ? state : ended(state)),
   },
 );
 
-/** An order is made by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
+/** An order is created by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
 export function acrossOrders(): LogRule {
   const merchantOf = new Map<string, string>();
   /** The order that has a deposit. */
@@ -72,7 +73,7 @@ export function acrossOrders(): LogRule {
         return null;
       case 'order.created.v1': {
         const { order_id: id, key_id: key, merchant_id: merchant } = event.data;
-        return merchantOf.get(key) === merchant ? null : `order ${id} is made by a key of its merchant`;
+        return merchantOf.get(key) === merchant ? null : `order ${id} is created by a key of its merchant`;
       }
       case 'order.deposit_received.v1':
       case 'order.late_deposit_recorded.v1': {
@@ -102,29 +103,29 @@ function observed(
   state: Order,
   seen: Partial<Observation> & Pick<Observation, 'at'>,
 ): readonly OrderEvent[] | string {
-  if (state.status === 'none') return 'the order is made first';
-  if (!UNDER_WAY.includes(state.status)) return `the order is ${state.status}, after which it does not come`;
-  const nothing = { deposits: [], isDepositUnderWay: false, completeUntil: null, outcome: null };
+  if (state.status === 'none') return 'the order is created first';
+  if (hasEnded(state)) return `the order is ${state.status}, after which it does not come`;
+  const nothing = { deposits: [], isDepositPending: false, completeUntil: null, outcome: null };
   const [first] = observe({ ...nothing, ...seen }, state);
   if (first?.type === type) return [first];
   return `the order is ${state.status} with ${amountReceived(state)} received, and it does not follow`;
 }
 
-/** `null`: whatever the status. */
+/** `null`: in any status. */
 function follows<Type extends OrderEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {
   return (
     data: Extract<OrderEvent, { type: Type }>['data'],
     state: Order,
   ): readonly OrderEvent[] | string => {
-    if (state.status === 'none') return 'the order is made first';
+    if (state.status === 'none') return 'the order is created first';
     if (from !== null && !from.includes(state.status))
       return `the order is ${state.status}, after which it does not come`;
     return [{ type, data } as unknown as OrderEvent];
   };
 }
 
-/** Of an order that ended: what has to be given back, and what was. */
-function ended(state: MadeOrder): MadeOrder {
+/** Of an order that has ended: its refundable amount and its refunds. */
+function ended(state: ExistingOrder): ExistingOrder {
   const { order_id, key_id, created_at } = state.facts;
-  return { ...state, facts: { order_id, key_id, created_at } as MadeOrder['facts'], deposits: [] };
+  return { ...state, facts: { order_id, key_id, created_at } as ExistingOrder['facts'], deposits: [] };
 }

@@ -5,7 +5,7 @@ import {
   minute,
   at,
   DAY,
-  made,
+  created,
   base,
   paid,
   cancelled,
@@ -18,7 +18,16 @@ import {
 } from '../../../../test/support/order-story.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { KeyOutlived } from '../../../kernel/repeats.js';
-import { cancelOrder, createOrder, markAsPaid, order, owed, recordRefund, type Order } from './order.js';
+import {
+  cancelOrder,
+  createOrder,
+  eraseOrder,
+  markAsPaid,
+  order,
+  amountRefundable,
+  recordRefund,
+  type Order,
+} from './order.js';
 import type { OrderEvent } from './order-events.js';
 
 const given = givenOf(order);
@@ -27,17 +36,17 @@ describe('making an order', () => {
   it('settles what it is', () =>
     given()
       .when((state) => createOrder(facts, state))
-      .then(made));
+      .then(created));
   it('finds itself when it is repeated, also with another quote', () =>
-    given(made)
+    given(created)
       .when((state) => createOrder({ ...facts, rate: '0.006', created_at: minute(1) }, state))
       .then());
   it('is refused under the id of another one', () =>
-    given(made)
+    given(created)
       .when((state) => createOrder({ ...facts, withdraw_address_memo: 'swapped' }, state))
       .thenRefused('validation_failed'));
   it('is another one when the first is too old to be repeated', () =>
-    expect(() => createOrder({ ...facts, created_at: minute(31 * DAY) }, stateAfter(made))).toThrow(
+    expect(() => createOrder({ ...facts, created_at: minute(31 * DAY) }, stateAfter(created))).toThrow(
       KeyOutlived,
     ));
 });
@@ -46,55 +55,55 @@ describe('marking as paid', () => {
   const marking = (when: string) => (state: Order) =>
     markAsPaid({ at: when, waitsUntil: minute(10 + DAY) }, state);
 
-  it('takes a pending order to paid', () => given(made).when(marking(at)).then(paid));
+  it('takes a pending order to paid', () => given(created).when(marking(at)).then(paid));
   it('changes nothing the second time', () =>
-    given(made, paid)
+    given(created, paid)
       .when(marking(minute(99)))
       .then());
-  it('comes too late at the end of the order, looked at or not', () => {
-    given(made)
+  it('comes too late at the end of the order, polled or not', () => {
+    given(created)
       .when(marking(minute(59.99)))
       .then({ ...paid, data: { ...paid.data, at: minute(59.99) } } as OrderEvent);
-    given(made)
+    given(created)
       .when(marking(minute(60)))
       .thenRefused('invalid_transition');
-    given(made, expired)
+    given(created, expired)
       .when(marking(minute(61)))
       .thenRefused('invalid_transition');
   });
-  it('is out of turn once the order is cancelled or exchanged', () => {
-    given(made, cancelled).when(marking(at)).thenRefused('invalid_transition');
-    given(made, paid, received(deposit('a', '100')), processing('100', '0.5'))
+  it('is refused once the order is cancelled or exchanged', () => {
+    given(created, cancelled).when(marking(at)).thenRefused('invalid_transition');
+    given(created, paid, received(deposit('a', '100')), processing('100', '0.5'))
       .when(marking(at))
       .thenRefused('invalid_transition');
   });
-  it('knows no order that was never made', () => given().when(marking(at)).thenRefused('not_found'));
+  it('knows no order that was never created', () => given().when(marking(at)).thenRefused('not_found'));
 });
 
 describe('cancelling', () => {
   const cancelling =
-    (isDepositUnderWay = false) =>
+    (isDepositPending = false) =>
     (state: Order) =>
-      cancelOrder({ at, isDepositUnderWay }, state);
+      cancelOrder({ at, isDepositPending }, state);
 
   it('ends a pending order', () => {
-    given(made).when(cancelling()).then(cancelled);
+    given(created).when(cancelling()).then(cancelled);
     const refundable: OrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
-    expect(fold(order, [made, refundable])).toMatchObject({ status: 'cancelled', refundable: '40' });
+    expect(fold(order, [created, refundable])).toMatchObject({ status: 'cancelled', refundable: '40' });
   });
   it('makes what has come of too little refundable', () =>
-    given(made, received(deposit('a', '40')))
+    given(created, received(deposit('a', '40')))
       .when(cancelling())
       .then({ type: 'order.cancelled.v1', data: { ...base, refundable: '40' } }));
-  it('waits for a transfer that is under way', () =>
-    given(made).when(cancelling(true)).thenRefused('invalid_transition'));
+  it('waits for a pending transfer', () =>
+    given(created).when(cancelling(true)).thenRefused('invalid_transition'));
   it.each([
     ['paid', paid],
     ['cancelled', cancelled],
     ['expired', expired],
     ['processing', processing('100', '0.5')],
-  ])('is out of turn for an order that is %s', (_, event) =>
-    given(made, event).when(cancelling()).thenRefused('invalid_transition'),
+  ])('is refused for an order that is %s', (_, event) =>
+    given(created, event).when(cancelling()).thenRefused('invalid_transition'),
   );
 });
 
@@ -107,18 +116,18 @@ describe('refunds of an operator', () => {
     type: 'order.refund_recorded.v1',
     data: { ...base, amount, transaction_hash, actor: 'ops' },
   });
-  const history = [made, cancelled, late(deposit('a', '100'))];
+  const history = [created, cancelled, late(deposit('a', '100'))];
 
-  it('take off what is owed', () => {
+  it('take off what is refundable', () => {
     given(...history)
       .when(refunding('60'))
       .then(refund('60'));
-    expect(owed(stateAfter(...history, refund('60')))).toBe('40');
-    expect(owed(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
+    expect(amountRefundable(stateAfter(...history, refund('60')))).toBe('40');
+    expect(amountRefundable(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
   });
   it('take off transfers that are too small for a record each', () => {
     const dust: OrderEvent = { type: 'order.dust_recorded.v1', data: { ...base, count: 9, amount: '0.25' } };
-    expect(owed(stateAfter(...history, dust))).toBe('100.25');
+    expect(amountRefundable(stateAfter(...history, dust))).toBe('100.25');
     given(...history, dust)
       .when(refunding('100.25'))
       .then(refund('100.25'));
@@ -151,5 +160,29 @@ describe('refunds of an operator', () => {
     given(...history, refund('50', base58))
       .when(refunding('50', base58.toLowerCase()))
       .then(refund('50', base58.toLowerCase()));
+  });
+});
+
+const by = { actor: 'ops', at };
+const erased: OrderEvent = {
+  type: 'order.personal_data_erased.v1',
+  data: { order_id: facts.order_id, key_id: facts.key_id, ...by },
+};
+
+describe('the personal data of an order', () => {
+  it.each<[string, readonly OrderEvent[]]>([
+    ['pending', [created]],
+    ['paid', [created, paid]],
+    ['processing', [created, received(deposit('a', '100')), processing('100', '0.5')]],
+  ])('is not erased while the order is %s', (status, events) => {
+    expect(() => eraseOrder(by, stateAfter(...events))).toThrow(`The order is ${status}`);
+  });
+
+  it.each([
+    ['cancelled', cancelled],
+    ['expired', expired],
+  ])('is erased once the order is %s; a repeat changes nothing', (_status, end) => {
+    expect(eraseOrder(by, stateAfter(created, end))).toEqual([erased]);
+    expect(eraseOrder(by, stateAfter(created, end, erased))).toEqual([]);
   });
 });

@@ -3,19 +3,18 @@ import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
 import { plainHash } from './addresses.js';
-import { withoutPerson } from './order-erasure.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
 
 /** An exchange order from its quote to its one outcome (contract.md 22 and 23). */
-export type Order = { readonly status: 'none' } | MadeOrder;
+export type Order = { readonly status: 'none' } | ExistingOrder;
 
-export interface MadeOrder {
+export interface ExistingOrder {
   readonly status: OrderStatus;
   readonly facts: OrderFacts;
   readonly updatedAt: string;
   /** Marked as paid, and waiting for a deposit until then; null unless it was marked so. */
   readonly waitsUntil: string | null;
-  /** Counted towards what was asked. */
+  /** Counted towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
   /** Never exchanged. */
   readonly lateDeposits: readonly DepositFacts[];
@@ -27,22 +26,21 @@ export interface MadeOrder {
     /** How often they were summed up. */
     readonly records: number;
   };
-  /** What is exchanged; what was asked as long as nothing is. */
+  /** What is exchanged; until then the requested amount. */
   readonly amountFrom: string;
   readonly amountTo: string;
-  /** Of the counted deposits: what has to go back. */
+  /** Of the counted deposits. */
   readonly refundable: string;
   /** Of what is exchanged or refunded: deposits that are no longer on the chain. */
   readonly lost: string;
-  /** Given back by operators. */
+  /** Recorded by operators. */
   readonly refunds: readonly { readonly amount: string; readonly transaction_hash: string }[];
   readonly reason: string | null;
   readonly withdrawTransactionHash: string | null;
   /** Of the provider's own refund. */
   readonly refundTransactionHash: string | null;
-  /** What the provider did although the order had ended here. */
+  /** What the provider did after the order had ended here. */
   readonly lateOutcomes: readonly string[];
-  /** Whether its personal data is erased. */
   readonly isErased: boolean;
 }
 
@@ -52,12 +50,12 @@ export const order: Aggregate<Order, OrderEvent> = {
   evolve(state, event) {
     if (event.type === 'order.created.v1') return created(event.data);
     if (state.status === 'none') return state;
-    const next = evolveMade(state, event);
+    const next = evolveExisting(state, event);
     return next === state ? state : { ...next, updatedAt: event.data.at };
   },
 };
 
-function created(facts: OrderFacts): MadeOrder {
+function created(facts: OrderFacts): ExistingOrder {
   return {
     status: 'pending',
     facts,
@@ -79,7 +77,10 @@ function created(facts: OrderFacts): MadeOrder {
   };
 }
 
-function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.created.v1' }>): MadeOrder {
+function evolveExisting(
+  state: ExistingOrder,
+  event: Exclude<OrderEvent, { type: 'order.created.v1' }>,
+): ExistingOrder {
   switch (event.type) {
     case 'order.marked_as_paid.v1':
       return { ...state, status: 'paid', waitsUntil: event.data.waits_until };
@@ -133,9 +134,9 @@ function evolveMade(state: MadeOrder, event: Exclude<OrderEvent, { type: 'order.
 }
 
 function withoutDeposit(
-  state: MadeOrder,
+  state: ExistingOrder,
   { deposit_id: id, amount }: { readonly deposit_id: string; readonly amount: string },
-): MadeOrder {
+): ExistingOrder {
   const others = (deposits: readonly DepositFacts[]): readonly DepositFacts[] =>
     deposits.filter(({ deposit_id }) => deposit_id !== id);
   const lateDeposits = others(state.lateDeposits);
@@ -148,45 +149,50 @@ function depositOf({ deposit_id, amount, transaction_hash, deposited_at }: Depos
   return { deposit_id, amount, transaction_hash, deposited_at };
 }
 
-export function isOpen({ status }: Pick<MadeOrder, 'status'>): boolean {
+export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
+/** contract.md 23.1: late deposits aside, nothing changes any more. */
+export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
+  return !isOpen(order) && order.status !== 'processing';
+}
+
 /** Until when a deposit counts: one that was marked as paid waits longer for the first. ISO 8601. */
-export function endOf({ facts, waitsUntil, deposits }: MadeOrder): string {
+export function endOf({ facts, waitsUntil, deposits }: ExistingOrder): string {
   if (waitsUntil === null || deposits.length > 0) return facts.expires_at;
   return isAfter(waitsUntil, facts.expires_at) ? waitsUntil : facts.expires_at;
 }
 
-/** Of ISO 8601 times, in whatever number of digits. */
+/** Of ISO 8601 times with any number of digits. */
 export function isAfter(a: string, b: string): boolean {
   return Date.parse(a) > Date.parse(b);
 }
 
-export function amountReceived({ deposits }: MadeOrder): string {
+export function amountReceived({ deposits }: ExistingOrder): string {
   return sum(deposits.map(({ amount }) => amount));
 }
 
-/** What is never exchanged by itself: late deposits, and dust. */
-function amountLate({ lateDeposits, dust }: MadeOrder): string {
+/** What is never exchanged automatically: late deposits and dust. */
+function amountLate({ lateDeposits, dust }: ExistingOrder): string {
   return sum([dust.amount, ...lateDeposits.map(({ amount }) => amount)]);
 }
 
-/** What has to be given back still: the rest of counted deposits, and what came late. What is lost is made up for first. */
-export function owed(state: MadeOrder): string {
+/** The rest of counted deposits and what came late, less refunds; losses are deducted first. */
+export function amountRefundable(state: ExistingOrder): string {
   const { due, spent } = balance(state);
-  // A provider may have given all back of which an operator had given back a part.
+  // A provider may refund all of what an operator had refunded in part.
   return isAtLeast(spent, due) ? '0' : minus(due, spent);
 }
 
 /** What was exchanged or refunded although its deposits are no longer on the chain. */
-export function shortfall(state: MadeOrder): string {
+export function shortfall(state: ExistingOrder): string {
   if (isZero(state.lost)) return '0';
   const { due, spent } = balance(state);
   return isAtLeast(due, spent) ? '0' : least(minus(spent, due), state.lost);
 }
 
-function balance(state: MadeOrder): { readonly due: string; readonly spent: string } {
+function balance(state: ExistingOrder): { readonly due: string; readonly spent: string } {
   return {
     due: sum([state.refundable, amountLate(state)]),
     spent: sum([state.lost, ...state.refunds.map(({ amount }) => amount)]),
@@ -221,10 +227,10 @@ export function markAsPaid(
   command: { readonly at: string; readonly waitsUntil: string },
   state: Order,
 ): OrderEvent[] {
-  const { status, facts } = made(state);
+  const { status, facts } = existingOrder(state);
   if (status === 'paid') return [];
   const isOver = status === 'pending' && !isAfter(facts.expires_at, command.at);
-  if (status !== 'pending' || isOver) throw outOfTurn('marked as paid', isOver ? 'expired' : status);
+  if (status !== 'pending' || isOver) throw invalidTransition('marked as paid', isOver ? 'expired' : status);
   const data = { order_id: facts.order_id, waits_until: command.waitsUntil, at: command.at };
   return [{ type: 'order.marked_as_paid.v1', data }];
 }
@@ -234,12 +240,12 @@ export function markAsPaid(
  * too little is refundable.
  */
 export function cancelOrder(
-  command: { readonly at: string; readonly isDepositUnderWay: boolean },
+  command: { readonly at: string; readonly isDepositPending: boolean },
   state: Order,
 ): OrderEvent[] {
-  const known = made(state);
-  if (known.status !== 'pending') throw outOfTurn('cancelled', known.status);
-  if (command.isDepositUnderWay)
+  const known = existingOrder(state);
+  if (known.status !== 'pending') throw invalidTransition('cancelled', known.status);
+  if (command.isDepositPending)
     throw new DomainError(
       'invalid_transition',
       'A deposit to the order is under way: it cannot be cancelled',
@@ -248,7 +254,7 @@ export function cancelOrder(
   return [{ type: 'order.cancelled.v1', data }];
 }
 
-/** What an operator gave back. */
+/** A refund by an operator. */
 export interface Refund {
   readonly amount: string;
   readonly transactionHash: string;
@@ -256,12 +262,12 @@ export interface Refund {
   readonly at: string;
 }
 
-/** Never more than is owed. The same transaction again changes nothing. */
+/** Never more than is refundable. The same transaction again has no effect. */
 export function recordRefund(
   { amount: given, transactionHash: transaction_hash, actor, at }: Refund,
   state: Order,
 ): OrderEvent[] {
-  const known = made(state);
+  const known = existingOrder(state);
   const amount = sum([given]);
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
@@ -269,17 +275,43 @@ export function recordRefund(
   if (earlier !== undefined)
     throw new DomainError('invalid_transition', `That transaction gave back ${earlier.amount} already`);
   if (isZero(amount)) throw new DomainError('invalid_transition', 'A refund is of more than 0');
-  if (!isAtLeast(owed(known), amount))
-    throw new DomainError('invalid_transition', `At most ${owed(known)} is refundable`);
+  if (!isAtLeast(amountRefundable(known), amount))
+    throw new DomainError('invalid_transition', `At most ${amountRefundable(known)} is refundable`);
   const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
   return [{ type: 'order.refund_recorded.v1', data }];
 }
 
-export function made(state: Order): MadeOrder {
+export function existingOrder(state: Order): ExistingOrder {
   if (state.status === 'none') throw DomainError.notFound('Order');
   return state;
 }
 
-function outOfTurn(what: string, status: string): DomainError {
+function invalidTransition(what: string, status: string): DomainError {
   return new DomainError('invalid_transition', `The order is ${status} and cannot be ${what}`);
+}
+
+/** The facts of an order whose personal data is erased. */
+export function withoutPerson(facts: OrderFacts): OrderFacts {
+  return {
+    ...facts,
+    user_id: null,
+    user_hash: null,
+    withdraw_address_tag: null,
+    withdraw_address_memo: null,
+  };
+}
+
+/** An operator erases who an order was for. Throws `invalid_transition` before the order has ended; a repeat changes nothing. */
+export function eraseOrder(
+  { actor, at }: { readonly actor: string; readonly at: string },
+  state: ExistingOrder,
+): OrderEvent[] {
+  if (state.isErased) return [];
+  if (!hasEnded(state))
+    throw new DomainError(
+      'invalid_transition',
+      `The order is ${state.status}: its personal data can be erased once it has ended`,
+    );
+  const { order_id, key_id } = state.facts;
+  return [{ type: 'order.personal_data_erased.v1', data: { order_id, key_id, actor, at } }];
 }

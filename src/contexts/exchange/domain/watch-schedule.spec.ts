@@ -4,13 +4,13 @@ import {
   base,
   expired,
   facts,
-  made,
+  created,
   minute,
   processing,
   stateAfter,
 } from '../../../../test/support/order-story.js';
 import { endOf } from './order.js';
-import { nextLook, silence } from './watch-schedule.js';
+import { nextPoll, retryAfter } from './watch-schedule.js';
 
 const start = Date.parse(facts.created_at);
 const MINUTE = 60_000;
@@ -20,40 +20,40 @@ const paid = {
   data: { ...base, waits_until: minute(10 + 24 * 60) },
 } as const;
 
-/** Moments of looks, in ms after the order was made, for as long as there are any or until `untilMs`. */
-function looks(
-  state: Parameters<typeof nextLook>[0],
+/** Times of polls, in ms after the order was created, until the last one or `untilMs`. */
+function polls(
+  state: Parameters<typeof nextPoll>[0],
   fromMs: number,
   untilMs: number,
   random = 0.5,
 ): number[] {
-  const moments: number[] = [];
+  const times: number[] = [];
   for (let at = fromMs; at < untilMs;) {
-    moments.push(at);
-    const delay = nextLook(state, { nowMs: start + at, intervalMs: 1000, random });
-    if (delay === null) return moments;
+    times.push(at);
+    const delay = nextPoll(state, { nowMs: start + at, intervalMs: 1000, random });
+    if (delay === null) return times;
     expect(delay).toBeGreaterThan(0);
     at += delay;
   }
-  return moments;
+  return times;
 }
 
-describe('the schedule of looks', () => {
-  it('looks at a pending order every second at first, and ever more rarely: some 250 times in its hour', () => {
-    const moments = looks(stateAfter(made), 0, 60 * MINUTE);
-    expect(moments.filter((at) => at < 5000)).toHaveLength(5);
-    expect(moments.length).toBeLessThan(260);
-    expect(Math.max(...moments.slice(1).map((at, n) => at - moments[n]!))).toBeLessThanOrEqual(20_000);
+describe('the schedule of polls', () => {
+  it('polls a pending order every second at first, and ever more rarely: some 250 times in its hour', () => {
+    const times = polls(stateAfter(created), 0, 60 * MINUTE);
+    expect(times.filter((at) => at < 5000)).toHaveLength(5);
+    expect(times.length).toBeLessThan(260);
+    expect(Math.max(...times.slice(1).map((at, n) => at - times[n]!))).toBeLessThanOrEqual(20_000);
   });
 
-  it('looks right after the end of an order, whatever the jitter, and every few seconds while it cannot end', () => {
+  it('polls right after the end of an order, regardless of the jitter, and every few seconds while it cannot end', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(stateAfter(made), stateAfter(made, paid)),
+        fc.constantFrom(stateAfter(created), stateAfter(created, paid)),
         fc.double({ min: 0, max: 0.999 }),
         (state, random) => {
           const end = Date.parse(endOf(state)) - start;
-          const after = looks(
+          const after = polls(
             state,
             end - 5 * MINUTE,
             end + 5 * MINUTE,
@@ -66,44 +66,44 @@ describe('the schedule of looks', () => {
     );
   });
 
-  it('looks every ten minutes at an order that is exchanged for days', () => {
-    const state = stateAfter(made, processing('100', '0.5'));
-    expect(looks(state, 10 * DAY, 11 * DAY).length).toBeLessThan(150);
+  it('polls every ten minutes an order that is exchanged for days', () => {
+    const state = stateAfter(created, processing('100', '0.5'));
+    expect(polls(state, 10 * DAY, 11 * DAY).length).toBeLessThan(150);
   });
 
-  it('looks some 90 times in 30 days after the end, and then no more', () => {
-    const moments = looks(stateAfter(made, expired), 10 * MINUTE, 400 * DAY);
-    expect(moments.length).toBeLessThan(110);
-    expect(moments.at(-1)!).toBeGreaterThan(30 * DAY);
-    expect(moments.at(-1)!).toBeLessThan(32 * DAY);
+  it('polls some 90 times in 30 days after the end, and then no more', () => {
+    const times = polls(stateAfter(created, expired), 10 * MINUTE, 400 * DAY);
+    expect(times.length).toBeLessThan(110);
+    expect(times.at(-1)!).toBeGreaterThan(30 * DAY);
+    expect(times.at(-1)!).toBeLessThan(32 * DAY);
   });
 
   it.each([
-    ['pending, made just now', stateAfter(made), 0, 1000],
-    ['pending, made 80 seconds ago', stateAfter(made), 80_000, 10_000],
-    ['pending, made 10 minutes ago', stateAfter(made), 10 * MINUTE, 20_000],
-    ['pending, one second before its end', stateAfter(made), 60 * MINUTE - 1000, 1001],
-    ['over just now', stateAfter(made), 60 * MINUTE, 1000],
-    ['over for 24 seconds', stateAfter(made), 60 * MINUTE + 24_000, 3000],
-    ['over for 10 minutes', stateAfter(made), 70 * MINUTE, 5000],
-    ['exchanged for 8 minutes', stateAfter(made, processing('100', '0.5')), 18 * MINUTE, MINUTE],
-    ['exchanged for 10 days', stateAfter(made, processing('100', '0.5')), 10 * DAY, 10 * MINUTE],
-    ['expired just now', stateAfter(made, expired), 10 * MINUTE, MINUTE],
-    ['expired 16 minutes ago', stateAfter(made, expired), 26 * MINUTE, 2 * MINUTE],
-    ['expired 30 days ago', stateAfter(made, expired), 10 * MINUTE + 30 * DAY, DAY],
-    ['expired longer ago', stateAfter(made, expired), 10 * MINUTE + 30 * DAY + 1, null],
+    ['pending, created just now', stateAfter(created), 0, 1000],
+    ['pending, created 80 seconds ago', stateAfter(created), 80_000, 10_000],
+    ['pending, created 10 minutes ago', stateAfter(created), 10 * MINUTE, 20_000],
+    ['pending, one second before its end', stateAfter(created), 60 * MINUTE - 1000, 1001],
+    ['over just now', stateAfter(created), 60 * MINUTE, 1000],
+    ['over for 24 seconds', stateAfter(created), 60 * MINUTE + 24_000, 3000],
+    ['over for 10 minutes', stateAfter(created), 70 * MINUTE, 5000],
+    ['exchanged for 8 minutes', stateAfter(created, processing('100', '0.5')), 18 * MINUTE, MINUTE],
+    ['exchanged for 10 days', stateAfter(created, processing('100', '0.5')), 10 * DAY, 10 * MINUTE],
+    ['expired just now', stateAfter(created, expired), 10 * MINUTE, MINUTE],
+    ['expired 16 minutes ago', stateAfter(created, expired), 26 * MINUTE, 2 * MINUTE],
+    ['expired 30 days ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY, DAY],
+    ['expired longer ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY + 1, null],
   ])('waits before it checks an order that is %s', (_what, state, ageMs, delay) => {
-    expect(nextLook(state, { nowMs: start + ageMs, intervalMs: 1000, random: 0.5 })).toBe(delay);
+    expect(nextPoll(state, { nowMs: start + ageMs, intervalMs: 1000, random: 0.5 })).toBe(delay);
   });
 
   it('spreads its checks by a tenth', () => {
     const delay = (random: number) =>
-      nextLook(stateAfter(made), { nowMs: start + 80_000, intervalMs: 1000, random });
+      nextPoll(stateAfter(created), { nowMs: start + 80_000, intervalMs: 1000, random });
     expect([delay(0), delay(0.25)]).toEqual([9000, 9500]);
   });
 
-  it('leaves an order alone that the provider is silent about, for five minutes at most', () => {
-    expect([0, 1, 2, 30, 1000].map((times) => silence(times, 1000))).toEqual([
+  it('retries a failed poll after five minutes at most', () => {
+    expect([0, 1, 2, 30, 1000].map((times) => retryAfter(times, 1000))).toEqual([
       1000, 2000, 4000, 300_000, 300_000,
     ]);
   });

@@ -23,7 +23,7 @@ export class ExchangeCredentials implements MerchantCredentials {
   }
 }
 
-/** The key that the request was made with, as an {@link ExchangeCaller}. */
+/** The key of the request. */
 export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
   return credentialsOf(context.switchToHttp().getRequest<FastifyRequest>()).caller;
 });
@@ -37,7 +37,7 @@ function credentialsOf(request: FastifyRequest): ExchangeCredentials {
 /** Where a request comes from; a proxy is believed about it only when it is a configured one. */
 export interface CallerAddress {
   readonly ip: string;
-  /** What stands for one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+  /** Identifies one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
   readonly client: string;
   /** What its requests are counted as: the key, for what only its owner can send, else key and client. */
   readonly countedAs: string;

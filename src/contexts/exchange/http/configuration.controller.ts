@@ -3,18 +3,134 @@ import { isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
+import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import { ComplianceNotices } from '../application/compliance-notices.js';
 import type { ExchangeCaller } from '../../access/contract.js';
-import { Onramps } from '../application/onramps.js';
-import { SignedLinks } from '../application/signed-links.js';
-import { readReturnUrl } from '../domain/return-url.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
+import { Onramps } from '../application/offers.js';
+import { SignedLinks } from '../application/signed-url.js';
+import { readReturnUrl } from '../domain/addresses.js';
+import type { Onramp as ConfiguredOnramp, Purchase } from '../domain/onramps.js';
 import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
-import { ConfigurationQuery, ConfigurationResponse } from './configuration-dto.js';
-import type { Purchase } from '../domain/onramps.js';
-import { quoted, roundedFiat } from './parameters.js';
-import { CHAIN } from './token-dto.js';
+import {
+  CHAIN_TO,
+  CHAINS_TO,
+  code,
+  fiatAmount,
+  fiatCurrency,
+  nonEmpty,
+  querySignature,
+  quoted,
+  returnUrl,
+  roundedFiat,
+  signature,
+  tagOrMemo,
+  TOKENS_TO,
+  withdrawAddress,
+} from './parameters.js';
+
+const MAX_ONRAMPS_TEXT = 1000;
+
+/** Ids with commas between them; unknown ones are refused later. */
+const ids = text({ examples: ['moonpay,transak'] }, (value) => {
+  const found = value.split(',').map((id) => id.trim());
+  return value.length > MAX_ONRAMPS_TEXT || found.includes('')
+    ? new Fault('must be ids of on-ramps with commas between them')
+    : found;
+});
+
+/** Query of GET /v1/merchants/configuration. */
+export class ConfigurationQuery {
+  @Field(code(TOKENS_TO), { description: 'What is paid out.' })
+  token!: string;
+
+  @Field(code(CHAINS_TO), { optional: true })
+  chain?: string;
+
+  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })
+  withdraw_address!: string;
+
+  @Field(tagOrMemo, { optional: true })
+  withdraw_address_tag?: string;
+
+  @Field(tagOrMemo, { optional: true })
+  withdraw_address_memo?: string;
+
+  @Field(fiatAmount, { optional: true, description: 'In onramp_fiat.' })
+  onramp_amount?: string;
+
+  @Field(fiatCurrency, { optional: true })
+  onramp_fiat?: string;
+
+  @Field(ids, {
+    optional: true,
+    description: 'Ids of the on-ramps to show, with commas between them; all of them otherwise.',
+  })
+  onramp_only_onramps?: readonly string[];
+
+  @Field(nonEmpty, { optional: true, description: 'Whose order the widget makes.' })
+  user_id?: string;
+
+  @Field(returnUrl, {
+    optional: true,
+    description: 'Where the widget leads back to. Requires signature_v2, whatever the key demands.',
+  })
+  return_url?: string;
+
+  @Field(signature, { optional: true })
+  signature?: string;
+
+  @Field(querySignature, { optional: true })
+  signature_v2?: string;
+}
+
+class OnrampFiat {
+  @ApiProperty({ type: 'string', examples: ['EUR'] })
+  code!: string;
+
+  @ApiProperty({ type: 'string' })
+  minimum!: string;
+
+  @ApiProperty({ type: 'string' })
+  maximum!: string;
+}
+
+class Onramp implements ConfiguredOnramp {
+  @ApiProperty({ type: 'string', examples: ['moonpay'] })
+  id!: string;
+
+  @ApiProperty({ type: 'string' })
+  name!: string;
+
+  @ApiProperty({ type: 'string', format: 'uri', description: 'Its shop, opened for this purchase.' })
+  url!: string;
+
+  @Many(() => OnrampFiat)
+  fiats!: readonly OnrampFiat[];
+}
+
+/** contract.md 25.3. */
+export class ConfigurationResponse {
+  @ApiProperty({ type: 'string', format: 'uri', description: 'Opens the pay widget until expires_at.' })
+  signed_url!: string;
+
+  @ApiProperty(TIME)
+  expires_at!: string;
+
+  @ApiProperty({ type: 'string' })
+  token!: string;
+
+  @ApiProperty({ type: 'string' })
+  chain!: string;
+
+  @Many(() => Onramp)
+  onramps!: readonly Onramp[];
+
+  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
+  compliance_notice!: string | null;
+}
 
 /** contract.md 25.3 and 25.4. */
 @Controller('v1/merchants/configuration')
@@ -45,16 +161,16 @@ export class ConfigurationController {
     const { onramp_only_onramps: only, onramp_amount: given, ...rest } = query;
     const amount = given === undefined ? undefined : roundedFiat(given, query.onramp_fiat);
     const parameters = { ...rest, onramp_amount: amount };
-    const returnUrl = readReturnUrl(query.return_url ?? null, this.config.mode);
-    if (returnUrl instanceof Fault) throw DomainError.invalid({ return_url: [returnUrl.message] });
-    const chain = query.chain ?? CHAIN;
+    const url = readReturnUrl(query.return_url ?? null, this.config.mode);
+    if (url instanceof Fault) throw DomainError.invalid({ return_url: [url.message] });
+    const chain = query.chain ?? CHAIN_TO;
     const purchase = { ...parameters, chain, fiat: query.onramp_fiat ?? null, amount: amount ?? null };
     this.require(purchase, only ?? null);
     const onramps = this.onramps.for(purchase, only ?? null);
-    const { url, expiresAt } = this.links.make(caller, { ...parameters, onramp_only_onramps: only?.join() });
+    const link = this.links.make(caller, { ...parameters, onramp_only_onramps: only?.join() });
     return {
-      signed_url: url,
-      expires_at: expiresAt,
+      signed_url: link.url,
+      expires_at: link.expiresAt,
       token: query.token,
       chain,
       onramps,

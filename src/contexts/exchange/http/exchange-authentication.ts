@@ -18,7 +18,10 @@ const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
 
-const NO_BODY_TAKEN: Problem = { status: 413, detail: 'The inputs are query parameters: there is no body' };
+const NO_BODY_ACCEPTED: Problem = {
+  status: 413,
+  detail: 'The inputs are query parameters: there is no body',
+};
 
 /**
  * The exchange API (contract.md 21): a key in the query, and where the key demands it a signature over the withdrawal
@@ -46,7 +49,7 @@ export class ExchangeAuthentication implements Authentication {
       return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
     const signed = isSigned(key, request);
     if (signed === false) return refuse(reply, INVALID_SIGNATURE);
-    if (isLarge(request.raw)) return refuse(reply, NO_BODY_TAKEN);
+    if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
     // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
     const isOwner =
       route === LIST || key.cidrs.length > 0 || (signed === true && query['signature_v2'] !== undefined);
@@ -59,7 +62,7 @@ export class ExchangeAuthentication implements Authentication {
   }
 }
 
-/** Whether the signature is right; null where none is asked for, or only the handler can tell. */
+/** Whether the signature is right; null where none is required, or only the handler can check it. */
 function isSigned(key: KnownExchangeKey, { edge, headers, query }: FastifyRequest): boolean | null {
   const parameters = query as Readonly<Record<string, string>>;
   const { signature, signature_v2: ofQuery, withdraw_address: address = '' } = parameters;

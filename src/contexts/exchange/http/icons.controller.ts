@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { icon } from '../application/icons.js';
 
-/** Shown by pages of merchants and by the pay widget: nothing in an SVG may run or load, whoever opens it. */
+/** For pages of merchants and the pay widget: nothing in an SVG may run or load, wherever it is opened. */
 const HEADERS = {
   'content-type': 'image/svg+xml; charset=utf-8',
   'cache-control': 'public, max-age=31536000, immutable',

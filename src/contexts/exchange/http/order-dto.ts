@@ -30,7 +30,7 @@ const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', exampl
 const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
 
 /** Query of POST /v1/orders. */
-export class NewOrder {
+export class CreateOrderQuery {
   @Field(pair, { description: 'As GET /v1/tokens lists it.' })
   pair_id!: string;
 
@@ -183,15 +183,15 @@ export class OrdersQuery {
   page_cursor?: CreatedPageQuery['page_cursor'];
 }
 
-const MOST_DAYS = 92;
+const MAX_DAYS = 92;
 const DAY_MS = 86_400_000;
 
 /** Throws DomainError `bad_request` for a range that is none or too long. */
 export function orderFilter(query: OrdersQuery): OrderFilter {
   const { start_date: start, end_date: end } = query;
   if (end.end <= start.at) refuse('end_date', 'must not lie before start_date');
-  if (end.at.getTime() - start.at.getTime() > MOST_DAYS * DAY_MS)
-    refuse('end_date', `must lie at most ${MOST_DAYS} days after start_date`);
+  if (end.at.getTime() - start.at.getTime() > MAX_DAYS * DAY_MS)
+    refuse('end_date', `must lie at most ${MAX_DAYS} days after start_date`);
   return {
     from: start.at,
     until: end.end,

@@ -1,20 +1,39 @@
-import { Controller, Patch, Post } from '@nestjs/common';
+import { Controller, Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { Cause, Inputs, ResponseTravels, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import {
+  Cause,
+  Inputs,
+  ListQuery,
+  ResponseTravels,
+  Ticket,
+  UuidParam,
+} from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import { CancelOrder } from '../application/cancel-order.js';
+import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
-import { MarkOrderAsPaid } from '../application/mark-order-as-paid.js';
-import type { OrderAction } from '../application/order-action.js';
-import { RefreshOrder } from '../application/refresh-order.js';
+import {
+  CancelOrder,
+  MarkOrderAsPaid,
+  RefreshOrder,
+  type OrderAction,
+} from '../application/order-actions.js';
 import { orderResponse } from '../domain/order-record.js';
+import { ORDER_VIEWS } from '../views/order-projection.js';
+import { OrdersView } from '../views/orders.js';
 import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
-import { NewOrder, OrderActionQuery, OrderResponse } from './order-dto.js';
+import {
+  CreateOrderQuery,
+  OrderActionQuery,
+  orderFilter,
+  OrderResponse,
+  OrdersQuery,
+  OrdersResponse,
+} from './order-dto.js';
 import { ProviderBudget } from './provider-budget.js';
 import { requireOrderSignature } from './signature.js';
 
@@ -46,7 +65,7 @@ export class OrdersController {
     @Caller() { ip, client, countedAs }: CallerAddress,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
-    @Inputs() query: NewOrder,
+    @Inputs() query: CreateOrderQuery,
   ): Promise<Reply> {
     this.budget.take(keyId, countedAs);
     const notice = this.notices.of(ip);
@@ -62,8 +81,8 @@ export class OrdersController {
       client,
       amountFrom: null,
     };
-    const made = await this.commandBus.execute(new CreateOrder(order, notice, ticket, cause));
-    return new Reply(201, orderResponse(made, notice));
+    const created = await this.commandBus.execute(new CreateOrder(order, notice, ticket, cause));
+    return new Reply(201, orderResponse(created, notice));
   }
 
   @Patch(':id/refresh')
@@ -154,4 +173,31 @@ export class OrdersController {
 
 function authorization(caller: ExchangeCaller, { signature }: OrderActionQuery): OrderAction['authorize'] {
   return (withdrawAddress) => requireOrderSignature(caller, signature, withdrawAddress);
+}
+
+/** contract.md 24. */
+@Controller('v1/merchant/orders')
+export class MerchantOrdersController {
+  constructor(
+    private readonly orders: OrdersView,
+    private readonly freshness: ViewFreshness,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'listOrders',
+    tag: 'Exchange orders',
+    summary: 'List orders, newest first',
+    description:
+      'Orders that this key has made. X-Signature is over `withdraw_address=` with nothing after it.',
+    responses: {
+      200: [OrdersResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A parameter is missing, wrong, unknown or repeated; detail names it.',
+    },
+  })
+  async list(@ExchangeKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
+    const filter = orderFilter(query);
+    await this.freshness.require(ORDER_VIEWS);
+    return new Reply(200, await this.orders.page(keyId, filter));
+  }
 }

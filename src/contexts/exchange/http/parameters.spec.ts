@@ -79,7 +79,7 @@ describe('the amount of an on-ramp', () => {
 describe('codes', () => {
   const pairs = code(['USDCSOL', 'BTCSOL']);
 
-  it('are taken in any case, and read as they are listed', () => {
+  it('are accepted in any case, and read as they are listed', () => {
     expect(read(pairs, 'usdcSol')).toBe('USDCSOL');
     expect(read(fiatCurrency, 'eur')).toBe('EUR');
   });

@@ -5,7 +5,6 @@ import { parseDateTime } from '../../../kernel/instant.js';
 import type { Rule } from '../../../platform/dto/field.js';
 import { day, text } from '../../../platform/dto/rules.js';
 import { readAddress, readTag } from '../domain/addresses.js';
-import { FIAT_CURRENCIES, minorDigits } from './fiat-currencies.js';
 
 /** A text that a caller chooses: 1 to 255 code points, no control characters (contract.md 22.2). */
 export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
@@ -43,14 +42,15 @@ export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) 
 /** What can be paid out, and where (contract.md 25.2). */
 export const TOKENS_TO = ['sol'] as const;
 export const CHAINS_TO = ['solana'] as const;
+/** There is only one, so that parameters may omit it. */
+export const [CHAIN_TO] = CHAINS_TO;
 
 const MAX_FIAT = '1000000';
-/** Of a value that is repeated in an error. */
-const MAX_SHOWN = 40;
+const MAX_QUOTED = 40;
 
 /** What a caller sent, for an error: bounded, on one line, in quotes. */
 export function quoted(value: string): string {
-  return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}...` : value);
+  return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
 }
 
 /** One of some codes, in any letter case; reads the code as it is listed. */
@@ -60,6 +60,28 @@ export function code(codes: readonly string[]): Rule {
     const found = known.get(value.toLowerCase());
     return found ?? new Fault(`must be one of ${codes.join(', ')}, not ${quoted(value)}`);
   });
+}
+
+/** ISO 4217: currencies in use that people pay with; funds, metals and test codes are left out. */
+const FIAT_CURRENCIES: ReadonlySet<string> = new Set(
+  `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP
+   CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD
+   IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR
+   MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP
+   SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF
+   XPF YER ZAR ZMW ZWG`.split(/\s+/),
+);
+
+const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
+    .split(' ')
+    .map((code) => [code, 0] as const),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
+]);
+
+/** Digits after the point of a currency, by ISO 4217. */
+function minorDigits(code: string): number {
+  return MINOR_DIGITS.get(code) ?? 2;
 }
 
 const JSON_NUMBER = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e([+-]?[0-9]{1,3}))?$/i;

@@ -4,7 +4,7 @@ import { ProviderBudget } from './provider-budget.js';
 
 const budgetOf = (exchangeProviderCallsPerMinute: number | null, rateLimitPerMinute = 100) =>
   new ProviderBudget({ exchangeProviderCallsPerMinute, rateLimitPerMinute });
-const taken = (budget: ProviderBudget, countedAs: string, times: number): number => {
+const accepted = (budget: ProviderBudget, countedAs: string, times: number): number => {
   let passed = 0;
   for (let n = 0; n < times; n += 1)
     try {
@@ -21,21 +21,21 @@ const taken = (budget: ProviderBudget, countedAs: string, times: number): number
 describe('the budget of calls to a provider', () => {
   it('gives one client a fifth of what a key has, all clients together no more than that', () => {
     const budget = budgetOf(10);
-    for (const last of [1, 2, 3, 4]) expect(taken(budget, `key/203.0.113.${last}`, 20)).toBe(2);
-    expect(taken(budget, 'key/203.0.113.5', 1)).toBe(1);
-    expect(taken(budget, 'key/2001:db8:0:0', 20)).toBe(1);
+    for (const last of [1, 2, 3, 4]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(2);
+    expect(accepted(budget, 'key/203.0.113.5', 1)).toBe(1);
+    expect(accepted(budget, 'key/2001:db8:0:0', 20)).toBe(1);
   });
 
   it('gives the owner of the key a budget of its own', () => {
     const budget = budgetOf(10);
-    for (const last of [1, 2, 3, 4, 5]) taken(budget, `key/203.0.113.${last}`, 20);
-    expect(taken(budget, 'key', 20)).toBe(10);
+    for (const last of [1, 2, 3, 4, 5]) accepted(budget, `key/203.0.113.${last}`, 20);
+    expect(accepted(budget, 'key', 20)).toBe(10);
   });
 
   it('lets one client alone call as often as its limit of requests allows, unless it is set', () => {
     const budget = budgetOf(null, 7);
-    for (const last of [1, 2, 3, 4, 5]) expect(taken(budget, `key/203.0.113.${last}`, 20)).toBe(7);
-    expect(taken(budget, 'key/203.0.113.6', 20)).toBe(0);
-    expect(taken(budget, 'key', 50)).toBe(35);
+    for (const last of [1, 2, 3, 4, 5]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(7);
+    expect(accepted(budget, 'key/203.0.113.6', 20)).toBe(0);
+    expect(accepted(budget, 'key', 50)).toBe(35);
   });
 });

@@ -26,7 +26,7 @@ export class ProviderBudget {
     this.owners = new AddressRateLimiter(limit);
   }
 
-  /** `countedAs`: the key itself for what its owner sends, else what stands for key and client. Throws {@link Refusal} (429). */
+  /** `countedAs`: the key itself for requests of its owner, else key and client. Throws {@link Refusal} (429). */
   take(keyId: string, countedAs: string): void {
     const blockedUntil =
       countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId));

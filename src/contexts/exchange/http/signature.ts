@@ -6,7 +6,7 @@ import { canonicalQuery } from '../application/signed-url.js';
 
 const TITLE = 'Invalid API key or signature';
 
-/** Of a key that is missing, malformed, unknown or revoked: it does not tell which (contract.md 21.2). */
+/** Of a key that is missing, malformed, unknown or revoked: the response does not reveal which (contract.md 21.2). */
 export function invalidKey(where: string): Problem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
@@ -18,7 +18,7 @@ export const INVALID_SIGNATURE: Problem = {
     'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query',
 };
 
-/** Whether one of the secrets made the signature over the address, in constant time (contract.md 21.3). */
+/** Whether one of the secrets signed the address, in constant time (contract.md 21.3). */
 export function isSignedWith(
   { secrets }: Pick<ExchangeCaller, 'secrets'>,
   signature: string,
@@ -30,7 +30,7 @@ export function isSignedWith(
 /** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */
 export type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
-/** Whether one of the secrets made the `signature_v2` over all other parameters of the query (contract.md 21.8). */
+/** Whether `signature_v2` is the signature of one of the secrets over all other parameters (contract.md 21.8). */
 export function isQuerySignedWith(
   { secrets }: Pick<ExchangeCaller, 'secrets'>,
   path: SignedPath,
@@ -51,8 +51,7 @@ export function needsQuerySignature(
 }
 
 /**
- * An action on an order is signed over the address that the order was made with (contract.md 21.4): to be asked once
- * that is known. `signature` is the parameter of the request. Throws {@link Refusal} (401).
+ * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded. `signature` is the parameter of the request. Throws {@link Refusal} (401).
  */
 export function requireOrderSignature(
   caller: ExchangeCaller,

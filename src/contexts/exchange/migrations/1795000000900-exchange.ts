@@ -13,17 +13,17 @@ export class Exchange1795000000900 implements MigrationInterface {
         provider text not null,
         created_at timestamptz not null,
         status text not null,
-        owed numeric not null default 0,
+        refundable numeric not null default 0,
         -- What was exchanged or refunded although its deposits are no longer on the chain.
         shortfall numeric not null default 0,
         late_outcomes text[] not null default '{}',
-        -- What the provider was notified of last: settle or cancel.
-        told text
+        -- The last notification of the provider: settle or cancel.
+        notified text
       ) with (fillfactor = 70);
       comment on table exchange.watches is 'one row per order: what the last poll of it found';
       create index watches_open on exchange.watches (status, created_at)
         where status in ('pending', 'paid', 'processing');
-      create index watches_owed on exchange.watches (created_at) where owed > 0;
+      create index watches_refundable on exchange.watches (created_at) where refundable > 0;
       create index watches_shortfall on exchange.watches (created_at) where shortfall > 0;
 
       create table exchange.orders (
@@ -38,7 +38,7 @@ export class Exchange1795000000900 implements MigrationInterface {
         events text not null,
         body text not null
       ) with (toast_tuple_target = 512);
-      comment on table exchange.orders is 'one row per order; a scope is all orders that one choice of filters finds, whatever their status';
+      comment on table exchange.orders is 'one row per order; a scope is all orders that one choice of filters finds, in any status';
       comment on column exchange.orders.key_scope is 'the id of the key';
       comment on column exchange.orders.status is
         '0 pending, 1 paid, 2 processing, 3 completed, 4 cancelled, 5 expired, 6 failed, 7 refunded';
@@ -72,7 +72,7 @@ export class Exchange1795000000900 implements MigrationInterface {
         refunded integer not null,
         primary key (scope, hours, starts_at)
       ) with (fillfactor = 50);
-      comment on table exchange.order_counts is 'how many orders of a scope were made on a day, and of a key in an hour, by the status that they have now';
+      comment on table exchange.order_counts is 'how many orders of a scope were created on a day, and of a key in an hour, by the status that they have now';
 
       create table exchange.sideshift_shifts (
         order_id uuid primary key,
@@ -81,70 +81,23 @@ export class Exchange1795000000900 implements MigrationInterface {
         mac text not null,
         seen jsonb not null default '{}'
       );
-      comment on table exchange.sideshift_shifts is 'one row per order at SideShift: what an order stands for there, before anybody is told its address';
+      comment on table exchange.sideshift_shifts is 'one row per order at SideShift: its shift, stored before its address is displayed';
       comment on column exchange.sideshift_shifts.seen is 'deposits by their ids, as they were seen: what SideShift says later must not deny them';
 
-      -- The next child of the sandbox provider's extended public key. No number is drawn twice, whatever happened to it.
-      create sequence exchange.sandbox_address_index as integer minvalue 0 start 0;
-
-      -- Orders at the sandbox provider, and what was found on the chain for them (ADR 146).
+      -- Orders at the sandbox provider (ADR 146).
       create table exchange.sandbox_orders (
         order_id uuid primary key,
-        address_index integer not null unique,
-        deposit_address text not null,
-        pair_id text not null,
-        amount_from text not null,
-        amount_to text not null,
-        rate text not null,
-        minimum text not null,
-        maximum text not null,
-        expires_at timestamptz not null,
+        address text not null unique,
+        terms jsonb not null,
+        first_block integer not null,
+        -- Times of all deposits that were ever listed, by their ids: those that left the chain are missing.
+        listed jsonb not null default '{}',
         settled_at timestamptz,
         settled_amount_to text,
         -- By a key of the ring: a settlement without it does not count.
         settled_mac text,
         cancelled_at timestamptz
       );
-
-      create unique index sandbox_orders_address on exchange.sandbox_orders (lower(deposit_address));
-
-      create table exchange.sandbox_scan (
-        -- Number and hash of blocks up to which everything is stored, newest first: by them a reorganisation is followed back.
-        places jsonb not null default '[]',
-        revision bigint not null default 0,
-        complete_until timestamptz,
-        scanned_at timestamptz
-      );
-      insert into exchange.sandbox_scan default values;
-
-      create table exchange.deposits (
-        transaction_hash text not null,
-        -- Of its log among those of its block.
-        place integer not null,
-        block_hash text not null,
-        order_id uuid not null,
-        amount_minor numeric not null,
-        block_number bigint not null,
-        block_at timestamptz not null,
-        -- A reorganisation took it off the chain.
-        missing_since timestamptz,
-        primary key (transaction_hash, place, block_hash, order_id, amount_minor)
-      );
-      create index deposits_of_order on exchange.deposits (order_id, block_number, transaction_hash, place);
-      create index deposits_by_block on exchange.deposits (block_number);
-
-      -- Small transfers after the first hundred to an address, by the step of the scan that found them.
-      create table exchange.sandbox_dust (
-        order_id uuid not null,
-        block_number bigint not null,
-        transfers bigint not null,
-        amount_minor numeric not null,
-        primary key (order_id, block_number)
-      );
-      create index sandbox_dust_by_block on exchange.sandbox_dust (block_number);
-
-      -- Orders with a transfer that lacks confirmations.
-      create table exchange.awaited_deposits (order_id uuid primary key);
     `);
   }
 

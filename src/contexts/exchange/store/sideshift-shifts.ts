@@ -5,7 +5,7 @@ import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 /** Of MACs. */
 const AGREED_SHIFT = 'agreed shift';
 
-/** What was agreed when a shift was made. Amounts are decimal strings, times ISO 8601. */
+/** What was agreed when a shift was created. Amounts are decimal strings, times ISO 8601. */
 export interface AgreedShift {
   readonly shiftId: string;
   readonly pairId: string;
@@ -34,7 +34,7 @@ export interface StoredShift {
 }
 
 /**
- * `exchange.sideshift_shifts`. What was agreed carries a MAC over the order and itself: a row that somebody else wrote
+ * `exchange.sideshift_shifts`. What was agreed carries a MAC over the order and itself: a row that another program wrote
  * would have the order paid out for another shift. What was seen only adds to what SideShift may not deny.
  */
 @Injectable()

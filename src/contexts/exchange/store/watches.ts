@@ -2,56 +2,37 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import { scheduleWork, WorkItems } from '../../../platform/work/work-items.js';
-import type { OrderStatus } from '../domain/order-events.js';
+import type { OrderFacts, OrderStatus } from '../domain/order-events.js';
 
-/** Work of `work.items` for as long as anything may become of an order; its shares are providers. */
+/** Work of `work.items` for as long as an order may change; its shares are providers. */
 export const WATCH = 'exchange.watch';
-/** Orders that there is a reason to poll go before those that are merely due. */
+/** Orders with a reason to be polled come before those that are merely due. */
 export const WATCH_LINES = { woken: 0, polled: 1 } as const;
-/** What has been due for longer is late. */
 const LATE_MS = 10_000;
 
-/** What the provider was notified of last. */
-export type Told = 'settle' | 'cancel' | null;
+/** The last notification of the provider. */
+export type Notification = 'settle' | 'cancel' | null;
 
-/** What a poll found. */
-export interface Found {
+/** The result of a poll. */
+export interface PollResult {
   readonly status: OrderStatus;
-  readonly owed: string;
+  readonly refundable: string;
   readonly shortfall: string;
-  /** What the provider did although the order had ended here. */
   readonly lateOutcomes: readonly string[];
 }
 
-/** A new order, as the table knows it. */
-export interface NewWatch {
-  readonly order_id: string;
-  readonly key_id: string;
-  readonly pair_id: string;
-  readonly provider: string;
-  readonly created_at: string;
-}
+type NewWatch = Pick<OrderFacts, 'order_id' | 'key_id' | 'pair_id' | 'provider' | 'created_at'>;
 
-/** How much there is to watch. */
-export interface WatchTotals {
-  readonly open: Readonly<Record<string, number>>;
-  readonly owed: number;
-  readonly shortfall: number;
-  readonly late: number;
-  readonly lateSeconds: number;
-}
-
-/** An order as operators see it in a list: as the last poll found it. */
+/** An order as the last poll found it, for operators. */
 export interface WatchedOrder {
   readonly order_id: string;
   readonly key_id: string;
   readonly pair_id: string;
   readonly provider: string;
   readonly status: string;
-  readonly owed: string;
-  /** What was exchanged or refunded although its deposits are no longer on the chain. */
+  readonly refundable: string;
   readonly shortfall: string;
-  /** What the provider did although the order had ended here: it may have given back what is owed. */
+  /** What the provider did after the order had ended here: it may have refunded. */
   readonly late_outcomes: readonly string[];
   readonly created_at: Date;
   readonly next_check_at: Date | null;
@@ -60,9 +41,9 @@ export interface WatchedOrder {
 export interface WatchFilter {
   readonly status: string | null;
   readonly keyId: string | null;
-  readonly isOwed: boolean;
+  readonly isRefundable: boolean;
   readonly isShort: boolean;
-  readonly most: number;
+  readonly limit: number;
 }
 
 /** `exchange.watches`: what the last poll of each order found. */
@@ -73,30 +54,36 @@ export class Watches {
     private readonly items: WorkItems,
   ) {}
 
-  /** What the provider was notified of before. */
-  async record(orderId: string, { status, owed, shortfall, lateOutcomes }: Found): Promise<Told> {
-    const [row] = await this.database.query<{ told: Told }>(
-      `update exchange.watches set status = $2, owed = $3, shortfall = $4, late_outcomes = $5::text[]
-       where order_id = $1 returning told`,
-      [orderId, status, owed, shortfall, lateOutcomes],
+  /** Returns the last notification of the provider. */
+  async record(
+    orderId: string,
+    { status, refundable, shortfall, lateOutcomes }: PollResult,
+  ): Promise<Notification> {
+    const [row] = await this.database.query<{ notified: Notification }>(
+      `update exchange.watches set status = $2, refundable = $3, shortfall = $4, late_outcomes = $5::text[]
+       where order_id = $1 returning notified`,
+      [orderId, status, refundable, shortfall, lateOutcomes],
     );
-    return row?.told ?? null;
+    return row?.notified ?? null;
   }
 
-  async notified(orderId: string, told: Told): Promise<void> {
-    await this.database.query('update exchange.watches set told = $2 where order_id = $1', [orderId, told]);
+  async notified(orderId: string, notification: Notification): Promise<void> {
+    await this.database.query('update exchange.watches set notified = $2 where order_id = $1', [
+      orderId,
+      notification,
+    ]);
   }
 
   /** Newest first. */
-  async list({ status, keyId, isOwed, isShort, most }: WatchFilter): Promise<readonly WatchedOrder[]> {
+  async list({ status, keyId, isRefundable, isShort, limit }: WatchFilter): Promise<readonly WatchedOrder[]> {
     const conditions = ['true'];
-    const params: unknown[] = [most];
+    const params: unknown[] = [limit];
     if (status !== null) conditions.push(`status = $${params.push(status)}`);
     if (keyId !== null) conditions.push(`key_id = $${params.push(keyId)}`);
-    if (isOwed) conditions.push('owed > 0');
+    if (isRefundable) conditions.push('refundable > 0');
     if (isShort) conditions.push('shortfall > 0');
     return this.database.query<WatchedOrder & Record<string, unknown>>(
-      `select order_id, key_id, pair_id, provider, status, trim_scale(owed)::text as owed,
+      `select order_id, key_id, pair_id, provider, status, trim_scale(refundable)::text as refundable,
          trim_scale(shortfall)::text as shortfall, late_outcomes,
          created_at, due_at as next_check_at
        from exchange.watches left join work.items on kind = '${WATCH}' and key = order_id::text
@@ -105,18 +92,22 @@ export class Watches {
     );
   }
 
-  async totals(): Promise<WatchTotals> {
-    const [open, [owed], [short], late] = await Promise.all([
+  /** For gauges. */
+  async totals() {
+    const [open, [refundable], [short], late] = await Promise.all([
       this.database.query<{ status: string; count: string }>(
         `select status, count(*) from exchange.watches where status in ('pending', 'paid', 'processing') group by status`,
       ),
-      this.database.query<{ count: string }>('select count(*) from exchange.watches where owed > 0'),
+      this.database.query<{ count: string }>('select count(*) from exchange.watches where refundable > 0'),
       this.database.query<{ count: string }>('select count(*) from exchange.watches where shortfall > 0'),
       this.items.late(WATCH, LATE_MS),
     ]);
     return {
-      open: Object.fromEntries(open.map(({ status, count }) => [status, Number(count)])),
-      owed: Number(owed!.count),
+      open: Object.fromEntries(open.map(({ status, count }) => [status, Number(count)])) as Record<
+        string,
+        number
+      >,
+      refundable: Number(refundable!.count),
       shortfall: Number(short!.count),
       late: late.count,
       lateSeconds: late.seconds,
@@ -124,7 +115,7 @@ export class Watches {
   }
 }
 
-/** Adds orders that were created: due at once. */
+/** Adds new orders: due at once. */
 export async function addWatches(tx: PoolClient, orders: readonly NewWatch[]): Promise<void> {
   if (orders.length === 0) return;
   await tx.query(
@@ -142,7 +133,7 @@ export async function addWatches(tx: PoolClient, orders: readonly NewWatch[]): P
   await schedule(tx, orders, WATCH_LINES.polled);
 }
 
-/** Has orders polled before all that are merely due, also those that are not polled any more: in the transaction that knows of a reason. */
+/** Has orders polled before those that are merely due, also orders that are no longer polled. */
 export async function wakeWatches(tx: PoolClient, orderIds: readonly string[]): Promise<void> {
   if (orderIds.length === 0) return;
   const { rows } = await tx.query<Pick<NewWatch, 'order_id' | 'provider'>>(

@@ -8,15 +8,15 @@ import type { JsonObject, RecordedEvent } from '../../../platform/event-store/po
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { TwinTables } from '../../../platform/projections/twin-tables.js';
-import { order, type MadeOrder, type Order } from '../domain/order.js';
+import { order, type ExistingOrder, type Order } from '../domain/order.js';
 import {
   ORDER_STATUSES,
   type OrderEvent,
   type OrderFacts,
   type OrderStatus,
+  userHash,
 } from '../domain/order-events.js';
 import { orderRecord, type OrderRecord } from '../domain/order-record.js';
-import { userHash } from '../domain/user-hash.js';
 import { OrdersView, type OrderFilter } from './orders.js';
 import { applyOrderEvents, orderViews } from './order-projection.js';
 
@@ -82,9 +82,12 @@ const ENDINGS: readonly Ending[] = [
   ['expired'],
 ];
 
-function following(made: OrderFacts, ending: Ending): OrderEvent[] {
+function following(creation: OrderFacts, ending: Ending): OrderEvent[] {
   return ending.map((step, n): OrderEvent => {
-    const base = { order_id: made.order_id, at: new Date(Date.parse(made.created_at) + n + 1).toISOString() };
+    const base = {
+      order_id: creation.order_id,
+      at: new Date(Date.parse(creation.created_at) + n + 1).toISOString(),
+    };
     const deposit = {
       ...base,
       deposit_id: `${n}`,
@@ -120,7 +123,7 @@ function following(made: OrderFacts, ending: Ending): OrderEvent[] {
       case 'erased':
         return {
           type: 'order.personal_data_erased.v1',
-          data: { ...base, key_id: made.key_id, actor: 'grace' },
+          data: { ...base, key_id: creation.key_id, actor: 'grace' },
         };
     }
   });
@@ -138,15 +141,15 @@ const recorded = ({ type, data }: OrderEvent, revision: number): RecordedEvent =
 });
 
 interface Story {
-  readonly made: OrderFacts;
+  readonly creation: OrderFacts;
   readonly events: readonly RecordedEvent[];
-  readonly after: MadeOrder;
+  readonly after: ExistingOrder;
 }
 
-function story(made: OrderFacts, ending: Ending): Story {
-  const events: OrderEvent[] = [{ type: 'order.created.v1', data: made }, ...following(made, ending)];
+function story(creation: OrderFacts, ending: Ending): Story {
+  const events: OrderEvent[] = [{ type: 'order.created.v1', data: creation }, ...following(creation, ending)];
   const after = events.reduce<Order>((state, event) => order.evolve(state, event), order.initial);
-  return { made, events: events.map(recorded), after: after as MadeOrder };
+  return { creation, events: events.map(recorded), after: after as ExistingOrder };
 }
 
 // Few times, so that ids decide; some at the very edges of hours and days.
@@ -163,7 +166,7 @@ const stories: fc.Arbitrary<readonly Story[]> = fc.uniqueArray(
     .map(({ id, at, ending, ...more }) =>
       story(facts(id, { ...more, created_at: new Date(START + at).toISOString() }), ending),
     ),
-  { minLength: 15, maxLength: 40, selector: ({ made }) => made.order_id },
+  { minLength: 15, maxLength: 40, selector: ({ creation }) => creation.order_id },
 );
 
 const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -180,18 +183,18 @@ const filter: fc.Arbitrary<OrderFilter> = fc.record({
   pageSize: fc.constantFrom(1, 3, 7, 1000),
 });
 
-/** What the list must show, told by the words of the specification. */
-function expected(all: readonly Story[], wanted: OrderFilter): OrderRecord[] {
+/** What the list must show, by the specification. */
+function expected(all: readonly Story[], requested: OrderFilter): OrderRecord[] {
   return all
-    .filter(({ made, after }) => {
-      const at = Date.parse(made.created_at);
+    .filter(({ creation, after }) => {
+      const at = Date.parse(creation.created_at);
       return (
-        made.key_id === KEY &&
-        at >= wanted.from.getTime() &&
-        at < wanted.until.getTime() &&
-        (wanted.userId === undefined || after.facts.user_id === wanted.userId) &&
-        (wanted.status === undefined || after.status === wanted.status) &&
-        (wanted.withdrawAddress === undefined || made.withdraw_address === wanted.withdrawAddress)
+        creation.key_id === KEY &&
+        at >= requested.from.getTime() &&
+        at < requested.until.getTime() &&
+        (requested.userId === undefined || after.facts.user_id === requested.userId) &&
+        (requested.status === undefined || after.status === requested.status) &&
+        (requested.withdrawAddress === undefined || creation.withdraw_address === requested.withdrawAddress)
       );
     })
     .map(({ after }) => orderRecord(after))
@@ -204,8 +207,8 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-async function page(wanted: OrderFilter): Promise<Page> {
-  return JSON.parse((await new OrdersView(db.database, HASH, CODEC).page(KEY, wanted)).toString()) as Page;
+async function page(requested: OrderFilter): Promise<Page> {
+  return JSON.parse((await new OrdersView(db.database, HASH, CODEC).page(KEY, requested)).toString()) as Page;
 }
 
 async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {
@@ -220,18 +223,18 @@ describe('the list of orders', () => {
   it('is what the filter says, in full pages with the count of all, for any orders, filter and page size', async () => {
     const filters = fc.array(filter, { minLength: 5, maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(stories, filters, async (all, wantedOnes) => {
+      fc.asyncProperty(stories, filters, async (all, requests) => {
         await db.database.query('truncate exchange.orders, exchange.order_counts');
         await apply(all.flatMap(({ events }) => events));
-        for (const wanted of wantedOnes) {
-          const whole = expected(all, wanted);
+        for (const requested of requests) {
+          const whole = expected(all, requested);
           const seen: OrderRecord[] = [];
-          for (let next: OrderFilter | null = wanted; next !== null;) {
+          for (let next: OrderFilter | null = requested; next !== null;) {
             const { total_count, orders, next_cursor } = await page(next);
             expect(total_count).toBe(whole.length);
-            expect(orders).toEqual(whole.slice(seen.length, seen.length + wanted.pageSize));
+            expect(orders).toEqual(whole.slice(seen.length, seen.length + requested.pageSize));
             seen.push(...orders);
-            next = next_cursor === null ? null : { ...wanted, after: decodeCursor(next_cursor)! };
+            next = next_cursor === null ? null : { ...requested, after: decodeCursor(next_cursor)! };
           }
           expect(seen).toEqual(whole);
         }

@@ -1,23 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { bodyPage, mergedByStatus } from '../../../platform/postgres/body-page.js';
 import type { PagePlace } from '../../../platform/postgres/created-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
-import { order } from '../domain/order.js';
-import { ORDER_STATUSES, PERSONAL_FIELDS, type OrderStatus } from '../domain/order-events.js';
+import { order, type ExistingOrder } from '../domain/order.js';
+import {
+  ORDER_STATUSES,
+  PERSONAL_FIELDS,
+  userHash,
+  type OrderEvent,
+  type OrderStatus,
+} from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
-import { userHash } from '../domain/user-hash.js';
-import { countedSpans, HOUR_MS, scopeOf, statusNumber } from './order-fold.js';
+import { countedSpans, foldOrder, HOUR_MS, scopeOf, statusNumber } from './order-projection.js';
 
-/** What GET /v1/merchant/orders asks for (contract.md 24). */
+/** The filter of GET /v1/merchant/orders (contract.md 24). */
 export interface OrderFilter {
-  /** Made at this time or later. */
+  /** Created at this time or later. */
   readonly from: Date;
-  /** Made before this time. */
+  /** Created before this time. */
   readonly until: Date;
   readonly userId?: string | undefined;
   readonly status?: OrderStatus | undefined;
@@ -29,7 +35,7 @@ export interface OrderFilter {
 
 const TABLES = ['exchange.orders', 'exchange.order_counts'];
 
-/** Which orders has a key made, and how many? */
+/** Which orders has a key created, and how many? */
 @Injectable()
 export class OrdersView {
   constructor(
@@ -56,7 +62,7 @@ export class OrdersView {
     return Buffer.concat([Buffer.from(before), await this.opened(page.bodies), Buffer.from(after)]);
   }
 
-  /** Ids of all orders that the key has made for a user. */
+  /** Ids of all orders of a user of the key. */
   async ofUser(keyId: string, userId: string): Promise<readonly string[]> {
     const { value } = scopeOf({ keyId, userHash: userHash(this.keyedHash, keyId, userId) });
     const rows = await this.database.query<{ id: string }>(
@@ -129,4 +135,40 @@ export function orderPageQuery(
     return `${count(start, first, finer)} + ${counts(hours, first, last)} + ${count(last, end, finer)}`;
   };
   return { sql, params, total: count(from, until, countedSpans(column)) };
+}
+
+export interface ChangedOrder {
+  readonly id: string;
+  readonly revision: number;
+  readonly state: ExistingOrder;
+}
+
+/** Which of these orders have changed? */
+@Injectable()
+export class OrderChanges {
+  constructor(
+    private readonly database: Database,
+    private readonly codec: EventCodec,
+  ) {}
+
+  /** Those that are newer than the known revision, in one query. */
+  async since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]> {
+    const rows = await this.database.query<{ id: string; revision: string; events: string }>(
+      `select o.id, o.revision, o.events from unnest($1::uuid[], $2::bigint[]) as known (id, revision)
+       join exchange.orders o on o.id = known.id and o.revision > known.revision`,
+      [[...known.keys()], [...known.values()]],
+    );
+    return Promise.all(
+      rows.map(async ({ id, revision: text, events: stored }) => {
+        const revision = Number(text);
+        const sealed = (JSON.parse(stored) as { type: string; data: JsonObject }[]).map((event) => ({
+          ...event,
+          stream: streamOf(order, id),
+        }));
+        const events = (await this.codec.open(sealed)) as unknown as OrderEvent[];
+        // A row is of an order that was created.
+        return { id, revision, state: foldOrder({ revision, events }) as ExistingOrder };
+      }),
+    );
+  }
 }

@@ -9,10 +9,6 @@ export interface Step {
   readonly process: 0 | 1;
   /** Of a deposit: its share of what is asked, in hundredths. */
   readonly hundredths: number;
-  /** Of a deposit: for so long it is seen and lacks confirmations. */
-  readonly underWayMs: number;
-  /** Of a deposit: a reorganisation removes it before it is confirmed. */
-  readonly isDropped: boolean;
 }
 
 export interface Interleaving {
@@ -21,7 +17,7 @@ export interface Interleaving {
   readonly steps: readonly Step[];
 }
 
-const MOST_STEPS = 8;
+const MAX_STEPS = 8;
 /** So far apart, at most, are the first and the last step. */
 const BEGINNING_MS = 60;
 const END_MS = 250;
@@ -29,19 +25,16 @@ const KINDS = ['cancel', 'mark_as_paid', 'refresh', 'refresh', 'deposit', 'depos
 /** Too little, halves that are enough together, exact, too much, more than the pair's maximum. */
 const HUNDREDTHS = [1, 30, 50, 50, 70, 100, 100, 100, 150, 6000] as const;
 
-/** Two to {@link MOST_STEPS} steps, all of them following from the generator. */
+/** Two to {@link MAX_STEPS} steps, all of them following from the generator. */
 export function interleaving(random: Random): Interleaving {
   const atTheEnd = random.chance(0.4);
-  const steps = Array.from({ length: 2 + random.below(MOST_STEPS - 1) }, (): Step => {
+  const steps = Array.from({ length: 2 + random.below(MAX_STEPS - 1) }, (): Step => {
     const atMs = atTheEnd ? random.below(2 * END_MS) - END_MS : random.below(BEGINNING_MS);
-    const underWayMs = random.chance(0.3) ? random.below(200) : 0;
     return {
       kind: random.pick(KINDS),
       atMs,
       process: random.chance(0.5) ? 0 : 1,
       hundredths: random.pick(HUNDREDTHS),
-      underWayMs,
-      isDropped: underWayMs > 0 && random.chance(0.3),
     };
   });
   return { atTheEnd, steps: steps.sort((a, b) => a.atMs - b.atMs) };

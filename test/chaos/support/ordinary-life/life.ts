@@ -224,12 +224,12 @@ export class Life {
 
   /** Part or all of what one order is owed, to the one that paid it; then the same again, or by a transfer that is none. */
   private async refund(random: Random): Promise<void> {
-    const { rows } = await this.stage.shared.pool.query<{ order_id: string; owed: string }>(
-      'select order_id, owed::text from exchange.watches where owed > 0 order by order_id limit 20',
+    const { rows } = await this.stage.shared.pool.query<{ order_id: string; refundable: string }>(
+      'select order_id, refundable::text from exchange.watches where refundable > 0 order by order_id limit 20',
     );
     if (rows.length === 0) return;
-    const { order_id, owed } = random.pick(rows);
-    const amount = random.chance(0.5) ? owed : '0.5';
+    const { order_id, refundable } = random.pick(rows);
+    const amount = random.chance(0.5) ? refundable : '0.5';
     const { treasury } = this.stage;
     const transaction = random.chance(0.8)
       ? await treasury.transfer(treasury.from, Number(toMinorUnits(amount)))

@@ -3,9 +3,9 @@ import { sum } from '../../../../kernel/decimal.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   order,
-  owed,
+  amountRefundable,
   type DepositFacts,
-  type MadeOrder,
+  type ExistingOrder,
   type OrderEvent,
 } from '../../../exchange/contract.js';
 import { inUtc } from '../../domain/words.js';
@@ -34,7 +34,7 @@ export async function explainOrder(sources: Sources, id: string): Promise<Explan
   };
 }
 
-function quoteOf({ facts }: MadeOrder): Row[] {
+function quoteOf({ facts }: ExistingOrder): Row[] {
   return [
     ['asked', `${facts.amount_from} for ${facts.amount_to}, at ${facts.rate}`],
     ['limits', `${facts.minimum} to ${facts.maximum}`],
@@ -44,7 +44,7 @@ function quoteOf({ facts }: MadeOrder): Row[] {
   ];
 }
 
-function depositsOf({ deposits, lateDeposits, dust }: MadeOrder): Row[] {
+function depositsOf({ deposits, lateDeposits, dust }: ExistingOrder): Row[] {
   const rows: Row[] = [
     ...deposits.map((each): Row => ['counted', deposit(each)]),
     ...lateDeposits.map((each): Row => ['late', deposit(each)]),
@@ -57,12 +57,12 @@ function deposit({ amount, transaction_hash: hash, deposited_at: at }: DepositFa
   return `${amount}, transaction ${hash}, block of ${inUtc(at)}`;
 }
 
-function outcomeOf(state: MadeOrder): Row[] {
+function outcomeOf(state: ExistingOrder): Row[] {
   const { status, reason, withdrawTransactionHash: hash, refunds, amountTo } = state;
   const refunded = sum(refunds.map(({ amount }) => amount));
   return [
     ['status', reason === null ? status : `${status}: ${reason}`],
     ...(hash === null ? [] : [['paid out', `${amountTo}, transaction ${hash}`] as const]),
-    ['refundable', `${owed(state)}, late deposits included; ${refunded} refunded so far`],
+    ['refundable', `${amountRefundable(state)}, late deposits included; ${refunded} refunded so far`],
   ];
 }

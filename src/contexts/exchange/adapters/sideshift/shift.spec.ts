@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { isDecimal } from '../../../../kernel/decimal.js';
 import { ProviderUnavailable } from '../../application/ports.js';
 import { observe } from '../../domain/observation.js';
-import { order, type MadeOrder, type Order } from '../../domain/order.js';
+import { order, type ExistingOrder, type Order } from '../../domain/order.js';
 import type { OrderFacts } from '../../domain/order-events.js';
-import { pairOf } from '../../domain/tokens.js';
+import { pairOf } from '../../domain/catalog.js';
 import type { AgreedShift, SeenDeposits } from '../../store/sideshift-shifts.js';
 import { readShift } from './shift.js';
 import type { SideShiftObject } from './sideshift-api.js';
@@ -70,22 +70,22 @@ const shift = fc
 
 const ENDED = ['completed', 'refunded', 'failed', 'expired', 'cancelled'];
 
-describe('whatever SideShift says, one look after the other', () => {
+describe('any responses of SideShift, one poll after the other', () => {
   it('is what was agreed, or nothing; and an order that ended stays as it is', () => {
     let believed = 0;
     fc.assert(
-      fc.property(fc.array(shift, { minLength: 1, maxLength: 6 }), (looks) => {
+      fc.property(fc.array(shift, { minLength: 1, maxLength: 6 }), (polls) => {
         let state: Order = order.evolve(order.initial, { type: 'order.created.v1', data: FACTS });
         let seen: SeenDeposits = {};
-        looks.forEach((body, index) => {
+        polls.forEach((body, index) => {
           const read = readOrNull(body, seen);
           if (read === null) return;
           believed += 1;
           seen = { ...seen, ...read.seen };
-          const before = state as MadeOrder;
-          const look = { ...read.status, completeUntil: null, at: at(100 + index) };
-          for (const event of observe(look, state)) state = order.evolve(state, event);
-          const after = state as MadeOrder;
+          const before = state as ExistingOrder;
+          const poll = { ...read.status, completeUntil: null, at: at(100 + index) };
+          for (const event of observe(poll, state)) state = order.evolve(state, event);
+          const after = state as ExistingOrder;
           if (ENDED.includes(before.status)) expect(after.status).toBe(before.status);
           if (after.status === 'completed')
             expect(after).toMatchObject({ amountFrom: '100', amountTo: AGREED.amountTo });
@@ -107,7 +107,7 @@ describe('a deposit at SideShift', () => {
     return all[0]!;
   };
 
-  it('is one transaction of its chain, in whatever letter case SideShift lists its hash', () => {
+  it('is one transaction of its chain, in any letter case SideShift lists its hash', () => {
     const { id, claim } = depositOf(`0x${hash}`);
     for (const same of [`0x${hash.toLowerCase()}`, `0X${hash}`, hash.toLowerCase()])
       expect(depositOf(same)).toMatchObject({ id, claim });

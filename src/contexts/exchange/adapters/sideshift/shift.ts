@@ -1,14 +1,13 @@
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
 import type { Deposit, Outcome, ProviderStatus } from '../../application/ports.js';
-import type { Asset, Pair } from '../../domain/catalog.js';
+import { type Asset, type Pair, decimalsOf } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
-import { decimalsOf } from '../../domain/tokens.js';
 import type { AgreedShift, SeenDeposits, SeenShiftDeposit } from '../../store/sideshift-shifts.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.js';
 
-/** A deposit is seen and not confirmed; confirmed; paid out; to be given back to an address that nobody named; given back. */
+/** Pending; confirmed; paid out; waiting for a refund address; refunded. */
 const STATUSES = {
-  pending: 'under way',
+  pending: 'pending',
   processing: 'confirmed',
   review: 'confirmed',
   settling: 'confirmed',
@@ -17,33 +16,33 @@ const STATUSES = {
   refunding: 'confirmed',
   refunded: 'refunded',
 } as const;
-type Standing = (typeof STATUSES)[keyof typeof STATUSES];
+type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 
 const HASH = /^[!-~]{8,200}$/;
-const MOST_DEPOSITS = 1000;
+const MAX_DEPOSITS = 1000;
 /** How far SideShift's clock and the times of chains may be from ours. */
 const CLOCK_TOLERANCE_MS = 3_600_000;
 /** Of an order whose deposit waits at SideShift for an address to go back to. */
 const REFUND_WAITS = 'refund_address_needed';
 
-/** A deposit as SideShift tells it; without a hash it is not to be told yet. */
-interface ToldDeposit {
-  readonly standing: Standing;
+/** A deposit as SideShift reports it; null as long as it has no hash. */
+interface ReportedDeposit {
+  readonly status: DepositStatus;
   readonly deposit: Deposit | null;
-  /** Of what was paid out, or given back. */
+  /** Of the payout or the refund. */
   readonly hash: string | null;
   readonly amountTo: string | null;
 }
 
-/** What a shift has come to, and what of it must not be denied later. */
+/** The state of a shift, and what later responses must not contradict. */
 export interface ReadShift {
   readonly status: Omit<ProviderStatus, 'completeUntil'>;
   readonly seen: SeenDeposits;
 }
 
 /**
- * Reads a shift that was asked for at `nowMs`. Throws ProviderUnavailable, `contradiction`, for whatever does not go with
- * what was agreed and seen before.
+ * Reads a shift that was requested at `nowMs`. Throws ProviderUnavailable, `contradiction`, where it contradicts what was
+ * agreed or seen before.
  */
 export function readShift(
   response: SideShiftObject,
@@ -63,7 +62,7 @@ export function readShift(
   return {
     status: {
       deposits: listed,
-      isDepositUnderWay: deposits.some((each) => each.deposit === null),
+      isDepositPending: deposits.some((each) => each.deposit === null),
       outcome: outcomeOf(deposits, agreed),
     },
     seen: nowSeen,
@@ -89,14 +88,14 @@ export function requireAsset(coin: unknown, network: unknown, { token, chain }: 
   if (lower(coin) !== token || lower(network) !== chain) contradiction(`the shift ${what} something else`);
 }
 
-/** A memo as text; SideShift may tell it as a number. Null when there is none. */
+/** A memo as text; SideShift may return a number. Null when there is none. */
 export function memoText(memo: unknown): string | null {
   if (typeof memo === 'number') return String(memo);
   return typeof memo === 'string' && memo !== '' ? memo : null;
 }
 
 /** The canonical decimal of an amount of an asset. */
-export function amountOf(value: unknown, asset: Asset, what: string): string {
+export function assetAmount(value: unknown, asset: Asset, what: string): string {
   if (!isDecimal(value, decimalsOf(asset))) return contradiction(`${what} is no amount`);
   return sum([value]);
 }
@@ -117,11 +116,11 @@ function depositsOf(
   agreed: AgreedShift,
   pair: Pair,
   nowMs: number,
-): readonly ToldDeposit[] {
+): readonly ReportedDeposit[] {
   const { status, deposits } = response;
   if (status === 'waiting' || status === 'expired') return [];
   if (status !== 'multiple') return [depositOf(response, 0, agreed, pair, nowMs)];
-  if (!Array.isArray(deposits) || deposits.length === 0 || deposits.length > MOST_DEPOSITS)
+  if (!Array.isArray(deposits) || deposits.length === 0 || deposits.length > MAX_DEPOSITS)
     return contradiction('the shift has several deposits and lists none, or too many');
   // One transaction may pay the address more than once.
   const times = new Map<unknown, number>();
@@ -141,16 +140,16 @@ function depositOf(
   agreed: AgreedShift,
   pair: Pair,
   nowMs: number,
-): ToldDeposit {
-  const { status } = response;
-  if (typeof status !== 'string' || !Object.hasOwn(STATUSES, status))
+): ReportedDeposit {
+  const { status: name } = response;
+  if (typeof name !== 'string' || !Object.hasOwn(STATUSES, name))
     return contradiction('the shift has a status that its documentation does not know');
-  const standing = STATUSES[status as keyof typeof STATUSES];
+  const status = STATUSES[name as keyof typeof STATUSES];
   const { depositHash = null, depositReceivedAt = null, settleHash = null, settleAmount = null } = response;
-  const isOver = standing === 'settled' || standing === 'refunded';
-  if (standing === 'under way' || ((depositHash === null || depositReceivedAt === null) && !isOver))
-    return { standing, deposit: null, hash: null, amountTo: null };
-  const amount = amountOf(response['depositAmount'], pair.from, 'a deposit');
+  const isOver = status === 'settled' || status === 'refunded';
+  if (status === 'pending' || ((depositHash === null || depositReceivedAt === null) && !isOver))
+    return { status, deposit: null, hash: null, amountTo: null };
+  const amount = assetAmount(response['depositAmount'], pair.from, 'a deposit');
   if (isZero(amount)) return contradiction('a deposit is of nothing');
   const hash = hashOf(depositHash);
   const deposit = {
@@ -160,13 +159,13 @@ function depositOf(
     transactionHash: hash,
     at: depositTime(depositReceivedAt, agreed, nowMs),
   };
-  if (standing === 'settled') {
-    const amountTo = amountOf(settleAmount, pair.to, 'what was paid out');
+  if (status === 'settled') {
+    const amountTo = assetAmount(settleAmount, pair.to, 'what was paid out');
     if (amount !== agreed.amountFrom || amountTo !== agreed.amountTo)
       contradiction('it exchanged other amounts than were agreed');
-    return { standing, deposit, hash: hashOf(settleHash), amountTo };
+    return { status, deposit, hash: hashOf(settleHash), amountTo };
   }
-  return { standing, deposit, hash: standing === 'refunded' ? hashOf(settleHash) : null, amountTo: null };
+  return { status, deposit, hash: status === 'refunded' ? hashOf(settleHash) : null, amountTo: null };
 }
 
 function depositTime(value: unknown, agreed: AgreedShift, nowMs: number): string {
@@ -182,22 +181,22 @@ function hashOf(value: unknown): string {
 }
 
 /** One deposit is exchanged; every other one goes back. */
-function outcomeOf(deposits: readonly ToldDeposit[], agreed: AgreedShift): Outcome | null {
-  const settled = deposits.filter(({ standing }) => standing === 'settled');
+function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): Outcome | null {
+  const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');
   if (settled[0]) return { kind: 'completed', transactionHash: settled[0].hash!, amountTo: agreed.amountTo };
-  const isOpen = deposits.some(({ standing, deposit }) => deposit === null || standing === 'confirmed');
+  const isOpen = deposits.some(({ status, deposit }) => deposit === null || status === 'confirmed');
   if (deposits.length === 0 || isOpen) return null;
-  if (deposits.some(({ standing }) => standing === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };
+  if (deposits.some(({ status }) => status === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
 }
 
-function seenOf({ standing, deposit, hash }: ToldDeposit): SeenShiftDeposit {
-  const isOver = standing === 'settled' || standing === 'refunded';
-  return { amount: deposit!.amount, end: isOver ? { status: standing, hash: hash! } : null };
+function seenOf({ status, deposit, hash }: ReportedDeposit): SeenShiftDeposit {
+  const isOver = status === 'settled' || status === 'refunded';
+  return { amount: deposit!.amount, end: isOver ? { status: status, hash: hash! } : null };
 }
 
-/** What was told of a deposit is not taken back: it stays, and what became of it stays too. */
+/** A reported deposit stays, and so does its end. */
 function requireKept(before: SeenDeposits, now: SeenDeposits): void {
   for (const [id, { amount, end }] of Object.entries(before)) {
     const again = Object.hasOwn(now, id) ? now[id] : undefined;

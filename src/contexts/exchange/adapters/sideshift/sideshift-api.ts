@@ -4,10 +4,10 @@ import { OperatorHosts } from '../../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
 
-/** Of a shift with very many deposits; what is longer is cut off, and then no JSON. */
-const MOST_RESPONSE_BYTES = 262_144;
+/** Enough for a shift with very many deposits. */
+const MAX_RESPONSE_BYTES = 262_144;
 
-/** A JSON object as it came: whatever is read of it is checked first. */
+/** A JSON object from the response: every value is checked before it is used. */
 export type SideShiftObject = Readonly<Record<string, unknown>>;
 
 export interface SideShiftAccount {
@@ -16,7 +16,7 @@ export interface SideShiftAccount {
   readonly sideshiftAffiliateId: string;
 }
 
-/** What it says of what it will not do; null when it says nothing that can be told. */
+/** The error of a response. */
 interface Refusal {
   readonly message: string;
   readonly code: string;
@@ -32,7 +32,7 @@ export class SideShiftApi {
     timeoutMs: number,
   ) {
     this.base = account.sideshiftUrl.replace(/\/+$/, '');
-    const limits = { timeoutMs, bodyBytes: MOST_RESPONSE_BYTES, keptBytes: MOST_RESPONSE_BYTES };
+    const limits = { timeoutMs, bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES };
     this.client = new OutboundClient(new OperatorHosts(), limits);
   }
 
@@ -46,7 +46,7 @@ export class SideShiftApi {
     return this.objectOf(await this.get(`/pair/${from}/${to}?${query.toString()}`), 200);
   }
 
-  /** `callerAddress`: of whoever wants the shift; SideShift refuses some countries. */
+  /** SideShift refuses callers of some countries. */
   async quote(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.objectOf(await this.post('/quotes', body, callerAddress), 201);
   }
@@ -106,7 +106,6 @@ export class SideShiftApi {
   }
 }
 
-/** For what SideShift must not say. Never returns. */
 export function contradiction(message: string): never {
   throw new ProviderUnavailable(message, 'contradiction');
 }

@@ -10,8 +10,8 @@ describeExchangeProvider('SideShift', async () => {
     withdrawAddress: ADDRESS,
     isSettledByUs: false,
     pay: ({ reference }, amount) => Promise.resolve(sideshift.pay(reference, amount)),
-    goAway: () => sideshift.goAway(),
-    comeBack: () => sideshift.comeBack(),
+    startOutage: () => sideshift.goAway(),
+    endOutage: () => sideshift.comeBack(),
     cleanUp: () => lab.stop(),
   };
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   ADDRESS,
-  AWAY,
+  UNAVAILABLE,
   CONTRADICTION,
   SideShiftLab,
-  wanted,
+  requested,
 } from '../../../../../test/support/sideshift/lab.js';
 import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => lab?.stop());
 beforeEach(() => lab.recover());
 
-const made: SideShiftLab['made'] = (over) => lab.made(over);
+const newOrder: SideShiftLab['newOrder'] = (over) => lab.newOrder(over);
 
 describe('a SideShift that lies', () => {
   it.each<[string, object]>([
@@ -49,8 +49,9 @@ describe('a SideShift that lies', () => {
     ['an expiry in years', { expiresAt: '2099-01-01T00:00:00Z' }],
     ['an id that leads elsewhere', { id: '../account' }],
   ])('about a new shift with %s makes no order', async (_, lie) => {
-    sideshift.lie = (told, path) => (path === '/shifts/fixed' ? { ...told, ...lie } : told);
-    const order = wanted();
+    sideshift.lie = (reported, request) =>
+      request === 'POST /shifts/fixed' ? { ...reported, ...lie } : reported;
+    const order = requested();
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
     expect(await lab.shifts.find(order.orderId)).toBeNull();
   });
@@ -62,8 +63,8 @@ describe('a SideShift that lies', () => {
     ['no rate', { rate: '0' }],
     ['nothing to be paid out', { settleAmount: '0' }],
   ])('about a quote with %s makes no order', async (_, lie) => {
-    sideshift.lie = (told, path) => (path === '/quotes' ? { ...told, ...lie } : told);
-    await expect(made()).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = (reported, request) => (request === 'POST /quotes' ? { ...reported, ...lie } : reported);
+    await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
     expect(lab.opened).toBe(0);
   });
 
@@ -72,7 +73,7 @@ describe('a SideShift that lies', () => {
     ['a rate that is none', { rate: 'Infinity' }],
     ['another pair', { depositCoin: 'ETH' }],
   ])('about a price with %s quotes nothing', async (_, lie) => {
-    sideshift.lie = (told) => ({ ...told, ...lie });
+    sideshift.lie = (reported) => ({ ...reported, ...lie });
     await expect(provider.quote('USDCSOL', null)).rejects.toMatchObject(CONTRADICTION);
   });
 
@@ -94,12 +95,12 @@ describe('a SideShift that lies', () => {
     ['several deposits, and none listed', { status: 'multiple' }],
     ['deposits that are none', { status: 'multiple', deposits: [null] }],
     ['more deposits than there can be', { status: 'multiple', deposits: Array(1001).fill({}) }],
-  ])('about a paid shift with %s tells nothing', async (_, lie) => {
-    const { reference, shiftId } = await made();
+  ])('about a paid shift with %s is ignored', async (_, lie) => {
+    const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
-    sideshift.lie = (told) => ({ ...told, ...lie });
+    sideshift.lie = (reported) => ({ ...reported, ...lie });
     await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
-    sideshift.lie = (told) => told;
+    sideshift.lie = (reported) => reported;
     expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'completed' });
   });
 
@@ -111,31 +112,31 @@ describe('a SideShift that lies', () => {
     ['that it was another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
     ['that it was another payment', { settleHash: 'another-hash' }],
   ])('about what it said before, %s, is not believed', async (_, lie) => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
-    const told = await provider.status(reference);
+    const reported = await provider.status(reference);
     sideshift.lie = (truth) => ({ ...truth, ...lie });
     for (const each of [provider, lab.process()])
       await expect(each.status(reference)).rejects.toMatchObject(CONTRADICTION);
     sideshift.lie = (truth) => truth;
-    expect((await provider.status(reference)).outcome).toEqual(told.outcome);
+    expect((await provider.status(reference)).outcome).toEqual(reported.outcome);
   });
 
   it('about the amount of a deposit that goes back is not believed', async () => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '99');
     await provider.status(reference);
-    sideshift.lie = (told) => ({ ...told, depositAmount: '9' });
+    sideshift.lie = (reported) => ({ ...reported, depositAmount: '9' });
     await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
   });
 
   it('about a new shift without the memo that its chain needs makes no order', async () => {
-    sideshift.lie = ({ depositMemo: _, ...told }) => told;
-    await expect(made({ pairId: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
+    sideshift.lie = ({ depositMemo: _, ...reported }) => reported;
+    await expect(newOrder({ pairId: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('is not asked about shifts that were never agreed', async () => {
-    const { reference } = await made();
+  it('is not called for shifts that were never agreed', async () => {
+    const { reference } = await newOrder();
     for (const wrong of [
       { ...reference, orderId: newId() },
       { ...reference, reference: '../account' },
@@ -147,11 +148,11 @@ describe('a SideShift that lies', () => {
 
 describe('a SideShift in trouble', () => {
   it.each(['reset', 'hang', 'trickle', { status: 500, body: '<html>' }, { status: 502, body: '' }] as const)(
-    '(%j) is away, and what was true stays true',
+    '(%j) is unavailable, and what was true stays true',
     async (fault) => {
-      const { reference } = await made();
+      const { reference } = await newOrder();
       sideshift.faults = [fault];
-      await expect(lab.process({}, { timeoutMs: 500 }).status(reference)).rejects.toMatchObject(AWAY);
+      await expect(lab.process({}, { timeoutMs: 500 }).status(reference)).rejects.toMatchObject(UNAVAILABLE);
       expect((await provider.status(reference)).outcome).toBeNull();
     },
   );
@@ -162,7 +163,7 @@ describe('a SideShift in trouble', () => {
     { status: 200, body: 'null' },
     { status: 200, body: '{' },
   ] as const)('(%j) says nothing that counts', async (fault) => {
-    const { reference } = await made();
+    const { reference } = await newOrder();
     sideshift.faults = [fault];
     await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
   });
@@ -170,7 +171,7 @@ describe('a SideShift in trouble', () => {
   it('says nothing of addresses and keys in what it throws', async () => {
     const { secret, error } = { secret: sideshift.account.sideshiftSecret, error: `${ADDRESS} is bad` };
     sideshift.faults = [{ status: 400, body: JSON.stringify({ error: { message: error } }) }];
-    const thrown = await provider.create(wanted()).catch((cause: unknown) => cause);
+    const thrown = await provider.create(requested()).catch((cause: unknown) => cause);
     expect(thrown).toBeInstanceOf(ProviderRefused);
     expect(JSON.stringify([thrown, (thrown as Error).message])).not.toMatch(
       new RegExp(`${ADDRESS}|${secret}`),
@@ -202,9 +203,9 @@ describe('a shift that somebody wrote into the database', () => {
           [orderId],
         ),
     ],
-    ['with the row of another order', async (orderId) => swap(orderId, (await made()).reference.orderId)],
+    ['with the row of another order', async (orderId) => swap(orderId, (await newOrder()).reference.orderId)],
   ])('%s pays no order', async (_, forge) => {
-    const { reference } = await made();
+    const { reference } = await newOrder();
     await forge(reference.orderId);
     sideshift.requests.length = 0;
     await expect(provider.status(reference)).rejects.toThrow('changed outside the service');

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   ADDRESS,
-  AWAY,
+  UNAVAILABLE,
   CONTRADICTION,
   LATER,
   SideShiftLab,
-  wanted,
+  requested,
 } from '../../../../../test/support/sideshift/lab.js';
 import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(() => lab?.stop());
 beforeEach(() => lab.recover());
 
-const made: SideShiftLab['made'] = (over) => lab.made(over);
+const newOrder: SideShiftLab['newOrder'] = (over) => lab.newOrder(over);
 
 describe('an order', () => {
-  it('is a shift of a fixed rate, for exactly what is asked for', async () => {
-    const { created, shiftId } = await made({ amountFrom: '50.10' });
+  it('is a shift of a fixed rate, for exactly what is requested', async () => {
+    const { created, shiftId } = await newOrder({ amountFrom: '50.10' });
     expect(created).toMatchObject({
       ...{ amountFrom: '50.1', minimum: '50.1', maximum: '50.1', amountTo: '0.25668518' },
       ...{ rate: '0.005123456789', depositAddressTag: null },
@@ -41,17 +41,17 @@ describe('an order', () => {
   });
 
   it('has the memo of its deposit where the chain knows one', async () => {
-    const { created } = await made({ pairId: 'XRPSOL' });
+    const { created } = await newOrder({ pairId: 'XRPSOL' });
     expect(created.depositAddressTag).toMatch(/^\d+$/);
   });
 
-  it('stays the one whose response was lost, or another that nobody was told of', async () => {
-    const order = wanted();
+  it('stays the one whose response was lost, or another whose address was never displayed', async () => {
+    const order = requested();
     sideshift.faults = [{ status: 201, body: '' }];
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
-    sideshift.lie = (told, path) => (path === '/shifts/fixed' ? '' : told);
+    sideshift.lie = (reported, request) => (request === 'POST /shifts/fixed' ? '' : reported);
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
-    sideshift.lie = (told) => told;
+    sideshift.lie = (reported) => reported;
     expect(lab.opened).toBe(1);
     const first = await provider.create(order);
     expect(await provider.create(order)).toEqual(first);
@@ -60,12 +60,12 @@ describe('an order', () => {
   });
 
   it('is one, however many processes make it at once', async () => {
-    const order = wanted();
+    const order = requested();
     let opening = 0;
     let allAreThere!: () => void;
     const all4 = new Promise<void>((resolve) => (allAreThere = resolve));
-    sideshift.before = (path) => {
-      if (path !== '/shifts/fixed') return;
+    sideshift.before = (request) => {
+      if (request !== 'POST /shifts/fixed') return;
       if ((opening += 1) === 4) allAreThere();
       return all4;
     };
@@ -80,14 +80,14 @@ describe('an order', () => {
 
   it('names the caller, but not one of a private network', async () => {
     sideshift.deniedAddress = '185.143.234.1';
-    await expect(made({ callerAddress: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
-    await expect(made({ callerAddress: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(ProviderRefused);
+    await expect(newOrder({ callerAddress: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
+    await expect(newOrder({ callerAddress: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(ProviderRefused);
     for (const address of ['10.0.0.1', '::1', '100.64.0.1', 'unix:', '1.1.1.1\r\nx-a: b'])
-      await made({ callerAddress: address });
+      await newOrder({ callerAddress: address });
     sideshift.demandsUserIp = true;
     // No sign of trouble: one caller without a public address must not stop the orders of all others.
-    await expect(made({ callerAddress: '10.0.0.1' })).rejects.toBeInstanceOf(ProviderRefused);
-    await made({ callerAddress: '8.8.8.8' });
+    await expect(newOrder({ callerAddress: '10.0.0.1' })).rejects.toBeInstanceOf(ProviderRefused);
+    await newOrder({ callerAddress: '8.8.8.8' });
   });
 });
 
@@ -100,45 +100,47 @@ describe('what SideShift refuses', () => {
     ['a tag', { withdrawAddressTag: '1' }, { parameter: 'withdraw_address_tag' }],
     ['too little', { amountFrom: '4.99' }, { code: 'validation_failed' }],
     ['too much', { amountFrom: '20001' }, { code: 'validation_failed' }],
-  ])('such as %s, names the parameter', (_, over, error) => expect(made(over)).rejects.toMatchObject(error));
+  ])('such as %s, names the parameter', (_, over, error) =>
+    expect(newOrder(over)).rejects.toMatchObject(error),
+  );
 
-  it('without a memo asks nobody', async () => {
-    await expect(made({ withdrawAddressMemo: 'x' })).rejects.toBeInstanceOf(ProviderRefused);
+  it('without a memo makes no call', async () => {
+    await expect(newOrder({ withdrawAddressMemo: 'x' })).rejects.toBeInstanceOf(ProviderRefused);
     expect(sideshift.requests).toEqual([]);
   });
 
   it('for a minute or so is no sign of trouble', async () => {
     sideshift.limits['/shifts/fixed'] = 5;
-    for (let i = 0; i < 5; i += 1) await made({ callerAddress: '1.1.1.1' });
-    await expect(made({ callerAddress: '1.1.1.1' })).rejects.toMatchObject(LATER);
-    await made({ callerAddress: '9.9.9.9' });
+    for (let i = 0; i < 5; i += 1) await newOrder({ callerAddress: '1.1.1.1' });
+    await expect(newOrder({ callerAddress: '1.1.1.1' })).rejects.toMatchObject(LATER);
+    await newOrder({ callerAddress: '9.9.9.9' });
     sideshift.book.advance(61_000);
-    await made({ callerAddress: '1.1.1.1' });
+    await newOrder({ callerAddress: '1.1.1.1' });
   });
 
-  it('because the quote expired meanwhile may be asked again', async () => {
-    sideshift.lie = (told, path) => {
-      if (path === '/quotes') sideshift.book.advance(16 * 60_000);
-      return told;
+  it('because the quote expired meanwhile may be repeated', async () => {
+    sideshift.lie = (reported, request) => {
+      if (request === 'POST /quotes') sideshift.book.advance(16 * 60_000);
+      return reported;
     };
-    await expect(made()).rejects.toMatchObject(LATER);
+    await expect(newOrder()).rejects.toMatchObject(LATER);
   });
 
   it('because of our account is for the operator', async () => {
     const wrong = lab.process({ sideshiftSecret: 'another-key' });
-    await expect(wrong.create(wanted())).rejects.toMatchObject(AWAY);
-    await expect(wrong.ping()).rejects.toMatchObject(AWAY);
+    await expect(wrong.create(requested())).rejects.toMatchObject(UNAVAILABLE);
+    await expect(wrong.ping()).rejects.toMatchObject(UNAVAILABLE);
     const other = lab.process({ sideshiftAffiliateId: 'somebody' });
-    await expect(other.quote('USDCSOL', null)).rejects.toMatchObject(AWAY);
+    await expect(other.quote('USDCSOL', null)).rejects.toMatchObject(UNAVAILABLE);
     await expect(other.ping()).rejects.toThrow('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   });
 });
 
 describe('what becomes of a shift', () => {
-  it('is paid out when exactly what was asked came', async () => {
-    const { created, reference, shiftId } = await made();
+  it('is paid out when exactly the requested amount came', async () => {
+    const { created, reference, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, created.amountFrom);
-    expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositUnderWay: true });
+    expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositPending: true });
     deposit.status = 'processing';
     const [first] = (await provider.status(reference)).deposits;
     expect(first).toMatchObject({ amount: '100', transactionHash: deposit.depositHash });
@@ -147,9 +149,9 @@ describe('what becomes of a shift', () => {
       expect(await provider.status(reference)).toMatchObject({ deposits: [first], outcome: null });
     }
     sideshift.book.process(shiftId, deposit);
-    const { outcome, deposits, isDepositUnderWay } = await provider.status(reference);
+    const { outcome, deposits, isDepositPending } = await provider.status(reference);
     expect(deposits).toEqual([first]);
-    expect(isDepositUnderWay).toBe(false);
+    expect(isDepositPending).toBe(false);
     expect(outcome).toEqual({
       kind: 'completed',
       transactionHash: deposit.settleHash,
@@ -161,7 +163,7 @@ describe('what becomes of a shift', () => {
     ['too little', '99.999999'],
     ['too much', '100.000001'],
   ])('waits for an address to go back to when %s came, and is refunded then', async (_, amount) => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, amount);
     sideshift.book.process(shiftId, deposit);
     expect(await provider.status(reference)).toMatchObject({
@@ -178,13 +180,13 @@ describe('what becomes of a shift', () => {
   });
 
   it('is paid out once when two deposits came; the second is a deposit all the same', async () => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     const before = await provider.status(reference);
     const second = sideshift.book.receive(shiftId, '100');
     expect(await provider.status(reference)).toEqual({
       ...before,
-      isDepositUnderWay: true,
+      isDepositPending: true,
       completeUntil: expect.any(String),
     });
     sideshift.book.process(shiftId, second);
@@ -195,7 +197,7 @@ describe('what becomes of a shift', () => {
   });
 
   it('may be two deposits of one transaction', async () => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     const [one, two] = [sideshift.book.receive(shiftId, '40'), sideshift.book.receive(shiftId, '60')];
     two.depositHash = one.depositHash;
     sideshift.book.process(shiftId, one);
@@ -206,17 +208,17 @@ describe('what becomes of a shift', () => {
   });
 
   it('is nothing when it expired, and its address may be withheld later', async () => {
-    const { reference } = await made();
+    const { reference } = await newOrder();
     sideshift.book.advance(60 * 60_000);
-    sideshift.lie = (told) => ({ ...told, depositAddress: null });
+    sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
     expect(await provider.status(reference)).toMatchObject({
-      ...{ deposits: [], isDepositUnderWay: false, outcome: null },
+      ...{ deposits: [], isDepositPending: false, outcome: null },
       completeUntil: expect.stringMatching(/Z$/),
     });
   });
 
   it('is complete up to a minute ago: a later transfer may not be listed yet', async () => {
-    const { reference } = await made();
+    const { reference } = await newOrder();
     const listing = lab.process({}, { listedAfterMs: 60_000 });
     const before = sideshift.book.now();
     const { completeUntil } = await listing.status(reference);
@@ -225,7 +227,7 @@ describe('what becomes of a shift', () => {
   });
 
   it('is a deposit that goes back when it came after the expiry', async () => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     sideshift.book.advance(16 * 60_000);
     sideshift.pay(shiftId, '100');
     expect(await provider.status(reference)).toMatchObject({
@@ -237,7 +239,7 @@ describe('what becomes of a shift', () => {
 
 describe('cancelling', () => {
   it('waits for the five minutes that SideShift demands, and may be repeated', async () => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     await expect(provider.cancel(reference)).rejects.toMatchObject(LATER);
     sideshift.book.advance(FIVE_MINUTES);
     await provider.cancel(reference);
@@ -249,7 +251,7 @@ describe('cancelling', () => {
   });
 
   it('leaves a shift alone that has a deposit already', async () => {
-    const { reference, shiftId } = await made();
+    const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     sideshift.book.advance(FIVE_MINUTES);
     await provider.cancel(reference);

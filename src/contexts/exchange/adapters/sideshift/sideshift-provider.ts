@@ -11,31 +11,30 @@ import {
   type ProviderStatus,
   type Quote,
 } from '../../application/ports.js';
-import { PAIRS, type Asset, type Pair } from '../../domain/catalog.js';
-import { chainOf, decimalsOf, pairOf } from '../../domain/tokens.js';
+import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
 import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';
-import { publicAddress } from '../public-address.js';
+import { publicAddress } from '../countries.js';
 import { isDepositAddress } from './deposit-address.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
-import { amountOf, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
+import { assetAmount, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
 
-/** What a rate that was asked for without an order is shown for. */
+/** How long a quote without an order is displayed. */
 const QUOTE_MS = 30_000;
 const TIMES = {
-  /** Two calls make an order, and whoever wants one waits for both. */
+  /** An order takes two calls, and its caller waits for both. */
   timeoutMs: 4000,
-  /** SideShift lists a transfer soon after its block: what is older than this is listed, or under way. */
+  /** SideShift lists a transfer soon after its block: older transfers are listed or pending. */
   listedAfterMs: 60_000,
 };
 /** Digits after the point: of rates, and of amounts that SideShift works out. */
 const RATE_DECIMALS = 18;
 const AMOUNT_DECIMALS = 8;
 /** A fixed rate holds for 15 minutes; what is far from it is a mistake. */
-const MOST_SHIFT_MS = 24 * 3_600_000;
+const MAX_SHIFT_MS = 24 * 3_600_000;
 
 /**
- * SideShift (ADR 119): each order is a shift of a fixed rate, for exactly the amount that is asked for. SideShift
- * processes a deposit by itself; one of another amount, a second one and one after the expiry go back.
+ * SideShift (ADR 119): each order is a shift of a fixed rate, for exactly the requested amount. SideShift
+ * processes a deposit automatically, and refunds one of another amount, a second one and one after the expiry.
  */
 export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {
   readonly name = 'sideshift';
@@ -54,11 +53,11 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
     const pair = knownPair(pairId);
-    const amount = askedAmount(pair, amountFrom);
+    const amount = requestedAmount(pair, amountFrom);
     const response = await this.api.pair(nameOf(pair.from), nameOf(pair.to), amount);
     requireAssets(response, pair);
-    const minimum = amountOf(response['min'], pair.from, 'the minimum');
-    const maximum = amountOf(response['max'], pair.from, 'the maximum');
+    const minimum = assetAmount(response['min'], pair.from, 'the minimum');
+    const maximum = assetAmount(response['max'], pair.from, 'the maximum');
     if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
       throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
@@ -73,7 +72,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     };
   }
 
-  /** A shift that was made just before a crash is not remembered, and harmless: nobody was told its address. */
+  /** A shift that was created just before a crash is lost and harmless: its address was never displayed. */
   async create(order: NewProviderOrder): Promise<ProviderOrder> {
     const known = await this.shifts.find(order.orderId);
     return providerOrder(known?.agreed ?? (await this.shifts.agree(order.orderId, await this.open(order))));
@@ -81,11 +80,17 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   async status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
     const { agreed, seen } = await this.known(orderId, reference);
-    const askedAt = this.clock.now().getTime();
-    const read = readShift(await this.api.shift(reference), agreed, knownPair(agreed.pairId), seen, askedAt);
+    const requestedAt = this.clock.now().getTime();
+    const read = readShift(
+      await this.api.shift(reference),
+      agreed,
+      knownPair(agreed.pairId),
+      seen,
+      requestedAt,
+    );
     const news = newsIn(read.seen, seen);
     if (Object.keys(news).length > 0) await this.shifts.see(orderId, news);
-    return { ...read.status, completeUntil: new Date(askedAt - this.times.listedAfterMs).toISOString() };
+    return { ...read.status, completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString() };
   }
 
   settle(): Promise<void> {
@@ -94,7 +99,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   async cancel({ orderId, reference }: ProviderReference): Promise<void> {
     await this.known(orderId, reference);
-    // One that is expired, or has a deposit, cannot be cancelled: what becomes of it is told by its status.
+    // An expired shift and one with a deposit cannot be cancelled: their status reports the outcome.
     await this.api.cancel(reference);
   }
 
@@ -116,8 +121,8 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   private async open(order: NewProviderOrder): Promise<AgreedShift> {
     const pair = knownPair(order.pairId);
     requireNoMemo(order);
-    const amount = askedAmount(pair, order.amountFrom);
-    // SideShift asks for the end user's address, and takes none of a private network.
+    const amount = requestedAmount(pair, order.amountFrom);
+    // SideShift requires the end user's address, and accepts none of a private network.
     const caller = publicAddress(order.callerAddress ?? '');
     const quote = await this.api.quote(
       {
@@ -152,9 +157,9 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   private readQuote(response: SideShiftObject, pair: Pair, amount: string) {
     requireAssets(response, pair);
     const quoteId = idOf(response['id']);
-    if (amountOf(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
-      contradiction('the quote is of another amount than was asked for');
-    const amountTo = amountOf(response['settleAmount'], pair.to, 'the amount of the quote');
+    if (assetAmount(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
+      contradiction('the quote is of another amount than requested');
+    const amountTo = assetAmount(response['settleAmount'], pair.to, 'the amount of the quote');
     const rate = rateOf(response['rate']);
     const byRate = exchanged(amount, rate, decimalsOf(pair.to));
     // It rounds in its own way.
@@ -170,7 +175,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   private async readNewShift(
     response: SideShiftObject,
     pair: Pair,
-    wanted: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
+    requested: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
   ): Promise<AgreedShift> {
     const { depositAddress } = response;
     if (typeof depositAddress !== 'string' || !(await isDepositAddress(pair.from.chain, depositAddress)))
@@ -181,10 +186,10 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     if (needsMemo(pair) && depositMemo === null) return contradiction('the shift has no deposit memo');
     const now = this.clock.now();
     const expiresAt = timeOf(response['expiresAt'], 'the expiry of the shift');
-    if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MOST_SHIFT_MS)
+    if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MAX_SHIFT_MS)
       return contradiction('the shift does not expire within a day');
     const agreed = {
-      ...wanted,
+      ...requested,
       shiftId: idOf(response['id']),
       pairId: pair.id,
       createdAt: now.toISOString(),
@@ -194,9 +199,9 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     };
     requireSame(response, agreed, pair);
     for (const name of ['depositAmount', 'depositMin', 'depositMax'])
-      if (amountOf(response[name], pair.from, 'the amount of the shift') !== wanted.amountFrom)
-        contradiction('the shift is of another amount than was asked for');
-    if (amountOf(response['settleAmount'], pair.to, 'the amount of the shift') !== wanted.amountTo)
+      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== requested.amountFrom)
+        contradiction('the shift is of another amount than requested');
+    if (assetAmount(response['settleAmount'], pair.to, 'the amount of the shift') !== requested.amountTo)
       contradiction('the shift pays out another amount than its quote');
     return agreed;
   }
@@ -232,7 +237,7 @@ function requireAssets(response: SideShiftObject, pair: Pair): void {
   requireAsset(response['settleCoin'], response['settleNetwork'], pair.to, 'pays out');
 }
 
-function askedAmount(pair: Pair, amountFrom: string | null): string {
+function requestedAmount(pair: Pair, amountFrom: string | null): string {
   const amount = amountFrom ?? pair.defaultAmount;
   const decimals = decimalsOf(pair.from);
   if (!isDecimal(amount, decimals) || isZero(amount))
@@ -242,7 +247,7 @@ function askedAmount(pair: Pair, amountFrom: string | null): string {
   return sum([amount]);
 }
 
-/** Solana knows neither, and SideShift would not pass them on: whoever needs one would lose what is paid out. */
+/** Solana has neither, and SideShift would not pass them on: a payout that needs one would be lost. */
 function requireNoMemo({ withdrawAddressTag, withdrawAddressMemo }: NewProviderOrder): void {
   const message = 'is not known on Solana: leave it out';
   if (withdrawAddressTag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
-import { order, type MadeOrder } from '../../domain/order.js';
+import { order, type ExistingOrder } from '../../domain/order.js';
 import type { OrderFacts, OrderStatus } from '../../domain/order-events.js';
-import type { ChangedOrder } from '../../views/order-changes.js';
+import type { ChangedOrder } from '../../views/orders.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';
 import type { PayOrder } from './pay-types.js';
 
@@ -14,9 +14,9 @@ const BOUNDS: StreamBounds = {
   ...{ max: 4, maxPerAddress: 2, pollMs: 5 },
   ...{ heartbeatMs: 3_600_000, lifetimeMs: 3_600_000 },
 };
-const stateOf = (id: string, status: OrderStatus = 'pending'): MadeOrder => {
+const stateOf = (id: string, status: OrderStatus = 'pending'): ExistingOrder => {
   const facts = { order_id: id, amount_from: '100' } as OrderFacts;
-  const created = order.evolve(order.initial, { type: 'order.created.v1', data: facts }) as MadeOrder;
+  const created = order.evolve(order.initial, { type: 'order.created.v1', data: facts }) as ExistingOrder;
   const deposit = { deposit_id: 'd', amount: '40', transaction_hash: '0x1', deposited_at: '2026-01-01' };
   return { ...created, status, deposits: [deposit] };
 };

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { clientOf } from '../../../../platform/http/address.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
-import type { MadeOrder } from '../../domain/order.js';
-import type { ChangedOrder } from '../../views/order-changes.js';
-import { isFinal, payOrder } from './pay-order.js';
+import { hasEnded, type ExistingOrder } from '../../domain/order.js';
+import type { ChangedOrder } from '../../views/orders.js';
+import { payOrder } from './pay-order.js';
 
 const STREAM_BOUNDS = {
   /** Open at once, in this process and of one address. */
@@ -31,7 +31,7 @@ export interface Following {
   readonly orderId: string;
   readonly address: string;
   readonly revision: number;
-  readonly state: MadeOrder;
+  readonly state: ExistingOrder;
   /** Rejects with {@link Refusal} once its page may not be served any more. */
   verify(): Promise<unknown>;
 }
@@ -131,7 +131,7 @@ export class OrderStreams implements OnModuleDestroy {
     stream.revision = revision;
     stream.sentAt = this.now();
     stream.body.push(`data: ${JSON.stringify(payOrder(state, stream.sentAt))}\n\n`);
-    if (isFinal(state)) this.end(stream);
+    if (hasEnded(state)) this.end(stream);
   }
 
   /** Keeps proxies from closing an idle connection. A client that has not read since the last heartbeat is gone. */

@@ -11,20 +11,18 @@ import { clientOf } from '../../../../platform/http/address.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
-import { CancelOrder } from '../../application/cancel-order.js';
+import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
 import { CreateOrder } from '../../application/create-order.js';
-import { MarkOrderAsPaid } from '../../application/mark-order-as-paid.js';
 import { PayerOrders } from '../../application/payer.js';
 import { amountOf, Quotes } from '../../application/quotes.js';
-import type { MadeOrder } from '../../domain/order.js';
-import { decimalsOf, pairOf } from '../../domain/tokens.js';
+import type { ExistingOrder } from '../../domain/order.js';
+import { decimalsOf, pairOf } from '../../domain/catalog.js';
 import { ProviderBudget } from '../provider-budget.js';
 import { OrderStreams } from './order-streams.js';
 import { payOrder } from './pay-order.js';
-import { PAY_PAGE } from './pay-page.js';
-import { PaySessions } from './pay-sessions.js';
+import { PAY_PAGE } from './pay-page.controller.js';
+import { PaySessions, PayerGuard, type PayVisitor } from './payer-guard.js';
 import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
-import { PayerGuard, type PayVisitor } from './payer-guard.js';
 import { TestPayments } from './test-payments.js';
 
 type PayVisit = Visit<PayVisitor>;
@@ -143,7 +141,7 @@ export class PayCallsController {
     this.budget.take(keyId, `${keyId}/${clientOf(ip)}`);
   }
 
-  private display(state: MadeOrder): PayOrder {
+  private display(state: ExistingOrder): PayOrder {
     return payOrder(state, this.now());
   }
 

@@ -12,10 +12,9 @@ import {
 } from '../../../access/contract.js';
 import type { PayerSession } from '../../application/payer.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-url.js';
-import { readAddress, readTag } from '../../domain/addresses.js';
-import { readReturnUrl } from '../../domain/return-url.js';
+import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
 import { isQuerySignedWith, isSignedWith, needsQuerySignature } from '../signature.js';
-import { PaySessions } from './pay-sessions.js';
+import { PaySessions } from './payer-guard.js';
 
 /** One for all: it does not say which of them it was (contract.md 26.1). */
 const UNAUTHORIZED: Problem = {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { OrderEvent, OrderFacts } from '../../domain/order-events.js';
-import { order, type MadeOrder, type Order } from '../../domain/order.js';
+import { order, type ExistingOrder, type Order } from '../../domain/order.js';
 import { payOrder } from './pay-order.js';
 
 const ids = { order_id: 'o', at: '2026-01-01T00:00:00.000Z' };
@@ -12,11 +12,11 @@ const created: OrderEvent = {
   type: 'order.created.v1',
   data: { order_id: 'o', amount_from: '100', amount_to: '0.5', created_at: ids.at } as OrderFacts,
 };
-const after = (...events: OrderEvent[]): MadeOrder =>
+const after = (...events: OrderEvent[]): ExistingOrder =>
   [created, ...events].reduce<Order>(
     (state, event) => order.evolve(state, event),
     order.initial,
-  ) as MadeOrder;
+  ) as ExistingOrder;
 const received = (id: string, amount: string): OrderEvent =>
   ({ type: 'order.deposit_received.v1', data: { ...ids, ...deposit(id, amount) } }) as OrderEvent;
 

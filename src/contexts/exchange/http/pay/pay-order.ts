@@ -1,25 +1,18 @@
 import { isAtLeast, minus, sum } from '../../../../kernel/decimal.js';
-import type { MadeOrder } from '../../domain/order.js';
+import { hasEnded, type ExistingOrder } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
 import type { PayOrder, Transfer } from './pay-types.js';
 
-const FINAL: ReadonlySet<string> = new Set(['completed', 'cancelled', 'expired', 'failed', 'refunded']);
-
-/** contract.md 23.1. */
-export function isFinal({ status }: Pick<MadeOrder, 'status'>): boolean {
-  return FINAL.has(status);
-}
-
 /** The order as the page displays it; `now` in epoch ms. */
-export function payOrder(state: MadeOrder, now: number): PayOrder {
+export function payOrder(state: ExistingOrder, now: number): PayOrder {
   const order = orderRecord(state);
   const { amount_from: amount, amount_received: received } = order;
   const missing = isAtLeast(received, amount) ? '0' : minus(amount, received);
-  return { order, missing, transfers: transfersOf(state), is_final: isFinal(state), now };
+  return { order, missing, transfers: transfersOf(state), is_final: hasEnded(state), now };
 }
 
 /** Every transaction that is known, in the order in which they are read. */
-function transfersOf(state: MadeOrder): readonly Transfer[] {
+function transfersOf(state: ExistingOrder): readonly Transfer[] {
   const { deposits, lateDeposits, refunds, withdrawTransactionHash, refundTransactionHash } = state;
   const received = sum(deposits.map(({ amount }) => amount));
   return [

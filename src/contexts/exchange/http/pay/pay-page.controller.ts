@@ -4,23 +4,30 @@ import { isDecimal, isZero } from '../../../../kernel/decimal.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
 import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js';
-import { PageController } from '../../../../platform/http/pages/page.js';
+import { PageController, type Page } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { iconPath } from '../../application/icons.js';
-import { Onramps } from '../../application/onramps.js';
-import { EXCHANGE_PROVIDERS, type ExchangeProviders } from '../../application/ports.js';
-import type { Asset } from '../../domain/catalog.js';
+import { Onramps } from '../../application/offers.js';
+import { ExchangeProviders } from '../../application/providers.js';
+import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { paymentUri } from '../../domain/payment-uris.js';
-import { chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/tokens.js';
 import { WORDS } from '../../words/words.js';
 import { sendIcon } from '../icons.controller.js';
 import { PayLinks, type PayLink } from './pay-links.js';
-import { PAY_PAGE } from './pay-page.js';
-import { PaySessions } from './pay-sessions.js';
+import { PaySessions, PayerGuard } from './payer-guard.js';
 import type { PayFacts } from './pay-types.js';
-import { PayerGuard } from './payer-guard.js';
 import { TestPayments } from './test-payments.js';
+
+/** The pay widget, `{pay_url}/widget` (contract.md 26). */
+export const PAY_PAGE: Page = {
+  name: 'pay',
+  path: '/widget',
+  port: ({ payPort }) => payPort,
+  words: WORDS,
+  media: "img-src 'self' data:",
+  requestTimeoutMs: 15_000,
+};
 
 type PageConfig = Pick<Config, 'mode' | 'chainId' | 'usdcAddress' | 'payFramedBy'>;
 
@@ -32,7 +39,7 @@ const TO: Asset = { token: 'sol', chain: 'solana' };
 export class PayPageController {
   constructor(
     @Inject(CONFIG) private readonly config: PageConfig,
-    @Inject(EXCHANGE_PROVIDERS) private readonly providers: ExchangeProviders,
+    private readonly providers: ExchangeProviders,
     private readonly links: PayLinks,
     private readonly payers: PayerGuard,
     private readonly sessions: PaySessions,
@@ -98,7 +105,7 @@ export class PayPageController {
     const { mode, chainId, usdcAddress } = this.config;
     // In production every chain is the one of its name.
     const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
-    const open = this.pairIds();
+    const open = this.providers.isConfigured ? this.providers.current.pairIds : [];
     return pairsTo(TO).map(({ id, from }) => {
       const { name: chain, explorer, tag } = chainOf(from.chain)!;
       const { id: tokenId, name, symbol } = tokenOf(from.token)!;
@@ -122,14 +129,5 @@ export class PayPageController {
     };
     const ids = only ? only.split(',').map((id) => id.trim()) : null;
     return this.onramps.for(purchase, ids).map(({ name, url }) => ({ name, url }));
-  }
-
-  /** None while no provider is configured: the page says so. */
-  private pairIds(): readonly string[] {
-    try {
-      return this.providers.current.pairIds;
-    } catch {
-      return [];
-    }
   }
 }

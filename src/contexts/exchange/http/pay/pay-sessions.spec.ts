@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import type { Payer, PayerSession } from '../../application/payer.js';
-import { PaySessions } from './pay-sessions.js';
+import { PaySessions } from './payer-guard.js';
 
 const payer: PayerSession = {
   keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { OrderFacts } from '../../domain/order-events.js';
-import { order, type MadeOrder } from '../../domain/order.js';
+import { order, type ExistingOrder } from '../../domain/order.js';
 import { TestPayments } from './test-payments.js';
 
-const stateOf = (facts: Partial<OrderFacts> = {}): MadeOrder =>
+const stateOf = (facts: Partial<OrderFacts> = {}): ExistingOrder =>
   order.evolve(order.initial, {
     type: 'order.created.v1',
     data: {
@@ -13,7 +13,7 @@ const stateOf = (facts: Partial<OrderFacts> = {}): MadeOrder =>
       amount_from: '100',
       ...facts,
     } as OrderFacts,
-  }) as MadeOrder;
+  }) as ExistingOrder;
 const DEV = { mode: 'sandbox', chainId: 31337 } as const;
 
 function started(config: ConstructorParameters<typeof TestPayments>[0] = DEV) {

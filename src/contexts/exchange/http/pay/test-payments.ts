@@ -2,8 +2,8 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { toMinorUnits } from '../../../../kernel/money.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { TEST_MONEY, type TestMoney } from '../../application/test-money.js';
-import { isOpen, type MadeOrder } from '../../domain/order.js';
+import { TEST_MONEY, type TestMoney } from '../../application/ports.js';
+import { isOpen, type ExistingOrder } from '../../domain/order.js';
 import { payOrder } from './pay-order.js';
 
 /** The key of the test money is known to everybody: on another chain it has none. */
@@ -23,7 +23,7 @@ export class TestPayments {
   }
 
   /** What is missing of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
-  async pay(state: MadeOrder): Promise<void> {
+  async pay(state: ExistingOrder): Promise<void> {
     const { provider, deposit_address: address } = state.facts;
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
       throw DomainError.notFound('Page');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { facts, received, deposit } from '../../../../test/support/order-story.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
-import { OrderLog } from './order-log.js';
+import { OrderLog } from './watch-saga.js';
 
 const recorded = ({ type, data }: OrderEvent): RecordedEvent => ({
   id: 'e1',
@@ -16,7 +16,7 @@ const recorded = ({ type, data }: OrderEvent): RecordedEvent => ({
 });
 
 describe('the log of orders', () => {
-  it('has a line for each event, which tells neither who asked for the order nor where it is paid out to', () => {
+  it('logs each event, without the user of the order and its payout address', () => {
     const lines: [string, object][] = [];
     const log = new OrderLog({
       wideLog: (message: string, fields: object) => lines.push([message, fields]),
@@ -28,7 +28,7 @@ describe('the log of orders', () => {
       withdraw_address_tag: 'Secret2',
       withdraw_address_memo: 'Secret3',
     };
-    log.tell([
+    log.record([
       recorded({ type: 'order.created.v1', data: { ...facts, ...personal } }),
       recorded(received(deposit('a', '40'))),
     ]);

@@ -11,64 +11,66 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
-import { isAfter, made, order, shortfall, type MadeOrder, type Order } from '../domain/order.js';
+import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import { ProviderUnavailable, type Deposit, type ProviderStatus } from './ports.js';
-import { ProviderCalls } from './provider-calls.js';
+import { ExchangeProviders } from './providers.js';
 
-/** Reasons are shown to merchants. */
-const MOST_REASON = 255;
+/** Reasons are displayed to merchants. */
+const MAX_REASON = 255;
 
-export interface Looked {
-  readonly state: MadeOrder;
-  readonly isDepositUnderWay: boolean;
+export interface PolledOrder {
+  readonly state: ExistingOrder;
+  readonly isDepositPending: boolean;
 }
 
 interface ProviderObservation extends Observation {
   readonly deposits: readonly Deposit[];
 }
 
-/** Asks the provider about an order, and writes what follows. However many ask at once, the provider is asked once. */
+/** Polls the provider of an order and records what follows. Concurrent polls of one order are one call. */
 @Injectable()
-export class OrderLook {
-  private readonly logger = new Logger(OrderLook.name);
-  private readonly underWay = new Map<string, Promise<Looked>>();
+export class OrderPoller {
+  private readonly logger = new Logger(OrderPoller.name);
+  private readonly inFlight = new Map<string, Promise<PolledOrder>>();
 
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly calls: ProviderCalls,
+    private readonly providers: ExchangeProviders,
     private readonly clockCheck: ClockCheck,
   ) {}
 
   /** Throws DomainError `not_found`, and {@link ProviderUnavailable}. */
-  look(orderId: string, cause?: EventMetadata): Promise<Looked> {
-    const known = this.underWay.get(orderId);
+  poll(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
+    const known = this.inFlight.get(orderId);
     if (known !== undefined) return known;
-    const looking = this.ask(orderId, cause).finally(() => this.underWay.delete(orderId));
-    this.underWay.set(orderId, looking);
-    return looking;
+    const poll = this.start(orderId, cause).finally(() => this.inFlight.delete(orderId));
+    this.inFlight.set(orderId, poll);
+    return poll;
   }
 
-  private async ask(orderId: string, cause?: EventMetadata): Promise<Looked> {
-    const loaded = made((await this.loop.load(order, orderId)).state);
-    const { provider: name, provider_reference: reference } = loaded.facts;
-    // Without a cause it is the watch that asks.
-    const keyId = cause === undefined ? null : loaded.facts.key_id;
-    const status = await this.calls.call(name, keyId, (it) => it.status({ orderId, reference }));
-    failpoint('order.asked');
+  private async start(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
+    const loaded = existingOrder((await this.loop.load(order, orderId)).state);
+    const { provider: name, provider_reference: reference, key_id } = loaded.facts;
+    // Polls without a cause are those of the watch.
+    const call = { operation: 'status', orderId, keyId: cause === undefined ? null : key_id } as const;
+    const status = await this.providers.call(name, call, (provider) =>
+      provider.status({ orderId, reference }),
+    );
+    failpoint('order.polled');
     return this.record(await this.observationOf(status, loaded), loaded, cause);
   }
 
   private async record(
     observation: ProviderObservation,
-    loaded: MadeOrder,
+    loaded: ExistingOrder,
     cause: EventMetadata | undefined,
-  ): Promise<Looked> {
+  ): Promise<PolledOrder> {
     const { order_id: orderId } = loaded.facts;
-    const { isDepositUnderWay } = observation;
+    const { isDepositPending } = observation;
     const expected = observe(observation, loaded);
-    if (expected.length === 0) return { state: loaded, isDepositUnderWay };
+    if (expected.length === 0) return { state: loaded, isDepositPending };
     let events: readonly OrderEvent[] = [];
     try {
       const { state } = await this.loop.execute(
@@ -83,8 +85,8 @@ export class OrderLook {
         },
       );
       failpoint('order.observed');
-      this.report(events, made(state));
-      return { state: made(state), isDepositUnderWay };
+      this.report(events, existingOrder(state));
+      return { state: existingOrder(state), isDepositPending };
     } catch (error) {
       if (!(error instanceof ClaimTaken)) throw error;
       this.reportRefused(orderId, error);
@@ -98,7 +100,7 @@ export class OrderLook {
   }
 
   /** An order may have been paid out for a deposit that never came. */
-  private report(events: readonly OrderEvent[], state: MadeOrder): void {
+  private report(events: readonly OrderEvent[], state: ExistingOrder): void {
     for (const { type, data } of events) {
       if (type !== 'order.deposit_missing.v1') continue;
       const msg = 'deposit missing: a reorganisation took it off the chain';
@@ -107,15 +109,18 @@ export class OrderLook {
   }
 
   /** While this process's clock is off, no order ends by it. */
-  private async observationOf(status: ProviderStatus, { facts }: MadeOrder): Promise<ProviderObservation> {
-    if (!isPlausible(status)) throw new ProviderUnavailable('told what cannot be', 'contradiction');
+  private async observationOf(
+    status: ProviderStatus,
+    { facts }: ExistingOrder,
+  ): Promise<ProviderObservation> {
+    if (!isPlausible(status)) throw new ProviderUnavailable('returned impossible values', 'contradiction');
     const { outcome } = status;
     const at = timestamp(this.clock);
     const mayEnd = isAfter(at, facts.expires_at);
     return {
       ...status,
       outcome:
-        outcome?.kind === 'failed' ? { ...outcome, reason: outcome.reason.slice(0, MOST_REASON) } : outcome,
+        outcome?.kind === 'failed' ? { ...outcome, reason: outcome.reason.slice(0, MAX_REASON) } : outcome,
       completeUntil: mayEnd && !(await this.clockHolds()) ? null : status.completeUntil,
       at,
     };

@@ -56,7 +56,7 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(facts.offers.filter(({ is_open }) => is_open).map(({ pair_id }) => pair_id)).toEqual(['USDCSOL']);
   });
 
-  it('401: not otherwise, and the page does not tell why', async () => {
+  it('401: not otherwise, and the page does not say why', async () => {
     const { api_key, signature = '' } = signedBy(signing);
     const { secret } = signing.credentials;
     const refused: [Record<string, string>, Record<string, string>?][] = [
@@ -171,15 +171,15 @@ describe('the page', () => {
     expect((await fetch(`${payUrl(app)}/widget/assets/licenses.txt`)).status).toBe(200);
   });
 
-  it('holds what the link says as text, whatever it is', async () => {
+  it('holds the parameters of the link as text, also markup', async () => {
     const user_id = '"></main><script>alert(1)</script>\'&amp;';
     const response = await navigate(signedUrl(app, signing, { user_id }));
     expect(await response.text()).not.toContain('alert(1)');
     const memo = '"></main><script>alert(1)</script>';
-    const shown = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
-    const html = await shown.clone().text();
+    const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
+    const html = await displayed.clone().text();
     expect(html).not.toContain('<script>');
-    expect((await factsIn(shown)).to.memo).toBe(memo);
+    expect((await factsIn(displayed)).to.memo).toBe(memo);
   });
 
   it('shows the on-ramps that the link narrows them to', async () => {
@@ -235,7 +235,7 @@ describe('behind a proxy', () => {
   });
   afterAll(() => crowded?.close());
 
-  it('429 for an address that asks too often, and not for others; framed by whom the operator names', async () => {
+  it('429 for an address with too many requests, and not for others; framed by whom the operator names', async () => {
     const { apiKey } = crowded.exchange.open.credentials;
     const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });

@@ -17,7 +17,7 @@ import { ExchangeClient } from './exchange-client.js';
 const keys = new Map<string, KnownExchangeKey>();
 let runs = 0;
 
-/** Routes under the names of the exchange's; each tells who called it. */
+/** Routes under the names of the exchange's; each reports who called it. */
 @Controller('v1')
 class ProbeController {
   @Post('orders')
@@ -60,15 +60,15 @@ class ProbeModule implements OnModuleInit {
   }
 }
 
-/** The edge alone with the door of the exchange, and routes behind it. */
-export function startExchangeDoor(
+/** The edge of the exchange alone, and routes behind it. */
+export function startExchangeEdge(
   database: Database,
   env: Readonly<Record<string, string>>,
 ): Promise<EdgeApp> {
   return startEdgeApp(database, env, [ProbeModule]);
 }
 
-/** The merchant of a key made by {@link keyOf}. */
+/** The merchant of a key created by {@link keyOf}. */
 export function merchantOf(client: ExchangeClient): string {
   return keys.get(client.credentials.apiKey)!.merchantId;
 }

@@ -1,0 +1,204 @@
+import { Logger, type LoggerService } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { backoffMs } from '../../../platform/background/backoff.js';
+import { withTimeout } from '../../../platform/timeout.js';
+import { providerDuration, providerErrors } from '../metrics.js';
+import { ProviderRefused, ProviderUnavailable, type ExchangeProvider } from './ports.js';
+
+const TIMEOUT_MS = 10_000;
+/** After this many consecutive failed calls within a minute the provider is not called for a while. */
+const TOLERATED = 3;
+const STREAK_MS = 60_000;
+const BACKOFF = { firstMs: 500, mostMs: 5000 };
+const MAX_KEYS = 10_000;
+/** The same error of the same operation is logged this often: during an outage every order has it. */
+const LOG_AGAIN_MS = 60_000;
+const MAX_LOGGED = 1000;
+/** Readiness waits shorter than a call, and is checked more often than a provider likes to be called. */
+const PING_TIMEOUT_MS = 1500;
+const PING_FRESH_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Opens after repeated failures, by the clock that never jumps. */
+class Circuit {
+  private failures = 0;
+  private failedAt = -Infinity;
+  openUntil = -Infinity;
+
+  /** While the circuit is half open one call goes ahead, and the others wait for its result. */
+  begin(now: number): void {
+    if (this.failures >= TOLERATED) this.openUntil = now + TIMEOUT_MS;
+  }
+
+  succeed(): void {
+    this.failures = 0;
+    this.openUntil = -Infinity;
+  }
+
+  /** Calls that fail together count once. */
+  fail(startedAt: number): void {
+    const now = performance.now();
+    if (startedAt < this.failedAt) return;
+    this.failures = now - this.failedAt > STREAK_MS ? 1 : this.failures + 1;
+    this.failedAt = now;
+    if (this.failures >= TOLERATED) this.openUntil = now + backoffMs(BACKOFF, this.failures - TOLERATED);
+  }
+}
+
+/** A call of a provider. */
+interface Call {
+  readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel' | 'ping';
+  readonly orderId?: string;
+  /** Whose callers wait for it; null for the service's own calls. */
+  readonly keyId: string | null;
+}
+
+/**
+ * The configured providers and all calls of them: bounded in time, measured, their errors logged. A provider that fails
+ * repeatedly is not called for seconds (ADR 117). The calls for each key have their own circuit: failures that callers of
+ * one key provoke stop calls for that key alone (ADR 150).
+ */
+export class ExchangeProviders {
+  private readonly providers: ReadonlyMap<string, ExchangeProvider>;
+  /** Of the service's own calls, by provider; while one is open there are no calls for keys either. */
+  private readonly circuits = new Map<string, Circuit>();
+  private readonly circuitsOfKeys = new LRUCache<string, Circuit>({ max: MAX_KEYS });
+  private readonly logged = new Map<string, number>();
+  private lastPing: { readonly at: number; readonly detail: Promise<string | void> } | null = null;
+
+  constructor(
+    providers: readonly ExchangeProvider[],
+    /** Of the provider that new orders go to; null and unknown names: none. */
+    private readonly currentName: string | null,
+    private readonly log: Pick<LoggerService, 'warn' | 'error'> = new Logger(ExchangeProviders.name),
+    private readonly now: () => number = Date.now,
+  ) {
+    this.providers = new Map(providers.map((provider) => [provider.name, provider]));
+  }
+
+  /** The provider that new orders go to. Throws DomainError `unavailable` when none is configured. */
+  get current(): ExchangeProvider {
+    const provider = this.providers.get(this.currentName ?? '');
+    if (provider === undefined) throw new DomainError('unavailable', 'No exchange provider is configured');
+    return provider;
+  }
+
+  get isConfigured(): boolean {
+    return this.providers.has(this.currentName ?? '');
+  }
+
+  /** Names of the providers that are not called now. */
+  unavailable(): readonly string[] {
+    const now = performance.now();
+    return [...this.circuits].filter(([, { openUntil }]) => openUntil > now).map(([name]) => name);
+  }
+
+  /** Throws what `work` throws, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */
+  async call<T>(name: string, call: Call, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
+    const provider = this.providers.get(name);
+    if (provider === undefined)
+      throw new ProviderUnavailable(`the exchange provider ${name} is not configured`);
+    const own = circuitIn(this.circuits, name);
+    const circuit = call.keyId === null ? own : circuitIn(this.circuitsOfKeys, `${name} ${call.keyId}`);
+    const startedAt = performance.now();
+    if (startedAt < Math.max(own.openUntil, circuit.openUntil))
+      throw new ProviderUnavailable(`${name} was unavailable seconds ago`);
+    circuit.begin(startedAt);
+    try {
+      const measured = this.measured(provider, call, () => work(provider));
+      const result = await withTimeout(TIMEOUT_MS, measured, isLate);
+      circuit.succeed();
+      return result;
+    } catch (error) {
+      if (error instanceof ProviderUnavailable && error.kind === 'unavailable') circuit.fail(startedAt);
+      else circuit.succeed();
+      throw error;
+    }
+  }
+
+  /**
+   * What an operator should know of the provider that new orders go to. During its outage the process is ready all the
+   * same: everything but new orders works, and other processes could not create them either.
+   */
+  async check(): Promise<string | void> {
+    if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
+    if (this.lastPing === null || Date.now() - this.lastPing.at >= PING_FRESH_MS)
+      this.lastPing = { at: Date.now(), detail: this.ping(this.current) };
+    return this.lastPing.detail;
+  }
+
+  private ping(provider: ExchangeProvider): Promise<string | void> {
+    const unavailable = `the exchange provider ${provider.name} is unavailable: no order can be created`;
+    const ping = this.measured(provider, { operation: 'ping', keyId: null }, () => provider.ping());
+    return withTimeout(
+      PING_TIMEOUT_MS,
+      ping.catch(() => unavailable),
+      () => unavailable,
+    );
+  }
+
+  private async measured<T>(
+    { name: provider }: ExchangeProvider,
+    call: Call,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { operation } = call;
+    const stop = providerDuration.startTimer({ provider, operation });
+    try {
+      return await work();
+    } catch (error) {
+      const kind = kindOf(error);
+      providerErrors.inc({ provider, operation, kind });
+      if (isForOperators(error)) this.report(provider, call, kind, error);
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+
+  private report(provider: string, { operation, orderId }: Call, kind: string, error: unknown): void {
+    const { message, cause } = error as Error;
+    // An outage concerns every order; any other error must be found under the id of its order.
+    const what = `${provider} ${operation} ${kind === 'unavailable' ? '' : (orderId ?? '')} ${message}`;
+    const now = this.now();
+    if (now - (this.logged.get(what) ?? -Infinity) < LOG_AGAIN_MS) return;
+    if (this.logged.size >= MAX_LOGGED) this.logged.clear();
+    this.logged.set(what, now);
+    this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error']({
+      ...{ msg: 'exchange provider call failed', provider, operation, kind, order_id: orderId ?? null },
+      ...(kind === 'unexpected' ? { err: error } : { why: message, err: cause }),
+    });
+  }
+}
+
+function circuitIn(circuits: Map<string, Circuit> | LRUCache<string, Circuit>, name: string): Circuit {
+  const known = circuits.get(name);
+  if (known !== undefined) return known;
+  const circuit = new Circuit();
+  circuits.set(name, circuit);
+  return circuit;
+}
+
+function isLate(): never {
+  throw new ProviderUnavailable(`no response within ${TIMEOUT_MS / 1000} s`);
+}
+
+/** Not for operators: mistakes of the caller, and what only takes time. */
+function isForOperators(error: unknown): boolean {
+  if (error instanceof ProviderUnavailable) return error.kind !== 'later';
+  return !(error instanceof DomainError || (error instanceof ProviderRefused && error.parameter !== null));
+}
+
+function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
+  if (error instanceof ProviderUnavailable) return error.kind;
+  if (error instanceof ProviderRefused) return 'refused';
+  return error instanceof DomainError ? 'invalid' : 'unexpected';
+}
+
+/** For callers that wait for a response: 503 with Retry-After. */
+export function unavailableResponse(error: unknown): unknown {
+  return error instanceof ProviderUnavailable
+    ? new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS)
+    : error;
+}
