@@ -102,7 +102,7 @@ it('user_id, tag and memo of orders are in no table in clear, and after an erasu
   const others = await found(stays);
 
   const { printed } = await erase('--key', client.credentials.apiKey, '--user-id', gone.user_id);
-  expect(printed).toMatch(/^Erased: 2 orders\.\nA process that read/);
+  expect(printed).toMatch(/^Erased: 2 orders\.\nA process that has just read/);
   expect(await found(gone)).toEqual([]);
   expect(await found(stays)).toEqual(others);
 

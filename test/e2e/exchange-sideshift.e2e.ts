@@ -152,7 +152,7 @@ describe('the notice for the country of the caller', () => {
 
 it('writes neither the secret nor the address that is paid out to into the log', () => {
   const log = readFileSync(logFile, 'utf8');
-  expect(log).toContain('the exchange provider gave nothing');
+  expect(log).toContain('exchange provider call failed');
   expect(log).not.toContain(sideshift.account.sideshiftSecret);
   expect(log.split('\n').filter((line) => line.includes('gave nothing') && line.includes(ADDRESS))).toEqual(
     [],
