@@ -8,7 +8,7 @@ import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, refuseClientError, TIMEOUT_CHECK_MS } from './connections.js';
 import { HOST_REQUIRED, QUERY_NOT_UTF8, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
-import { isHealthPath, isQueryUtf8, newRequestState } from './request-state.js';
+import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
 
 export type ArrivalConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
 
@@ -37,7 +37,7 @@ export class Arrivals {
 
 /** `Strict-Transport-Security` where HTTPS is required, and over HTTPS alone (RFC 6797). */
 function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ArrivalConfig): void {
-  request.edge = newRequestState();
+  request.edge = new RequestState();
   request.edge.client = clientOf(request.ip);
   reply.header('request-id', request.id);
   reply.header('cache-control', 'no-store');

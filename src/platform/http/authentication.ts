@@ -10,10 +10,7 @@ export interface Authentication {
   readonly prefix: string;
   /** Its operations take their inputs from the query string, which therefore is part of what an Idempotency-Key covers. */
   readonly inputsInQuery?: boolean;
-  /**
-   * Before the body is read: the merchant whom the request names. What cannot be authentic is refused without a byte
-   * of its body in memory; null then. Rejects when the directory is unavailable.
-   */
+  /** Before the body is read: the merchant whom the request names; null when it was refused. Rejects when the directory is unavailable. */
   recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null>;
   /** With the body read: whether the merchant sent the request; false when the response was sent. */
   verify(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;

@@ -52,16 +52,15 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 );
 
 /**
- * Marks a write whose handler hands `ticket.response(...)` to `CommandLoop.execute` on every way to success. On a store
- * that carries responses the commit itself then finds out that the key already has a response. Without this mark the edge
- * queries the key before the handler runs, which is always right and costs one query.
+ * Marks a write whose handler passes `ticket.response(...)` to `CommandLoop.execute` on every path to success: where the
+ * store carries responses, the commit detects that the key has one. Elsewhere the edge queries the key first.
  */
 export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTravels: true });
 
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
 
-/** The body as an instance of the parameter's DTO class; 422 naming each member at fault otherwise. */
+/** The body as an instance of its DTO class; 422 naming each member at fault otherwise. */
 export const ValidBody = (): ParameterDecorator => Body(new BodyPipe(false));
 
 /** As {@link ValidBody}, for a request whose body may be left out: then it is checked as an empty object. */

@@ -27,9 +27,8 @@ export interface EdgeServices {
 }
 
 /**
- * The way of every request, as Fastify hooks: these cost a fraction of Nest's guards, pipes and interceptors.
- * `arrive` runs before the body is read, `admit` once it is there, `settle` before the response is sent. Nothing is parsed
- * before the request is known to be authentic.
+ * Every request as Fastify hooks, which cost a fraction of Nest's guards, pipes and interceptors: `arrive` before the body
+ * is read, `admit` after it, `settle` before the response is sent. Nothing is parsed before the request is authentic.
  */
 export class EdgeHooks {
   private readonly arrivals: Arrivals;

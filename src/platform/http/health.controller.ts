@@ -29,7 +29,6 @@ class Health {
 export class HealthController {
   constructor(@Inject(HealthRegistry) private readonly health: HealthRegistry) {}
 
-  /** 200 as long as the process serves requests. */
   @Get('live')
   @Operation({
     id: 'live',
@@ -41,7 +40,6 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 200 when everything it depends on works, 503 when something does not; the body says what. */
   @Get('ready')
   @Operation({
     id: 'ready',

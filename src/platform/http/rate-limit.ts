@@ -30,27 +30,24 @@ export function tooManyRequests(resetsAt: number, now: number): Problem {
 }
 
 /** The requests of one caller that wait for, or live on, points leased from the shared counter. */
-interface Window {
+class Window {
   /** Points leased from the shared counter and not used yet. */
-  leased: number;
+  leased = 0;
   /** What the shared counter said was left beyond the lease. */
-  remaining: number;
-  resetsAt: number;
-  exhausted: boolean;
-  readonly waiting: ((quota: Quota) => void)[];
-  fetching: boolean;
+  remaining = 0;
+  resetsAt = 0;
+  exhausted = false;
+  fetching = false;
+  readonly waiting: ((quota: Quota) => void)[] = [];
 }
 
 type Lease = Pick<Window, 'leased' | 'remaining' | 'resetsAt' | 'exhausted'>;
 
 /**
- * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in the database that starts
- * with the first request. A process takes points from it in leases (1 for limits up to 100, one hundredth above), and
- * requests that arrive while a lease is fetched share the next one. The sum of leases never passes the limit.
- *
- * The table has keyed hashes of callers: some are addresses of people.
- *
- * When the database is unavailable the process counts alone, up to the whole limit.
+ * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in
+ * the database that starts with the first request. A process leases points (1 for limits up to 100, one hundredth above);
+ * requests that arrive during a query share the next lease, and leases never exceed the limit. The table has keyed hashes
+ * of callers: some are addresses of people. When the database is unavailable the process counts alone, up to the limit.
  */
 export class CallerRateLimiter {
   private readonly windows = new LRUCache<string, Window>({ max: MAX_WINDOWS });
@@ -100,7 +97,7 @@ export class CallerRateLimiter {
   private windowOf(callerId: string): Window {
     let window = this.windows.get(callerId);
     if (window === undefined) {
-      window = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false, waiting: [], fetching: false };
+      window = new Window();
       this.windows.set(callerId, window);
     }
     return window;

@@ -36,8 +36,8 @@ export function isLarge({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Reads a body into memory that grows with what has come, not with what is announced: the chunks of a body of a megabyte
- * may be of one byte each, and cost hundreds of bytes as objects. `room` is called before memory is allocated.
+ * Reads a body into memory that grows with what arrived, not with what is announced, and without an object per chunk, which
+ * may have one byte. `room` is called before memory is allocated.
  */
 export function readBody(
   payload: IncomingMessage,
@@ -79,8 +79,8 @@ export class NoRoom extends Error {}
 const MAX_DISCARDED_BYTES = 16 * 1_048_576;
 
 /**
- * Before a response is sent: reads on when the body was not read to its end. Closing a connection with unread bytes resets
- * it, and a client that is still sending would then see the reset instead of the response.
+ * Before a response is sent: reads a body to its end. Closing a connection with unread bytes resets it, and a client that
+ * is still sending would get the reset instead of the response.
  */
 export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.raw.complete || !hasBody(request.raw)) return;
@@ -101,9 +101,8 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
 const SHARES = 4;
 
 /**
- * The bytes of request bodies and of responses not yet sent, of the whole process and of each client: an address while
- * its request is read, the merchant or its key once that is known. What is above the bound is refused; what small requests hold above
- * it is bounded by the number of connections.
+ * The bytes of request bodies and of responses not yet sent, of the process and of each client: an address while its
+ * request is read, the merchant or its key once that is known. Above the bound large ones are refused.
  */
 export class BytesInHand {
   private total = 0;

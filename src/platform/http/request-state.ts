@@ -6,36 +6,38 @@ import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/met
 import type { Authentication } from './authentication.js';
 import type { MerchantCredentials } from './merchant-directory.js';
 
+export const NO_BODY = Buffer.alloc(0);
+
 /** How a request with an Idempotency-Key got its response; part of its log line. */
 export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
 
 /** What the edge knows of one request in flight. */
-export interface RequestState {
-  readonly startedAt: number;
+export class RequestState {
+  readonly startedAt = performance.now();
   /** The body exactly as it came; empty when there was none. */
-  rawBody: Buffer;
+  rawBody: Buffer = NO_BODY;
   /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
-  route: string | null;
+  route: string | null = null;
   /** {@link clientOf} its address. */
-  client: string;
+  client = '';
   /** Of the API that the request is for; null for an open path. */
-  authentication: Authentication | null;
+  authentication: Authentication | null = null;
   /** The merchant that the request names, before it is authenticated. */
-  named: MerchantCredentials | null;
-  merchant: MerchantCredentials | null;
+  named: MerchantCredentials | null = null;
+  merchant: MerchantCredentials | null = null;
   /** Who sent the request of a page, as the guard of its route found out. */
-  visitor: unknown;
+  visitor: unknown = null;
   /** Bytes that are counted as held for this request. */
-  bodyBytes: number;
-  responseBytes: number;
+  bodyBytes = 0;
+  responseBytes = 0;
   /** Its memory is released: the response was sent, or the client is gone. */
-  over: boolean;
-  ticket: RequestTicket | null;
-  idempotency: IdempotencyOutcome | null;
+  over = false;
+  ticket: RequestTicket | null = null;
+  idempotency: IdempotencyOutcome | null = null;
   /** How many items the request carried, such as events of a batch; part of its log line. */
-  items: number | null;
+  items: number | null = null;
   /** Set once the response is final, so that sending it twice settles it once. */
-  settled: boolean;
+  settled = false;
   /** What went wrong inside, for the log alone. */
   failure: unknown;
   /** The span of the request while tracing. */
@@ -46,30 +48,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     edge: RequestState;
   }
-}
-
-export const NO_BODY = Buffer.alloc(0);
-
-export function newRequestState(): RequestState {
-  return {
-    startedAt: performance.now(),
-    rawBody: NO_BODY,
-    route: null,
-    client: '',
-    authentication: null,
-    named: null,
-    merchant: null,
-    visitor: null,
-    bodyBytes: 0,
-    responseBytes: 0,
-    over: false,
-    ticket: null,
-    idempotency: null,
-    items: null,
-    settled: false,
-    failure: undefined,
-    span: undefined,
-  };
 }
 
 /** The path exactly as it was sent: percent-encoding kept; scheme, host and query string left out. */

@@ -10,9 +10,8 @@ type Query = Readonly<Record<string, unknown>>;
 const MAX_UNKNOWN = 2048;
 
 /**
- * The members of a request that its DTO knows, as an instance of it; others are dropped, not refused: v1 only grows, and
- * clients may be ahead of us. Throws DomainError `validation_failed` (422) naming each member at fault,
- * `{webhook_endpoint: {url}}` as `url`.
+ * The members of a request that its DTO knows, as an instance of it; others are dropped: v1 only grows. Throws DomainError
+ * `validation_failed` (422) naming each member at fault, `{webhook_endpoint: {url}}` as `url`.
  */
 class DtoPipe extends ValidationPipe {
   constructor(

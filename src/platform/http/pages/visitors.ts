@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 8192;
 
 /**
  * What the script of a page sends with its calls: for whom the page was opened and until when, under a keyed hash. Nothing
- * is stored, and nothing in it can be changed: `<visitor as JSON in base64url>.<expiry in epoch ms>.<hash>`.
+ * is stored: `<visitor as JSON in base64url>.<expiry in epoch ms>.<hash>`.
  */
 export abstract class PageSessions<Visitor> {
   constructor(
@@ -47,9 +47,8 @@ export function bearerOf({ headers }: FastifyRequest): string {
 }
 
 /**
- * How often people may send requests. The ids of an owner (a merchant, a key) and of a visitor are public, so the limit is
- * that of each address, for each visitor and for all of an owner; requests above it share the limit of an address. No
- * visitor can shut out those from elsewhere (docs/adr/0108).
+ * How often people may send requests. Ids of owners (a merchant, a key) and visitors are public, so an address has a limit
+ * for each visitor and each owner; requests above it share the limit of an address (docs/adr/0108).
  */
 @Injectable()
 export class VisitorLimits {
