@@ -1,4 +1,4 @@
-/** `npm run bench`: runs the rows that are asked for and prints their ratios. Exit code 1 when a count is off. */
+/** `npm run bench`: runs the requested rows and prints their ratios. Exit code 1 when a count is off. */
 import { writeFileSync } from 'node:fs';
 import { Checks } from './harness/checks.js';
 import { readOptions, type Options } from './harness/options.js';
@@ -8,7 +8,6 @@ import { auditRow } from './rows/audit.js';
 import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
-import { ledgerRow } from './rows/ledger.js';
 import { listRow } from './rows/list.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
@@ -19,7 +18,6 @@ const ROWS: readonly Row[] = [
   reportRow,
   listRow,
   rebuildRow,
-  ledgerRow,
   deliveriesRow,
   eventsAcceptRow,
   eventsProcessRow,

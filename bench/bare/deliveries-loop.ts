@@ -1,46 +1,120 @@
 /**
- * The reference of the deliveries row: a bare loop over one table. Claims 500 in one statement, the next 500 while
- * half of them are still to be sent; sends UNDER_WAY at a time; commits attempts in groups. No lanes, no
- * second look at the endpoint, no guard over addresses, no limits to a response, no log.
+ * The reference of the deliveries row: a bare loop over one table. Claims 500 in one statement, the next 500 while half
+ * of them are still to be sent; signs and POSTs IN_FLIGHT at a time over kept-alive connections; commits attempts in
+ * groups. No lanes, no check of endpoints or addresses, no limits to a response, no log.
  */
+import { createHmac } from 'node:crypto';
 import pg from 'pg';
-import { BARE_TABLES, BareSender, type BareAttempt, type BareDelivery } from './deliveries-send.js';
+import { Agent, request } from 'undici';
 import { onRun } from './on-run.js';
 
 const CLAIM = 500;
-const UNDER_WAY = Number(process.env['UNDER_WAY']);
+const IN_FLIGHT = Number(process.env['IN_FLIGHT']);
 
+interface Delivery {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly body: string;
+}
+
+/** One attempt, as its row. */
+interface Attempt {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly started_at: Date;
+  readonly duration_ms: number;
+  readonly outcome: string;
+  readonly http_status: number;
+  readonly response_excerpt: Buffer;
+}
+
+interface Endpoint {
+  readonly endpoint_id: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** Its connections outlive a run, as the service's do. */
+const agent = new Agent();
 const pool = new pg.Pool({
   connectionString: process.env['DATABASE_URL'],
   max: Number(process.env['POOL_SIZE']),
 });
-await pool.query(BARE_TABLES);
+// The columns of the service's tables, and the indexes that the loop needs.
+await pool.query(`
+  create table if not exists endpoints (endpoint_id uuid primary key, url text not null, secret text not null);
+  create table if not exists deliveries (
+    delivery_id uuid primary key, endpoint_id uuid not null, merchant_id uuid not null, type text not null,
+    body text not null, state text not null default 'pending', attempts int not null default 0,
+    due_at timestamptz not null default clock_timestamp(), finished_at timestamptz,
+    claimed boolean not null default false);
+  alter table deliveries alter column body set storage external;
+  create index if not exists deliveries_due on deliveries (due_at) where state = 'pending' and not claimed;
+  create table if not exists attempts (
+    delivery_id uuid not null, attempt int not null, endpoint_id uuid not null, started_at timestamptz not null,
+    duration_ms int not null, outcome text not null, http_status int, failure_phase text, error text,
+    response_excerpt bytea, primary key (delivery_id, attempt));
+`);
 onRun(Number(process.env['PORT']), { '/run': drain });
 
 async function drain(): Promise<void> {
-  const sender = await BareSender.load(pool);
+  const { rows } = await pool.query<Endpoint>('select endpoint_id, url, secret from endpoints');
+  const key = (secret: string): Buffer => Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const endpoints = new Map(
+    rows.map(({ endpoint_id, url, secret }) => [endpoint_id, { url, key: key(secret) }]),
+  );
   const claims = new Claims();
   const records = new Records();
   await Promise.all(
-    Array.from({ length: UNDER_WAY }, async () => {
-      for (let delivery = await claims.take(); delivery; delivery = await claims.take())
-        records.add(await sender.send(delivery));
+    Array.from({ length: IN_FLIGHT }, async () => {
+      for (let delivery = await claims.next(); delivery; delivery = await claims.next()) {
+        const { url, key } = endpoints.get(delivery.endpoint_id)!;
+        records.add(await send(delivery, url, key));
+      }
     }),
   );
   await records.committed();
 }
 
-/** What is due, claimed ahead of those who send it. */
+async function send(
+  { delivery_id, endpoint_id, body }: Delivery,
+  url: string,
+  key: Buffer,
+): Promise<Attempt> {
+  const started_at = new Date();
+  const began = performance.now();
+  const timestamp = Math.floor(started_at.getTime() / 1000);
+  const signature = createHmac('sha256', key).update(`${delivery_id}.${timestamp}.${body}`).digest('base64');
+  const response = await request(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'svc-Webhooks/1.0',
+      'webhook-id': delivery_id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': `v1,${signature}`,
+    },
+    body,
+    dispatcher: agent,
+  });
+  const response_excerpt = Buffer.from(await response.body.arrayBuffer());
+  const duration_ms = Math.round(performance.now() - began);
+  const outcome = response.statusCode < 300 ? 'succeeded' : 'retry';
+  const http_status = response.statusCode;
+  return { delivery_id, endpoint_id, started_at, duration_ms, outcome, http_status, response_excerpt };
+}
+
+/** What is due, claimed ahead of the senders. */
 class Claims {
-  private ready: BareDelivery[] = [];
-  private next = 0;
+  private ready: Delivery[] = [];
+  private place = 0;
   private claiming: Promise<void> | null = null;
   private exhausted = false;
 
-  async take(): Promise<BareDelivery | undefined> {
-    while (this.next === this.ready.length && !this.exhausted) await this.claim();
-    if (this.ready.length - this.next < CLAIM / 2 && !this.exhausted) void this.claim();
-    return this.ready[this.next++];
+  async next(): Promise<Delivery | undefined> {
+    while (this.place === this.ready.length && !this.exhausted) await this.claim();
+    if (this.ready.length - this.place < CLAIM / 2 && !this.exhausted) void this.claim();
+    return this.ready[this.place++];
   }
 
   private claim(): Promise<void> {
@@ -49,7 +123,7 @@ class Claims {
   }
 
   private async claimMore(): Promise<void> {
-    const { rows } = await pool.query<BareDelivery>({
+    const { rows } = await pool.query<Delivery>({
       name: 'claim',
       text: `with due as (
           select delivery_id from deliveries where state = 'pending' and not claimed and due_at <= now()
@@ -59,17 +133,17 @@ class Claims {
         returning deliveries.delivery_id, endpoint_id, body`,
     });
     this.exhausted = rows.length === 0;
-    this.ready = [...this.ready.slice(this.next), ...rows];
-    this.next = 0;
+    this.ready = [...this.ready.slice(this.place), ...rows];
+    this.place = 0;
   }
 }
 
-/** One statement in flight; attempts that end meanwhile go together in the next one. */
+/** One statement in flight; attempts that end meanwhile share the next one. */
 class Records {
-  private waiting: BareAttempt[] = [];
+  private waiting: Attempt[] = [];
   private busy: Promise<void> | null = null;
 
-  add(attempt: BareAttempt): void {
+  add(attempt: Attempt): void {
     this.waiting.push(attempt);
     this.busy ??= this.commit();
   }
@@ -79,32 +153,26 @@ class Records {
   }
 
   private async commit(): Promise<void> {
+    const columns = [
+      ...(['delivery_id', 'endpoint_id', 'started_at', 'duration_ms', 'outcome'] as const),
+      ...(['http_status', 'response_excerpt'] as const),
+    ];
     while (this.waiting.length > 0) {
       const batch = this.waiting;
       this.waiting = [];
-      const column = <K extends keyof BareAttempt>(name: K): BareAttempt[K][] =>
-        batch.map((each) => each[name]);
       await pool.query({
         name: 'record',
         text: `with ended as (
             select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
               $7::bytea[]) as a (delivery_id, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt)
-          ), kept as (
+          ), recorded as (
             insert into attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,
               response_excerpt)
             select delivery_id, 1, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt from ended
           )
           update deliveries set state = outcome, attempts = 1, claimed = false, finished_at = clock_timestamp()
           from ended where deliveries.delivery_id = ended.delivery_id`,
-        values: [
-          column('delivery_id'),
-          column('endpoint_id'),
-          column('started_at'),
-          column('duration_ms'),
-          column('outcome'),
-          column('http_status'),
-          column('response_excerpt'),
-        ],
+        values: columns.map((name) => batch.map((attempt) => attempt[name])),
       });
     }
     this.busy = null;

@@ -7,14 +7,14 @@ export interface Comparison {
   readonly label: string;
   readonly subject: string;
   readonly reference: string;
-  /** Absent: the ratio is only shown. */
+  /** Absent: the ratio is only printed. */
   readonly goal?: Goal;
 }
 
 export interface ComparisonResult {
   readonly label: string;
   readonly kind: 'speed' | 'time';
-  /** One ratio per round, of samples taken next to each other. */
+  /** One ratio per round, of neighbouring samples. */
   readonly ratios: readonly number[];
   readonly median: number;
   readonly min: number;

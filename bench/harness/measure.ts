@@ -15,9 +15,9 @@ export type Samples = ReadonlyMap<string, readonly Sample[]>;
 export const WARM_UP = -1;
 
 /**
- * Runs the variants in turns whose order changes (A B, B A, A B, ...), so that a machine that slows down for a while slows all of them.
- * Variants that take little time take several turns per round (`slices`), whose sum is the round's sample.
- * The warm-up runs each of them once and is thrown away.
+ * Alternates the variants in an order that changes (A B, B A, ...), so that a machine that slows down for a while slows all of them.
+ * Quick variants run several times per round (`slices`); the sum is the round's sample.
+ * The warm-up runs each of them once and is not counted.
  */
 export async function alternate(
   variants: readonly Variant[],
@@ -33,7 +33,7 @@ export async function alternate(
   for (let round = 0; round < rounds; round += 1) {
     const sums = new Map<string, Sample>();
     for (let slice = 0; slice < slices; slice += 1) {
-      const order = turn(variants, round * slices + slice);
+      const order = orderOf(variants, round * slices + slice);
       for (const variant of order) {
         progress(`round ${round + 1} of ${rounds}: ${variant.name}`);
         const { units, seconds } = await variant.run(round);
@@ -46,8 +46,8 @@ export async function alternate(
   return samples;
 }
 
-/** The order of a turn: another variant begins each time, and every second turn goes backwards, so that no one has a place. */
-function turn(variants: readonly Variant[], number: number): readonly Variant[] {
+/** Another variant is the first each time, and every second order is reversed, so that no variant has a fixed place. */
+function orderOf(variants: readonly Variant[], number: number): readonly Variant[] {
   const first = number % variants.length;
   const order = [...variants.slice(first), ...variants.slice(0, first)];
   return variants.length > 2 && number % 2 === 1 ? order.reverse() : order;

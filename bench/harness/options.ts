@@ -7,8 +7,6 @@ const GOAL_SIZES = {
   connections: 64,
   /** Reports per connection, variant and round. */
   reports: 200,
-  /** Appends of each writer, variant and turn, where the ledger follows. */
-  appends: 250,
   /** Users that reports go to. */
   users: 40,
   /** Payouts in the list. */
@@ -19,9 +17,7 @@ const GOAL_SIZES = {
   pages: 64,
   /** Deliveries per variant and round. */
   deliveries: 20_000,
-  /** Deliveries per round where each is a job of BullMQ on PostgreSQL. */
-  jobs: 2000,
-  /** Endpoints that deliveries are spread over, beside one. */
+  /** Endpoints that deliveries are spread over; they also go to one alone. */
   endpoints: 1000,
   /** Event batches of 1000 items per variant and round. */
   batches: 256,
@@ -42,13 +38,11 @@ const QUICK_SIZES: Sizes = {
   ...GOAL_SIZES,
   rounds: 3,
   reports: 15,
-  appends: 50,
   users: 12,
   payouts: 20_000,
   'user-payouts': 5000,
   pages: 16,
   deliveries: 2000,
-  jobs: 300,
   endpoints: 100,
   batches: 64,
   audited: 50_000,
@@ -65,7 +59,7 @@ ${Object.entries(GOAL_SIZES)
   .join('\n')}
 `;
 
-/** Reads the command line. Throws an Error whose message tells the user what is wrong. */
+/** Reads the command line. Throws an Error whose message says what is wrong. */
 export function readOptions(argv: readonly string[], rows: readonly string[]): Options {
   const sizes = Object.fromEntries(
     Object.keys(GOAL_SIZES).map((name) => [name, { type: 'string' as const }]),

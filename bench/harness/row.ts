@@ -3,7 +3,7 @@ import type { Checks } from './checks.js';
 import type { ComparisonResult } from './compare.js';
 import type { Options } from './options.js';
 
-/** What a row hands to its reader besides its checks. */
+/** The result of a row, without its checks. */
 export interface RowOutcome {
   readonly comparisons: readonly ComparisonResult[];
   /** Facts worth a line: what was measured, sizes, memory. */

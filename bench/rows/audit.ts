@@ -58,14 +58,14 @@ async function runAudit({ environment, options, checks, progress }: RowContext):
   return { comparisons: [], notes };
 }
 
-/** How many events it made. */
-async function seed(url: string, wanted: number): Promise<number> {
+/** How many events it wrote. */
+async function seed(url: string, count: number): Promise<number> {
   const database = await Database.connect({ url, poolSize: 1, migrations: MIGRATIONS });
   const { pool } = database;
   const merchant = randomUUID();
   try {
     await pool.query(EVENT_FORMS);
-    const payouts = Math.round((wanted - 2 * USERS) / EVENTS_OF_PAYOUT);
+    const payouts = Math.round((count - 2 * USERS) / EVENTS_OF_PAYOUT);
     await withEventMacs(url, MASTER_KEY, async () => {
       await pool.query(SEED_USERS, [USERS, merchant]);
       await pool.query(SEED_AUDITED, [USERS, payouts, merchant]);

@@ -1,8 +1,11 @@
 import type pg from 'pg';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/processes.js';
+import { MIGRATIONS } from '../../src/composition.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { migrate } from '../../src/platform/postgres/migrate.js';
+import { ringOf } from '../../test/support/key-ring.js';
 import { timed } from '../harness/measure.js';
-import type { Options } from '../harness/options.js';
 import {
   insertBareEndpoints,
   insertDeliveries,
@@ -10,10 +13,6 @@ import {
   type SeededEndpoint,
 } from '../seed/deliveries.js';
 import { POOL_SIZE } from '../support/bare.js';
-import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
-import { MIGRATIONS } from '../../src/composition.js';
-import { migrate } from '../../src/platform/postgres/migrate.js';
-import { ringOf } from '../../test/support/key-ring.js';
 import { ready } from '../support/children.js';
 import type { BenchEnvironment } from '../support/environment.js';
 import type { Receiver } from '../support/receiver.js';
@@ -21,27 +20,23 @@ import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
 const DATABASE = 'deliveries';
-/** POSTs under way at a time: the service's cap per endpoint, and that of every reference. */
-export const UNDER_WAY = 16;
+/** POSTs in flight at a time: the service's cap per endpoint, and that of the reference. */
+export const IN_FLIGHT = 16;
 /** How often the service sweeps. */
 const SWEEP_MS = 1000;
-/** How often the table is looked at once everything has arrived. */
-const LOOK_MS = 5;
+/** How often the table is read once everything has arrived. */
+const POLL_MS = 5;
 
 export interface DeliveryTarget {
   readonly name: string;
   readonly endpoints: readonly SeededEndpoint[];
-  deliveries(options: Options): number;
-  /**
-   * Makes that many deliveries and has them sent. Seconds from the moment at which somebody looks for what is due to the
-   * moment at which the last attempt is in the table.
-   */
+  /** Creates that many deliveries and has them sent. Seconds from the claim until the last attempt is in the table. */
   send(count: number, receiver: Receiver): Promise<number>;
   /** Deliveries that succeeded at the first attempt, and attempts. */
   recorded(): Promise<{ deliveries: number; attempts: number }>;
 }
 
-/** Those of the service: its database is migrated, and its key ring is there. */
+/** Those of the service: its database is migrated, and its key ring exists. */
 export async function signingSecrets(
   environment: BenchEnvironment,
   masterKey: Buffer,
@@ -58,17 +53,16 @@ export async function serviceDeliveries(
   masterKey: Buffer,
   secrets: SigningSecrets,
 ): Promise<DeliveryTarget[]> {
-  const { child, metricsPort } = await spawnService(environment, {
+  const { child, readyUrl } = await spawnService(environment, {
     name: DATABASE,
     env: { ROLES: 'worker', MASTER_KEY: masterKey.toString('hex') },
   });
-  await ready(child, `http://127.0.0.1:${metricsPort}/metrics`);
+  await ready(child, readyUrl);
   const pool = await environment.pool(DATABASE);
   await insertLanes(pool, endpoints);
   const target = (name: string, targets: readonly SeededEndpoint[]): DeliveryTarget => ({
     name,
     endpoints: targets,
-    deliveries: (options) => options.deliveries,
     send: async (count, receiver) => {
       const visible = await fill(environment, pool, 'webhooks', (client) =>
         insertDeliveries(client, 'webhooks.deliveries', targets, count, SERVICE_FIELDS, secrets),
@@ -84,16 +78,13 @@ export async function serviceDeliveries(
   return [target('one', endpoints.slice(0, 1)), target('many', endpoints)];
 }
 
-/**
- * When the first sweep after a moment began, in Unix milliseconds; asked when something has arrived. Each begins with a
- * sign of life. One that began before the moment and looked after it counts, too.
- */
-async function sweepAfter(pool: pg.Pool, moment: number): Promise<number> {
+/** When the first sweep after a time began, in Unix milliseconds. Each sweep begins with a heartbeat. */
+async function sweepAfter(pool: pg.Pool, time: number): Promise<number> {
   const { rows } = await pool.query<{ last: Date }>('select max(seen_at) as last from webhooks.senders');
-  return moment + ((rows[0]!.last.getTime() - moment) % SWEEP_MS);
+  return time + ((rows[0]!.last.getTime() - time) % SWEEP_MS);
 }
 
-/** What the service's rows have beside what all rows have. */
+/** Columns of the service alone. */
 const SERVICE_FIELDS = {
   is_test: false,
   state: 'pending',
@@ -102,28 +93,12 @@ const SERVICE_FIELDS = {
   created_at: new Date().toISOString(),
 };
 
-/** The bare loop, and one job per delivery on each backend of BullMQ. */
+/** The reference: a bare loop over one table, to one endpoint. */
 export async function bareDeliveries(
   environment: BenchEnvironment,
-  endpoints: readonly SeededEndpoint[],
-  redisUrl: string | null,
-): Promise<DeliveryTarget[]> {
-  const targets = [await bareTarget(environment, 'loop', 'deliveries-loop', endpoints, null)];
-  const onPostgres = await environment.database('jobs_postgres');
-  targets.push(await bareTarget(environment, 'jobs-postgres', 'deliveries-jobs', endpoints, onPostgres));
-  if (redisUrl !== null)
-    targets.push(await bareTarget(environment, 'jobs-redis', 'deliveries-jobs', endpoints, redisUrl));
-  return targets;
-}
-
-async function bareTarget(
-  environment: BenchEnvironment,
-  name: string,
-  program: string,
   all: readonly SeededEndpoint[],
-  queueUrl: string | null,
 ): Promise<DeliveryTarget> {
-  const database = name.replace('-', '_');
+  const [name, program] = ['loop', 'deliveries-loop'];
   const port = await freePort();
   const endpoints = all.slice(0, 1);
   const child = environment.children.start({
@@ -131,47 +106,44 @@ async function bareTarget(
     args: ['--import', 'tsx', fileURLToPath(new URL(`../bare/${program}.ts`, import.meta.url))],
     dir: environment.folder(name),
     env: {
-      DATABASE_URL: await environment.database(database),
+      DATABASE_URL: await environment.database(name),
       POOL_SIZE: String(POOL_SIZE),
       PORT: String(port),
-      UNDER_WAY: String(UNDER_WAY),
-      ...(queueUrl === null ? {} : { QUEUE_URL: queueUrl }),
+      IN_FLIGHT: String(IN_FLIGHT),
     },
   });
   await ready(child, `http://127.0.0.1:${port}/health/ready`);
-  const pool = await environment.pool(database);
+  const pool = await environment.pool(name);
   await insertBareEndpoints(pool, endpoints);
-  const post = async (path: string): Promise<void> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST' });
-    if (!response.ok) throw new Error(`${name}${path}: ${await response.text()}`);
+  const run = async (): Promise<void> => {
+    const response = await fetch(`http://127.0.0.1:${port}/run`, { method: 'POST' });
+    if (!response.ok) throw new Error(await response.text());
   };
   return {
     name,
     endpoints,
-    deliveries: (options) => (name === 'jobs-postgres' ? options.jobs : options.deliveries),
     send: async (count, receiver) => {
       await fill(environment, pool, 'public', (client) =>
         insertDeliveries(client, 'public.deliveries', endpoints, count, BARE_FIELDS),
       );
-      if (queueUrl !== null) await post('/fill');
       let end: Promise<void> | undefined;
       const seconds = await timed(async () => {
-        end = post('/run');
+        end = run();
         await Promise.race([end, receiver.all()]);
         await inTable(pool, 'public', count);
       });
       await end;
       return seconds;
     },
-    recorded: () => countRows(pool, 'public', queueUrl !== null),
+    recorded: () => countRows(pool, 'public'),
   };
 }
 
 const BARE_FIELDS = { state: 'pending', attempts: 0, claimed: false };
 
 /**
- * Deliveries that become visible all at once, in tables with nothing else in them. Before that the planner knows them, as
- * it does in a table that lives, and what is dirty is written out. Resolves to the moment, in Unix milliseconds.
+ * Deliveries that become visible all at once, in tables with nothing else in them. Before that the tables are analyzed
+ * and what is dirty is written out. Resolves to the time, in Unix milliseconds.
  */
 async function fill(
   environment: BenchEnvironment,
@@ -194,8 +166,8 @@ async function fill(
 }
 
 async function inTable(pool: pg.Pool, schema: string, count: number): Promise<void> {
-  const there = async (): Promise<boolean> => (await attemptsIn(pool, schema)) >= count;
-  await eventually(`${count} attempts in ${schema}`, there, 60_000, LOOK_MS);
+  const isComplete = async (): Promise<boolean> => (await attemptsIn(pool, schema)) >= count;
+  await eventually(`${count} attempts in ${schema}`, isComplete, 60_000, POLL_MS);
 }
 
 async function attemptsIn(pool: pg.Pool, schema: string): Promise<number> {
@@ -203,15 +175,10 @@ async function attemptsIn(pool: pg.Pool, schema: string): Promise<number> {
   return rows[0]!.n;
 }
 
-/** Where each delivery is a job, the queue keeps its state and not the table. */
-async function countRows(
-  pool: pg.Pool,
-  schema: string,
-  jobs = false,
-): Promise<{ deliveries: number; attempts: number }> {
+async function countRows(pool: pg.Pool, schema: string): Promise<{ deliveries: number; attempts: number }> {
   const { rows } = await pool.query<{ n: number }>(
     `select count(*)::int as n from ${schema}.deliveries join ${schema}.attempts using (delivery_id)
-     where outcome = 'succeeded' and http_status = 204 ${jobs ? '' : `and state = 'succeeded' and attempts = 1`}`,
+     where outcome = 'succeeded' and http_status = 204 and state = 'succeeded' and attempts = 1`,
   );
   return { deliveries: rows[0]!.n, attempts: await attemptsIn(pool, schema) };
 }

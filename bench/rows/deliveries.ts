@@ -1,46 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { ChaosRedis } from '../../test/chaos/support/webhooks/redis.js';
-import { compare, type Comparison } from '../harness/compare.js';
+import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { seedEndpoints } from '../seed/deliveries.js';
 import { isSigned, Receiver } from '../support/receiver.js';
 import {
   bareDeliveries,
+  IN_FLIGHT,
   serviceDeliveries,
   signingSecrets,
-  UNDER_WAY,
   type DeliveryTarget,
 } from './deliveries-targets.js';
 
-const COMPARISONS: readonly Comparison[] = [
-  {
-    label: 'beside a bare loop: claim 500, POST, group-committed record',
-    subject: 'one',
-    reference: 'loop',
-    goal: { atLeast: 0.6 },
-  },
-  {
-    label: 'beside one BullMQ job per delivery on PostgreSQL',
-    subject: 'one',
-    reference: 'jobs-postgres',
-    goal: { atLeast: 5 },
-  },
-  {
-    label: 'beside one BullMQ job per delivery on Redis',
-    subject: 'one',
-    reference: 'jobs-redis',
-    goal: { atLeast: 1.5 },
-  },
-  {
-    label: 'many endpoints beside one',
-    subject: 'many',
-    reference: 'one',
-    goal: { atLeast: 0.8 },
-  },
-];
-
-/** Webhook deliveries through the service, beside the least that could send them and one job for each. */
+/** Webhook deliveries through the service, compared with the least that could send them. */
 export const deliveriesRow: Row = {
   name: 'deliveries',
   title: 'webhook deliveries that are due, sent and recorded',
@@ -49,38 +21,44 @@ export const deliveriesRow: Row = {
 
 async function runDeliveries(context: RowContext): Promise<RowOutcome> {
   const { environment, options } = context;
-  context.progress('starting receiver, service and references');
+  context.progress('starting receiver, service and reference');
   const receiver = await Receiver.start(environment);
-  const redis = await ChaosRedis.start(environment.folder('redis')).catch(() => null);
-  try {
-    const masterKey = randomBytes(32);
-    const secrets = await signingSecrets(environment, masterKey);
-    const endpoints = seedEndpoints(options.endpoints, (index) => receiver.url(`hooks/${index}`), secrets);
-    const [service, bare] = [
-      await serviceDeliveries(environment, endpoints, masterKey, secrets),
-      await bareDeliveries(environment, endpoints, redis?.url ?? null),
-    ];
-    const variants = [...service, ...bare].map((target) => variantOf(context, receiver, target));
-    const samples = await alternate(variants, options.rounds, context.progress);
-    const comparisons = COMPARISONS.filter(({ reference }) => samples.has(reference));
-    return {
-      comparisons: comparisons.map((comparison) => compare(samples, comparison)),
-      notes: [
-        `${options.deliveries} deliveries per variant and round, ${options.jobs} where each is a job on PostgreSQL, ` +
-          `at most ${UNDER_WAY} under way; many endpoints are ${options.endpoints}`,
-        ...(redis === null ? ['redis-server did not start (is it installed?): its variant is left out'] : []),
-      ],
-    };
-  } finally {
-    await redis?.stop();
-  }
+  const masterKey = randomBytes(32);
+  const secrets = await signingSecrets(environment, masterKey);
+  const endpoints = seedEndpoints(options.endpoints, (index) => receiver.url(`hooks/${index}`), secrets);
+  const targets = [
+    ...(await serviceDeliveries(environment, endpoints, masterKey, secrets)),
+    await bareDeliveries(environment, endpoints),
+  ];
+  const variants = targets.map((target) => variantOf(context, receiver, target));
+  const samples = await alternate(variants, options.rounds, context.progress);
+  return {
+    comparisons: [
+      compare(samples, {
+        label: 'compared with a bare loop: claim 500, POST, group-committed record',
+        subject: 'one',
+        reference: 'loop',
+        goal: { atLeast: 0.6 },
+      }),
+      compare(samples, {
+        label: 'many endpoints compared with one',
+        subject: 'many',
+        reference: 'one',
+        goal: { atLeast: 0.8 },
+      }),
+    ],
+    notes: [
+      `${options.deliveries} deliveries per variant and round, at most ${IN_FLIGHT} in flight; ` +
+        `many endpoints are ${options.endpoints}`,
+    ],
+  };
 }
 
 function variantOf(context: RowContext, receiver: Receiver, target: DeliveryTarget): Variant {
   return {
     name: target.name,
     run: async (round) => {
-      const count = target.deliveries(context.options);
+      const count = context.options.deliveries;
       const when = `${target.name}, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
       await receiver.expect(count);
       const seconds = await target.send(count, receiver);

@@ -14,7 +14,7 @@ const SIZES = [
   { items: 100, batches: 4, atLeast: 0.4 },
   { items: 10, batches: 12, atLeast: 0.5 },
 ] as const;
-/** Bodies that differ; each is sent many times, as nothing that is measured here looks at what was sent before. */
+/** Bodies that differ; each is sent many times, as nothing that is measured here reads what was sent before. */
 const BODIES = 32;
 
 interface Target {
@@ -30,7 +30,7 @@ interface Sent {
   bytes: number;
 }
 
-/** POST events through the whole service, beside the least that could do the job. What processes batches is not running. */
+/** POST events through the whole service, compared with the least that could do the job. No batch is processed. */
 export const eventsAcceptRow: Row = {
   name: 'events-accept',
   title:
@@ -66,7 +66,7 @@ async function runAccept(context: RowContext): Promise<RowOutcome> {
     const samples = await alternate(variants, options.rounds, progress);
     comparisons.push(
       compare(samples, {
-        label: `batches of ${items}, beside bare Fastify: signature, JSON.parse, check by hand, one row`,
+        label: `batches of ${items}, compared with bare Fastify: signature, JSON.parse, check by hand, one row`,
         subject: 'service',
         reference: 'bare',
         goal: { atLeast },
@@ -94,8 +94,8 @@ function variantOf(
   return {
     name: target.name,
     run: async (round) => {
-      const made = bodies.map((body) => signed(who, 'POST', PATH, body));
-      const requests = Array.from({ length: count }, (_, i) => made[i % made.length]!);
+      const signedBodies = bodies.map((body) => signed(who, 'POST', PATH, body));
+      const requests = Array.from({ length: count }, (_, i) => signedBodies[i % signedBodies.length]!);
       await context.environment.checkpoint();
       const result = await load(target.baseUrl, requests, context.options.connections);
       const when = `${target.name}, ${items} items, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;

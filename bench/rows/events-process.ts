@@ -12,10 +12,10 @@ import { eventually } from '../support/wait.js';
 
 const ITEMS = 1000;
 const MONTHS_KEPT = 25;
-const LOOK_MS = 10;
+const POLL_MS = 10;
 const MERCHANT = randomUUID();
 
-/** Something that makes events of batches, on a database of its own. */
+/** A program that processes batches into events, on its own database. */
 interface Target {
   readonly name: string;
   readonly pool: pg.Pool;
@@ -136,7 +136,7 @@ async function serviceTarget(context: RowContext, name: string, earlier: number)
       if (earlier === 0) await pool.query(`truncate ${events}, tracking.event_ids`);
     },
     work: () =>
-      eventually('batches', async () => (await pool.query(waiting)).rowCount === 0, 600_000, LOOK_MS),
+      eventually('batches', async () => (await pool.query(waiting)).rowCount === 0, 600_000, POLL_MS),
   };
 }
 

@@ -18,12 +18,12 @@ interface Page {
 }
 
 /**
- * Reads the whole list through the service, page by page, and holds it against the table and against the reference:
+ * Reads the whole list through the service, page by page, and compares it with the table and with the reference:
  * sizes, order, no payout twice, none missing, the same bodies.
  */
 export async function checkWalk(
   context: RowContext,
-  made: Ledger,
+  seeded: Ledger,
   viaService: Fetcher,
   viaShell: Fetcher,
   pageSize: number,
@@ -57,14 +57,14 @@ export async function checkWalk(
     cursor = page.next_cursor;
     pages += 1;
   }
-  checks.equal('list: pages', pages, Math.ceil(made.payouts / pageSize));
+  checks.equal('list: pages', pages, Math.ceil(seeded.payouts / pageSize));
   checks.equal('list: pages of a wrong size', wrongSize, 0);
   checks.equal('list: payouts out of order', outOfOrder, 0);
-  checks.equal('list: different payouts in all pages', seen.size, made.payouts);
+  checks.equal('list: different payouts in all pages', seen.size, seeded.payouts);
   checks.equal('list: pages whose bodies differ between the variants', different, 0);
   const pool = await environment.pool(LEDGER);
   const { rows } = await pool.query<{ id: string }>('select id from payouts.payouts where merchant_id = $1', [
-    made.merchant.apiKey,
+    seeded.merchant.apiKey,
   ]);
   checks.equal(
     'list: payouts of the table that no page has',

@@ -11,10 +11,10 @@ import { checkWalk, type Walk } from './list-walk.js';
 const PAGE = 1000;
 /** Readers at a time: the lists of several merchants, or of several workers of one. */
 const READERS = 4;
-/** Turns of a variant within a round. */
+/** How often a variant runs within a round. */
 const SLICES = 8;
 
-/** Pages of 1000 payouts out of very many: how they are made, where they are, how they are filtered. */
+/** Pages of 1000 payouts out of very many: at any place, with any filter. */
 export const listRow: Row = {
   name: 'list',
   title: 'GET /merchants/v1/payouts, pages of 1000',
@@ -23,34 +23,34 @@ export const listRow: Row = {
 
 async function runList(context: RowContext): Promise<RowOutcome> {
   const { environment, options } = context;
-  const made = await ledger(context);
+  const seeded = await ledger(context);
   const pool = await environment.pool(LEDGER);
   context.progress('the table of the reference');
   await pool.query(OBJECTS_TABLE);
   await pool.query('vacuum analyze payouts.payouts');
-  // Without the worker's part nobody looks up the pending payouts of the seed on the chain while pages are read.
+  // Without a worker the pending payouts of the seed are not verified while pages are read.
   const service = await startService(environment, { name: LEDGER, env: { ROLES: 'api' } });
-  const bare = await startBare(environment, 'read-server', LEDGER, made.merchant);
-  const viaService = new Fetcher(service.baseUrl, made.merchant, READERS);
-  const viaShell = new Fetcher(bare.baseUrl, made.merchant, READERS);
+  const bare = await startBare(environment, 'read-server', LEDGER, seeded.merchant);
+  const viaService = new Fetcher(service.baseUrl, seeded.merchant, READERS);
+  const viaShell = new Fetcher(bare.baseUrl, seeded.merchant, READERS);
   try {
-    const walk = await checkWalk(context, made, viaService, viaShell, PAGE);
+    const walk = await checkWalk(context, seeded, viaService, viaShell, PAGE);
     const variants = [
       ...pageVariants(Math.ceil(options.pages / SLICES), walk, viaService, viaShell),
       ...placeVariants(Math.ceil(options.pages / SLICES), walk, viaShell),
-      ...filterVariants(Math.ceil(options.pages / SLICES), made, viaShell),
+      ...filterVariants(Math.ceil(options.pages / SLICES), seeded, viaShell),
     ];
     const samples = await alternate(variants, options.rounds, context.progress, SLICES);
     return {
       comparisons: [
         ...MAKING.map((each) => compare(samples, each)),
         compare(samples, {
-          label: 'last page beside the first',
+          label: 'last page compared with the first',
           subject: 'last',
           reference: 'first',
           goal: { atMost: 1.25 },
         }),
-        ...Object.keys(filters(made)).map((name) =>
+        ...Object.keys(filters(seeded)).map((name) =>
           compare(samples, {
             label: `filter: ${name}`,
             subject: name,
@@ -60,7 +60,7 @@ async function runList(context: RowContext): Promise<RowOutcome> {
         ),
       ],
       notes: [
-        `${made.payouts} payouts, ${walk.pages} pages; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
+        `${seeded.payouts} payouts, ${walk.pages} pages; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
         'the query and the objects run in one and the same shell; "whole service" is the signed GET through all of it',
       ],
     };
@@ -71,13 +71,13 @@ async function runList(context: RowContext): Promise<RowOutcome> {
 
 const MAKING: readonly Comparison[] = [
   {
-    label: "the service's query beside mapping rows and JSON.stringify",
+    label: "the service's query compared with mapping rows and JSON.stringify",
     subject: 'query',
     reference: 'objects',
     goal: { atLeast: 1.8 },
   },
   {
-    label: 'the whole service beside mapping rows in a bare shell',
+    label: 'the whole service compared with mapping rows in a bare shell',
     subject: 'service',
     reference: 'objects',
     goal: { atLeast: 1.1 },
@@ -136,8 +136,8 @@ function filters({ richUser, poorUser }: Ledger): Record<string, string> {
   };
 }
 
-function filterVariants(pages: number, made: Ledger, viaShell: Fetcher): Variant[] {
-  return Object.entries(filters(made)).map(([name, query]) =>
+function filterVariants(pages: number, seeded: Ledger, viaShell: Fetcher): Variant[] {
+  return Object.entries(filters(seeded)).map(([name, query]) =>
     reading(name, viaShell, Array<string>(pages).fill(`/query?page_size=${PAGE}&${query}`)),
   );
 }

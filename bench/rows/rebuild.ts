@@ -5,7 +5,7 @@ import { alternate, timed } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
 import { LEDGER, ledger, openLedgerViews } from '../seed/ledger.js';
 
-/** The read models of payouts made anew from the whole history. */
+/** The read models of payouts rebuilt from the whole history. */
 export const rebuildRow: Row = {
   name: 'rebuild',
   title: 'rebuild of the read models of payouts and balances from the first event',
@@ -14,7 +14,7 @@ export const rebuildRow: Row = {
 
 async function runRebuild(context: RowContext): Promise<RowOutcome> {
   const { environment, options, checks } = context;
-  const made = await ledger(context);
+  const seeded = await ledger(context);
   const views = await openLedgerViews(environment);
   const client = new pg.Client({ connectionString: await environment.database(LEDGER) });
   await client.connect();
@@ -49,17 +49,17 @@ async function runRebuild(context: RowContext): Promise<RowOutcome> {
     context.progress('comparing the rows');
     checks.equal('rows that differ from the reference', await differences(pool), { payouts: 0, balances: 0 });
     const rows = await pool.query<{ n: number }>('select count(*)::int as n from payouts.payouts');
-    checks.equal('payouts after the rebuilds', rows.rows[0]!.n, made.payouts);
+    checks.equal('payouts after the rebuilds', rows.rows[0]!.n, seeded.payouts);
     return {
       comparisons: [
         compare(samples, {
-          label: 'beside a fold in memory, COPY into fresh tables, then indexes',
+          label: 'compared with a fold in memory, COPY into fresh tables, then indexes',
           subject: 'service',
           reference: 'fold',
           goal: { atLeast: 0.75 },
         }),
       ],
-      notes: [`${events} events, ${made.payouts} payouts`],
+      notes: [`${events} events, ${seeded.payouts} payouts`],
     };
   } finally {
     await client.end();

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { startBareReports } from '../support/bare.js';
+import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
 import { startService } from '../support/service.js';
 import { signed, type Credentials, type SignedRequest } from '../support/sign.js';
@@ -23,7 +23,7 @@ interface Target {
   settled(accepted: number): Promise<void>;
 }
 
-/** POST payouts/report through the whole service, beside the least that could do the job and the naive way. */
+/** POST payouts/report through the whole service, compared with the least that could do the job and with three commits. */
 export const reportRow: Row = {
   name: 'report',
   title: 'POST /merchants/v1/payouts/report through the whole service, read models live',
@@ -36,7 +36,7 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   const service = await startService(environment, { name: 'report' });
   context.progress(`creating ${options.users} active users`);
   const users = await activeUsers(service, options.users);
-  const bare = await startBareReports(environment, service.merchant);
+  const bare = await startBare(environment, 'report-server', 'bare', service.merchant);
   const served = await environment.pool('report');
   const stored = await environment.pool('bare');
   const targets: Target[] = [
@@ -64,13 +64,13 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   return {
     comparisons: [
       compare(samples, {
-        label: 'beside bare Fastify, signature, one group-committed insert',
+        label: 'compared with bare Fastify, signature, one group-committed insert',
         subject: 'service',
         reference: 'group',
         goal: { atLeast: 0.2 },
       }),
       compare(samples, {
-        label: 'beside claim, event, response committed one by one',
+        label: 'compared with claim, event, response committed one by one',
         subject: 'service',
         reference: 'three',
         goal: { atLeast: 1 },

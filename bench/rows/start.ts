@@ -10,7 +10,7 @@ import { residentMiB } from '../support/memory.js';
 import { spawnService, startService } from '../support/service.js';
 
 const IDLE_MS = 5000;
-/** How often a process that is starting is asked; cheap, so that the asking does not slow the start. */
+/** How often a starting process is polled; cheap, so that polling does not slow the start. */
 const EVERY_MS = 4;
 
 interface Starting {
@@ -64,7 +64,7 @@ async function runStart(context: RowContext): Promise<RowOutcome> {
   return {
     comparisons: [
       compare(samples, {
-        label: 'beside a bare Fastify and pg process',
+        label: 'compared with a bare Fastify and pg process',
         subject: 'service',
         reference: 'bare',
         goal: { atMost: 3 },
@@ -87,16 +87,16 @@ async function spawnBare({ environment }: RowContext): Promise<Starting> {
   return { child, port };
 }
 
-/** Resolves when GET `path` on the loopback port returns 200 for the first time. Throws after `patienceMs`. */
-async function firstResponse(port: number, path: string, patienceMs = 60_000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!(await ask(port, path))) {
-    if (performance.now() > deadline) throw new Error(`port ${port} was not ready in ${patienceMs / 1000} s`);
+/** Resolves when GET `path` on the loopback port returns 200 for the first time. Throws after `timeoutMs`. */
+async function firstResponse(port: number, path: string, timeoutMs = 60_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isReady(port, path))) {
+    if (performance.now() > deadline) throw new Error(`port ${port} was not ready in ${timeoutMs / 1000} s`);
     await sleep(EVERY_MS);
   }
 }
 
-function ask(port: number, path: string): Promise<boolean> {
+function isReady(port: number, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () =>

@@ -24,7 +24,7 @@ with payout as (
 ), known as (
   select *, bench.facts(id, $3, md5('user ' || u)::uuid::text, amount::numeric(12, 2)::text, hash, '{"order":"A-' || i || '"}') as facts
   from payout
-), told as (
+), logged as (
   select i, 0 as step, 'payout-' || id as stream, 0 as revision, 'payout.reported.v1' as type,
     bench.reported(facts, created_at, created_at + interval '1 day') as data, created_at as at from known
   union all
@@ -44,4 +44,4 @@ with payout as (
 insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
 select 2 * $1::int + row_number() over (order by i, step, stream), stream, revision, md5(stream || ' ' || revision)::uuid, type, data,
   '{"merchant_id":"' || $3 || '","request_id":"' || md5('request ' || i)::uuid || '"}', at + interval '1 second'
-from told`;
+from logged`;

@@ -40,7 +40,7 @@ export async function insertLanes(pool: pg.Pool, endpoints: readonly SeededEndpo
   );
 }
 
-/** The same for the references: secrets in clear, so that opening them costs nothing. */
+/** The same for the reference: secrets in clear, so that opening them costs nothing. */
 export async function insertBareEndpoints(
   pool: pg.Pool,
   endpoints: readonly SeededEndpoint[],

@@ -1,5 +1,5 @@
 /**
- * The events of a million payouts, made by PostgreSQL in the very form the service stores them in. The functions below
+ * The events of a million payouts, written by PostgreSQL in the very form in which the service stores them. The functions below
  * are checked against events that came through the API (see ledger.ts), so the seed stays honest when the form changes.
  */
 
@@ -7,8 +7,8 @@
 export const EVENT_FORMS = `
 create schema if not exists bench;
 
-create or replace function bench.iso(moment timestamptz) returns text language sql immutable as $$
-  select to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+create or replace function bench.iso(at timestamptz) returns text language sql immutable as $$
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
 create or replace function bench.facts(
@@ -46,7 +46,7 @@ $$;
 export const FORM_MISMATCHES = `
 with stored as (
   select type, data as text, data::jsonb as data from event_store.events where type = $1
-), made as (
+), expected as (
   select type, text, data, bench.facts(data->>'payout_id', data->>'merchant_id', data->>'user_id', data->>'amount',
     data->>'transaction_hash', data->>'custom_metadata') as facts
   from stored
@@ -61,16 +61,16 @@ select count(*)::int as stored, (count(*) filter (where text is distinct from ca
   when 'payout.expired.v1' then
     bench.expired(facts, data->>'reason', (data->>'expired_at')::timestamptz)
 end))::int as different
-from made
+from expected
 `;
 
-/** How many payouts are under way between a report and its outcome. */
+/** How many payouts are reported between a report and its outcome. */
 export const OUTCOME_LAG = 500;
 
 /**
  * $1 number of payouts, $2 merchant, $3 user ids, $4 payouts of the first user, $5 first position.
  * The first user has $4 payouts spread evenly, the second user 10, the others share the rest. One fifth is pending,
- * a tenth expired, the rest received. Pairs of payouts share a creation time, so that only the id tells them apart.
+ * a tenth expired, the rest received. Pairs of payouts share a creation time, so that only the id distinguishes them.
  */
 export const SEED_EVENTS = `
 with params as (

@@ -15,7 +15,7 @@ import { masterKeyOf, Views } from './views.js';
 export const LEDGER = 'ledger';
 /** Users that share what the first two users do not have. */
 const OTHER_USERS = 30;
-/** Payouts of each outcome that come through the API, to hold the seed against. */
+/** Payouts of each outcome that come through the API, to compare the seed with. */
 const HONEST = 3;
 const WINDOW_SECONDS = 5;
 
@@ -30,15 +30,13 @@ export interface Ledger {
   readonly payouts: number;
 }
 
-const made = new WeakMap<BenchEnvironment, Promise<Ledger>>();
+const created = new WeakMap<BenchEnvironment, Promise<Ledger>>();
 
-/** The ledger of a run, made when the first row asks for it. */
+/** The ledger of a run, created for the first row that needs it. */
 export function ledger(context: RowContext): Promise<Ledger> {
-  const known = made.get(context.environment);
-  if (known !== undefined) return known;
-  const making = make(context);
-  made.set(context.environment, making);
-  return making;
+  const known = created.get(context.environment) ?? create(context);
+  created.set(context.environment, known);
+  return known;
 }
 
 /** The service's own rebuild on the ledger. */
@@ -46,7 +44,7 @@ export async function openLedgerViews(environment: BenchEnvironment): Promise<Vi
   return Views.open(await environment.database(LEDGER), join(environment.folder(LEDGER), 'secrets.json'));
 }
 
-async function make(context: RowContext): Promise<Ledger> {
+async function create(context: RowContext): Promise<Ledger> {
   const { environment, options, checks } = context;
   context.progress('ledger: users and a few payouts through the API');
   const service = await startService(environment, {
@@ -119,7 +117,7 @@ async function throughTheApi(service: Service, userId: string, pool: pg.Pool): P
   await sleep(500);
 }
 
-/** Number of events written. Indexes are made afterwards; the sequence of positions goes on behind the seed. */
+/** Number of events written. Indexes are created afterwards; the sequence of positions continues after the seed. */
 async function seedEvents(
   pool: pg.Pool,
   merchantId: string,
@@ -162,18 +160,18 @@ async function seedEvents(
 }
 
 /** The read models hold what the events say, counted from the events themselves. */
-async function checkViews({ checks, options }: RowContext, pool: pg.Pool, made: Ledger): Promise<void> {
+async function checkViews({ checks, options }: RowContext, pool: pg.Pool, ledger: Ledger): Promise<void> {
   const one = async (sql: string, params: unknown[] = []): Promise<unknown> =>
     (await pool.query<{ n: unknown }>(sql, params)).rows[0]!.n;
   const listed = 'select count(*)::int as n from payouts.payouts where merchant_id = $1';
-  checks.equal('ledger: rows in the list', await one(listed, [made.merchant.apiKey]), made.payouts);
+  checks.equal('ledger: rows in the list', await one(listed, [ledger.merchant.apiKey]), ledger.payouts);
   const ofUser = 'select count(*)::int as n from payouts.payouts where user_id = $1';
   checks.equal(
     'ledger: payouts of the rich user',
-    await one(ofUser, [made.richUser]),
+    await one(ofUser, [ledger.richUser]),
     options['user-payouts'],
   );
-  checks.equal('ledger: payouts of the poor user', await one(ofUser, [made.poorUser]), 10);
+  checks.equal('ledger: payouts of the poor user', await one(ofUser, [ledger.poorUser]), 10);
   const totals = (from: string): string =>
     `select json_object_agg(status, total order by status) as n from (${from}) totals`;
   const fromEvents = totals(`

@@ -46,7 +46,7 @@ export class Views {
     );
   }
 
-  /** Builds the read models anew from the first event. Number of events. */
+  /** Rebuilds the read models from the first event. Number of events. */
   async rebuild(): Promise<number> {
     const { registry, checkpoints, codec, store, database } = this;
     const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, store, database);

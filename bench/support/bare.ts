@@ -12,11 +12,6 @@ export interface BareServer {
   readonly child: Child;
 }
 
-/** The references of the report row, in the database `bare` of the same PostgreSQL. */
-export function startBareReports(environment: BenchEnvironment, who: Credentials): Promise<BareServer> {
-  return startBare(environment, 'report-server', 'bare', who);
-}
-
 /** Starts a program of bench/bare on a database and waits until it responds. */
 export async function startBare(
   environment: BenchEnvironment,

@@ -5,7 +5,7 @@ import { stopProcess, until } from '../../sandbox/processes.js';
 
 export interface ChildOptions {
   readonly name: string;
-  /** `node` unless told otherwise. */
+  /** `node` by default. */
   readonly command?: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -66,8 +66,8 @@ export class Children {
 }
 
 /** Waits until the URL returns 200; the child's last words go into the error when it ends or takes too long. */
-export async function ready(child: Child, url: string, patienceMs = 180_000): Promise<void> {
-  const came = await until(async () => child.exited() !== null || (await responds(url)), patienceMs);
+export async function ready(child: Child, url: string, timeoutMs = 180_000): Promise<void> {
+  const came = await until(async () => child.exited() !== null || (await responds(url)), timeoutMs);
   if (came && child.exited() === null) return;
   throw new Error(`${url} did not come up (${child.exited() ?? 'no response'}):\n${lastWords(child.log)}`);
 }

@@ -17,7 +17,7 @@ export interface Chain {
 const CHAIN_ID = 31337;
 
 /**
- * What a run stands on: a folder of its own, a PostgreSQL of its own (durable, as in production) and the processes
+ * What a run needs: its own folder, its own PostgreSQL (durable, as in production) and the processes
  * it started. {@link BenchEnvironment.close} ends them all and removes the folder.
  */
 export class BenchEnvironment {
@@ -32,7 +32,7 @@ export class BenchEnvironment {
   ) {}
 
   static async start(): Promise<BenchEnvironment> {
-    // Inside the folder of a test run, whose end kills whatever works in there, also after a test that timed out.
+    // Inside the folder of a test run, whose end kills the processes in there, also after a test that timed out.
     const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
     // PostgreSQL may run as another user, who has to pass through.
     chmodSync(dir, 0o711);
@@ -79,7 +79,7 @@ export class BenchEnvironment {
     return pool;
   }
 
-  /** The dev chain with the test USDC, started when it is first asked for. */
+  /** The dev chain with the test USDC, started on first use. */
   chain(): Promise<Chain> {
     this.deployed ??= this.startChain();
     return this.deployed;

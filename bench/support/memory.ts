@@ -13,7 +13,7 @@ export function residentMiB(pid: number): number {
   }
 }
 
-/** The most resident memory that a process has had so far, in MiB; 0 once it is gone. Linux alone tells. */
+/** The most resident memory that a process has had so far, in MiB; 0 once it is gone. On Linux alone. */
 export function peakMiB(pid: number): number {
   try {
     const kib = /^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -1,5 +1,5 @@
 /**
- * The receiver that all variants of the deliveries row send to, in a process of its own: returns 204 over kept-alive
+ * The receiver that all variants of the deliveries row send to, in its own process: returns 204 over kept-alive
  * connections and keeps the id of every request. It reads HTTP by hand, because it shares the machine with what it
  * measures. A second port is for the bench: POST /expect?count=N begins a count, GET /first returns when a request
  * has come, GET /all when N have.

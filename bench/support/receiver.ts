@@ -4,9 +4,9 @@ import { freePort } from '../../sandbox/processes.js';
 import { ready } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
-/** What had come when the receiver was asked. */
+/** What has come so far. */
 export interface Received {
   readonly requests: number;
   /** Different `webhook-id`s. */
@@ -42,21 +42,21 @@ export class Receiver {
 
   /** Forgets what came and expects that many requests. */
   async expect(count: number): Promise<void> {
-    await this.ask(`/expect?count=${count}`);
+    await this.get(`/expect?count=${count}`);
   }
 
   /** Resolves when the first request of the count has come. */
   first(): Promise<Received> {
-    return this.ask('/first');
+    return this.get('/first');
   }
 
   /** Resolves when all requests of the count have come. Throws when they never do. */
   all(): Promise<Received> {
-    return this.ask('/all');
+    return this.get('/all');
   }
 
-  private async ask(path: string): Promise<Received> {
-    const response = await fetch(this.control + path, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  private async get(path: string): Promise<Received> {
+    const response = await fetch(this.control + path, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return (await response.json()) as Received;
   }
 }

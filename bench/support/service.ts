@@ -18,26 +18,40 @@ export interface Service {
   readonly exchange: SandboxFile['exchange'];
 }
 
+/** Where service processes run: their folders, their database, their chain. */
+export type ServiceHost = Pick<BenchEnvironment, 'children' | 'folder' | 'chain' | 'database'>;
+
 export interface ServiceOptions {
-  /** Name of its folder and, when not told otherwise, of its database. */
+  /** Name of its folder and, unless `database` is given, of its database. */
   readonly name: string;
   readonly database?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Arguments of `node` before the program, such as --cpu-prof. */
-  readonly nodeArgs?: readonly string[];
+  /** The program, unless it is that of this build. */
+  readonly main?: string;
+  /** The command that runs `node` with these arguments, unless it is `node` itself. */
+  readonly wrap?: (argv: readonly string[]) => { readonly command: string; readonly args: readonly string[] };
+}
+
+/** A service process that was started and may not be ready. */
+export interface SpawnedService {
+  readonly child: Child;
+  readonly dir: string;
+  readonly port: number;
+  readonly widgetPort: number;
+  /** Returns 200 once the process works. */
+  readonly readyUrl: string;
 }
 
 /** The service as it is deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. */
-export async function startService(environment: BenchEnvironment, options: ServiceOptions): Promise<Service> {
-  const { child, port, dir } = await spawnService(environment, options);
-  const baseUrl = `http://127.0.0.1:${port}`;
-  await ready(child, `${baseUrl}/health/ready`);
+export async function startService(host: ServiceHost, options: ServiceOptions): Promise<Service> {
+  const { child, port, dir, readyUrl } = await spawnService(host, options);
+  await ready(child, readyUrl);
   // Written last, after the merchants were registered.
   const file = join(dir, 'sandbox.json');
   if (!(await until(() => existsSync(file), 10_000))) throw new Error(`${file} was not written`);
   const sandbox = JSON.parse(readFileSync(file, 'utf8')) as SandboxFile;
   return {
-    baseUrl,
+    baseUrl: `http://127.0.0.1:${port}`,
     child,
     merchant: credentials(sandbox.merchant),
     secondMerchant: credentials(sandbox.second_merchant),
@@ -46,22 +60,20 @@ export async function startService(environment: BenchEnvironment, options: Servi
 }
 
 /** Starts the process and does not wait for it. */
-export async function spawnService(
-  environment: BenchEnvironment,
-  options: ServiceOptions,
-): Promise<{ child: Child; port: number; metricsPort: number; dir: string }> {
-  if (!existsSync(MAIN)) throw new Error('dist/main.js is missing: run npm run build');
-  const dir = environment.folder(options.name);
-  const chain = await environment.chain();
+export async function spawnService(host: ServiceHost, options: ServiceOptions): Promise<SpawnedService> {
+  const { name, database = name, env = {}, main = MAIN, wrap } = options;
+  if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
+  const dir = host.folder(name);
+  const chain = await host.chain();
   const [port, widgetPort, payPort, metricsPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
-  const child = environment.children.start({
+  const child = host.children.start({
     name: 'service',
-    args: [...(options.nodeArgs ?? []), MAIN],
+    ...(wrap === undefined ? { args: [main] } : wrap([process.execPath, main])),
     dir,
     env: {
       MODE: 'sandbox',
       DATA_DIR: dir,
-      DATABASE_URL: await environment.database(options.database ?? options.name),
+      DATABASE_URL: await host.database(database),
       CHAIN_RPC_URL: chain.rpcUrl,
       USDC_ADDRESS: chain.usdcAddress,
       PORT: String(port),
@@ -71,12 +83,16 @@ export async function spawnService(
       RATE_LIMIT_PER_MINUTE: '10000000',
       RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
       LOG_FILE: join(dir, 'service.json.log'),
-      ...options.env,
+      ...env,
     },
   });
-  return { child, port: port!, metricsPort: metricsPort!, dir };
+  const servesApi = (env['ROLES'] ?? 'api').includes('api');
+  const readyUrl = servesApi
+    ? `http://127.0.0.1:${port}/health/ready`
+    : `http://127.0.0.1:${metricsPort}/metrics`;
+  return { child, dir, port: port!, widgetPort: widgetPort!, readyUrl };
 }
 
-function credentials(merchant: SandboxFile['merchant']): Credentials {
+export function credentials(merchant: SandboxFile['merchant']): Credentials {
   return { apiKey: merchant.api_key, privateKey: merchant.private_key };
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks every `everyMs` until it is true. Throws when it takes longer than `patienceMs`. */
+/** Polls every `everyMs` until it is true. Throws when it takes longer than `timeoutMs`. */
 export async function eventually(
   what: string,
   condition: () => Promise<boolean>,
-  patienceMs = 60_000,
+  timeoutMs = 60_000,
   everyMs = 50,
 ): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${patienceMs / 1000} s in vain: ${what}`);
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
     await sleep(everyMs);
   }
 }

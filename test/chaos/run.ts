@@ -4,262 +4,142 @@ import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
 import { fairness } from './suites/fairness.js';
 import { fuzz } from './suites/fuzz.js';
-import { giantReceipts } from './suites/giant-receipts.js';
-import { hostile } from './suites/hostile.js';
-import { keys } from './suites/keys.js';
 import { killApp, killBoth, killPostgres } from './suites/kills.js';
+import { lyingNode } from './suites/lying-node.js';
 import { onboarding } from './suites/onboarding.js';
-import { ordinaryLife } from './suites/ordinary-life.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
-import { races } from './suites/races.js';
-import { lyingNode } from './suites/lying-node.js';
+import { ordinaryLife } from './suites/ordinary-life.js';
 import { reorganisations } from './suites/reorganisations.js';
 import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
-import { standstill } from './suites/standstill.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
+import { standstill } from './suites/standstill.js';
 import { tamperings } from './suites/tamperings.js';
 import { twoVersions } from './suites/two-versions.js';
 import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
-interface Entry {
+interface UsualRun {
   readonly suite: Suite;
   readonly count: number;
   readonly of: string;
-  /** What merchants and operators rely on, and this suite holds. */
-  readonly promise: string;
 }
 
-const SUITES: Readonly<Record<string, Entry>> = {
-  repeats: {
-    suite: repeats,
-    count: 12,
-    of: 'rounds',
-    promise: 'a request repeated under its Idempotency-Key runs once (contract.md 4.2, 4.3)',
-  },
-  failpoints: {
-    suite: failpoints,
-    count: 2,
-    of: 'turns over all points',
-    promise: 'a request that a crash interrupted is repeated under its key and runs once (contract.md 4.3)',
-  },
-  'kill-app': {
-    suite: killApp,
-    count: 100,
-    of: 'kills',
-    promise:
-      'what had a 201 is stored, verified and delivered once, although the service crashes (contract.md 4.3, 11.2, 13.7)',
-  },
-  'kill-postgres': {
-    suite: killPostgres,
-    count: 100,
-    of: 'kills',
-    promise: 'the same, although PostgreSQL crashes; the service continues without an operator',
-  },
-  'kill-both': {
-    suite: killBoth,
-    count: 30,
-    of: 'kills',
-    promise: 'the same, although both crash at once',
-  },
-  sigterm: {
-    suite: sigterm,
-    count: 20,
-    of: 'terminations',
-    promise: 'a deploy cuts off no request that was accepted (contract.md 4.3)',
-  },
-  races: {
-    suite: races,
-    count: 5,
-    of: 'rounds',
-    promise:
-      'two workers give a payout one outcome, and a transfer confirms one payout (contract.md 10.3, 10.6)',
-  },
-  deliveries: {
-    suite: deliveries,
-    count: 100,
-    of: 'kills',
-    promise: 'every delivery arrives, unchanged and signed, although workers crash (contract.md 13.2, 13.7)',
-  },
-  fairness: {
-    suite: fairness,
-    count: 1,
-    of: 'rounds',
-    promise: 'a slow or hanging receiver delays no delivery of others (contract.md 14.5)',
-  },
-  events: {
-    suite: events,
-    count: 100,
-    of: 'kills between 202 and processing',
-    promise: 'an accepted event is stored once and forwarded (contract.md 17.1, 17.5, 17.10)',
-  },
-  'order-races': {
-    suite: orderRaces,
-    count: 10_000,
-    of: 'interleavings',
-    promise:
-      'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
-  },
-  orders: {
-    suite: orders,
-    count: 100,
-    of: 'kills',
-    promise:
-      'an order and its deposits survive crashes, outages of the node and stopped processes (contract.md 23)',
-  },
-  onboarding: {
-    suite: onboarding,
-    count: 100,
-    of: 'kills',
-    promise:
-      'a person ends active with one identity check, one wallet and one card (contract.md 18.20, 18.23)',
-  },
-  fuzz: {
-    suite: fuzz,
-    count: 100_000,
-    of: 'requests',
-    promise: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
-  },
-  'giant-receipts': {
-    suite: giantReceipts,
-    count: 3,
-    of: 'rounds',
-    promise: 'the transactions of one merchant delay no payout of others (contract.md 10.1)',
-  },
-  'lying-node': {
-    suite: lyingNode,
-    count: 10,
-    of: 'rounds',
-    promise: 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
-  },
-  'skewed-clock': {
-    suite: skewedClock,
-    count: 6,
-    of: 'rounds',
-    promise: 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
-  },
-  reorganisations: {
-    suite: reorganisations,
-    count: 1000,
-    of: 'reorganisations',
-    promise: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
-  },
-  standstill: {
-    suite: standstill,
-    count: 40,
-    of: 'processes that are stopped',
-    promise: 'a process that is stopped delays no other (contract.md 7.2)',
-  },
-  keys: {
-    suite: keys,
-    count: 5,
-    of: 'rotations',
-    promise: 'the master key is replaced without a failed request (keys.md)',
-  },
-  'two-versions': {
-    suite: twoVersions,
-    count: 5,
-    of: 'rounds',
-    promise: 'during a deploy old and new processes lose nothing (contract.md 7.3)',
-  },
-  'ordinary-life': {
-    suite: ordinaryLife,
-    count: 1000,
-    of: 'runs',
-    promise: 'an audit of everything that a merchant may do is in order (auditing.md)',
-  },
-  tamperings: {
-    suite: tamperings,
-    count: 10_000,
-    of: 'tamperings',
-    promise:
-      'any change in the database is detected and located, and no forged event has an effect (auditing.md)',
-  },
-  hostile: {
-    suite: hostile,
-    count: 3,
-    of: 'times 100 at once',
-    promise: 'no receiver holds an attempt, a socket or memory (contract.md 14.2)',
-  },
-  'slow-readers': {
-    suite: slowReaders,
-    count: 1,
-    of: 'turns over all attacks',
-    promise: 'no client takes the process from others (limits.md)',
-  },
+const SUITES = {
+  repeats: { suite: repeats, count: 12, of: 'rounds' },
+  failpoints: { suite: failpoints, count: 2, of: 'rounds over all points' },
+  'kill-app': { suite: killApp, count: 100, of: 'kills' },
+  'kill-postgres': { suite: killPostgres, count: 100, of: 'kills' },
+  'kill-both': { suite: killBoth, count: 30, of: 'kills' },
+  sigterm: { suite: sigterm, count: 20, of: 'terminations' },
+  deliveries: { suite: deliveries, count: 100, of: 'kills' },
+  fairness: { suite: fairness, count: 1, of: 'rounds' },
+  events: { suite: events, count: 100, of: 'kills between 202 and processing' },
+  'order-races': { suite: orderRaces, count: 10_000, of: 'interleavings' },
+  orders: { suite: orders, count: 100, of: 'kills' },
+  onboarding: { suite: onboarding, count: 100, of: 'kills' },
+  fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
+  'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
+  'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
+  reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
+  standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
+  'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
+  'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
+  tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
+  'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
+} satisfies Readonly<Record<string, UsualRun>>;
+
+/** What merchants and operators rely on, and each suite holds. */
+const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
+  repeats: 'a request repeated under its Idempotency-Key runs once (contract.md 4.2, 4.3)',
+  failpoints: 'a request that a crash interrupted is repeated under its key and runs once (contract.md 4.3)',
+  'kill-app':
+    'what had a 201 is stored, verified and delivered once, although the service crashes (contract.md 4.3, 11.2, 13.7)',
+  'kill-postgres': 'the same, although PostgreSQL crashes; the service continues without an operator',
+  'kill-both': 'the same, although both crash at once',
+  sigterm: 'a deploy cuts off no request that was accepted (contract.md 4.3)',
+  deliveries: 'every delivery arrives, unchanged and signed, although workers crash (contract.md 13.2, 13.7)',
+  fairness: 'a slow or hanging receiver delays no delivery of others (contract.md 14.5)',
+  events: 'an accepted event is stored once and forwarded (contract.md 17.1, 17.5, 17.10)',
+  'order-races':
+    'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
+  orders:
+    'an order and its deposits survive crashes, outages of the node and stopped processes (contract.md 23)',
+  onboarding:
+    'a person ends active with one identity check, one wallet and one card (contract.md 18.20, 18.23)',
+  fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
+  'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
+  'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
+  reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
+  standstill: 'a process that is stopped delays no other (contract.md 7.2)',
+  'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
+  'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
+  tamperings:
+    'any change in the database is detected and located, and no forged event has an effect (auditing.md)',
+  'slow-readers': 'no client delays others or exhausts the memory of the process (limits.md)',
 };
 
-const QUEUES = ['postgres', 'redis'] as const;
+/** Options of a few suites, each with its values; the first is the default of `--queue`. */
+const CHOICES = { queue: ['postgres', 'redis'], kill: EVENT_VICTIMS, attack: ATTACKS } as const;
 
 /**
  * `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. Without
  * arguments each suite with its promise.
  */
 async function main(): Promise<number> {
-  const names = ['count', 'queue', 'kill', 'attack', ...SIZES];
-  const parsed = parseArgs({
+  const names = ['count', ...Object.keys(CHOICES), ...SIZES];
+  const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: {
-      ...Object.fromEntries(names.map((name) => [name, { type: 'string' } as const])),
-      help: { type: 'boolean' },
-    },
+    options: Object.fromEntries(names.map((name) => [name, { type: 'string' } as const])),
   });
-  const { positionals } = parsed;
-  const values: Readonly<Record<string, string | boolean | undefined>> = parsed.values;
-  if (values['help'] === true || positionals.length + Object.keys(values).length === 0) {
+  const [name] = positionals;
+  if (name === undefined) {
     console.log(usage());
     return 0;
   }
-  const chosen = SUITES[positionals[0] ?? ''];
-  const given = (name: string): number | undefined =>
-    values[name] === undefined ? undefined : Number(values[name]);
-  const count = given('count') ?? chosen?.count;
-  const sizes = SIZES.flatMap((name) => given(name) ?? []);
-  const queue = QUEUES.find((each) => each === (values['queue'] ?? 'postgres'));
-  const wrong = [count, ...sizes].some((each) => !Number.isInteger(each) || each! < 1);
-  const kill = EVENT_VICTIMS.find((each) => each === values['kill']);
-  const attack = ATTACKS.find((each) => each === values['attack']);
-  const unknown =
-    (values['kill'] !== undefined && kill === undefined) ||
-    (values['attack'] !== undefined && attack === undefined);
-  if (chosen === undefined || count === undefined || wrong || queue === undefined || unknown) {
+  const sizes = Object.fromEntries(
+    ['count', ...SIZES].flatMap((size) => (values[size] === undefined ? [] : [[size, Number(values[size])]])),
+  ) as Readonly<Partial<Record<'count' | (typeof SIZES)[number], number>>>;
+  const isWrong =
+    Object.values(sizes).some((size) => !Number.isInteger(size) || size < 1) ||
+    Object.entries(CHOICES).some(
+      ([option, choices]) =>
+        values[option] !== undefined && !(choices as readonly unknown[]).includes(values[option]),
+    );
+  const chosen = (SUITES as Readonly<Record<string, UsualRun>>)[name];
+  if (chosen === undefined || isWrong) {
     console.error(usage());
     return 2;
   }
+  const { suite, of, count = chosen.count } = { ...chosen, ...sizes };
   const say = (line: string): void => console.log(line);
   const verdict = new Verdict(say);
   const began = performance.now();
-  say(`${positionals[0]}: ${count} ${chosen.of}`);
+  say(`${name}: ${count} ${of}`);
   try {
-    const entries = SIZES.flatMap((name) =>
-      given(name) === undefined ? [] : [[name, given(name)] as const],
-    );
-    const sized = Object.fromEntries(entries);
-    const picked = { ...(kill === undefined ? {} : { kill }), ...(attack === undefined ? {} : { attack }) };
-    await chosen.suite({ count, verdict, say, queue, sizes: sized, ...picked });
+    await suite({ count, verdict, say, sizes, ...values });
   } catch (error) {
-    verdict.expect(false, 'the suite came to its end', (error as Error).stack ?? String(error));
+    verdict.expect(false, 'the suite ends', (error as Error).stack ?? String(error));
   }
-  say(`${positionals[0]}: ${verdict.summary()} (${seconds(performance.now() - began)})`);
+  say(`${name}: ${verdict.summary()} (${seconds(performance.now() - began)})`);
   return verdict.broken.length === 0 ? 0 : 1;
 }
 
 function usage(): string {
-  const suites = Object.entries(SUITES).map(
-    ([name, { count, of, promise }]) => `  ${name.padEnd(15)} ${promise}\n${' '.repeat(18)}${count} ${of}`,
-  );
-  const sizes = SIZES.map((name) => `[--${name} N]`).join(' ');
+  const suites = Object.entries(SUITES).map(([name, { count, of }]) => {
+    const promise = PROMISES[name as keyof typeof SUITES];
+    return `  ${name.padEnd(15)} ${promise}\n${' '.repeat(18)}${count} ${of}`;
+  });
   return `npm run chaos -- <suite> [--count N]: each suite with its promise, and the count unless --count is given
 
 ${suites.join('\n')}
 
-sizes that some take: ${sizes}
-deliveries and fairness take more: [--queue postgres|redis]
-events takes more: [--kill ${EVENT_VICTIMS.join('|')}]
-slow-readers takes more: [--attack ${ATTACKS.join('|')}]`;
+sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
+deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
+events accepts [--kill ${CHOICES.kill.join('|')}]
+slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
 }
 
 process.exitCode = await main();

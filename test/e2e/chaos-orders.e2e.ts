@@ -4,13 +4,13 @@ import { orders } from '../chaos/suites/orders.js';
 import { hold, HOLD_MS } from '../chaos/support/hold.js';
 
 test.concurrent(
-  'whatever meets on an order at two processes, it has one history, and its money is accounted for',
+  '60 interleavings of actions and deposits at two processes leave each order one history, and its money is accounted for',
   () => hold(orderRaces, 60),
   HOLD_MS,
 );
 
 test.concurrent(
-  'killed at points of its way, no order is lost, doubled or stuck, and each deposit is credited once',
+  'after kills at two failpoints no order is lost, doubled or stuck, and each deposit is credited once',
   () => hold(orders, 2, { seconds: 3, 'lease-ms': 100 }),
   HOLD_MS,
 );

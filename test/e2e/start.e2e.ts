@@ -9,7 +9,7 @@ import { freePort, isAlive, until } from '../../sandbox/processes.js';
 import type { SandboxFile } from '../../sandbox/announce.js';
 import { CHAIN_ID } from '../support/chain.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
-import { startRedis } from '../support/redis.js';
+import { TestRedis } from '../support/redis.js';
 import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/signed-client.js';
 
@@ -111,7 +111,7 @@ describe('npm start', () => {
   test(
     'stops within the grace when Redis, where its queue is, went down',
     async () => {
-      const redis = await startRedis();
+      const redis = await TestRedis.start();
       if (!redis) throw new Error('redis-server is missing and cannot be installed here');
       const [started] = await startSandbox(specFolder('sandbox'), { QUEUE_URL: redis.url });
       await redis.stop();
@@ -192,7 +192,7 @@ describe('npm run demo', () => {
   test(
     'starts its own sandbox where none runs, with the queue on Redis, and stops it',
     async () => {
-      const redis = await startRedis();
+      const redis = await TestRedis.start();
       const dataDir = specFolder('sandbox');
       const demo = run('demo.mjs', {
         DATA_DIR: dataDir,

@@ -9,7 +9,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
-import { startRedis, type TestRedis } from '../support/redis.js';
+import { TestRedis } from '../support/redis.js';
 import { eventually } from '../support/eventually.js';
 import { WebhookWorker } from '../support/webhook-worker.js';
 
@@ -21,7 +21,7 @@ let receiver: TestReceiver;
 let merchantId: string;
 
 beforeAll(async () => {
-  [redis, databaseUrl] = await Promise.all([startRedis(), testDatabaseUrl()]);
+  [redis, databaseUrl] = await Promise.all([TestRedis.start(), testDatabaseUrl()]);
 }, 200_000);
 afterAll(async () => {
   await redis?.stop();

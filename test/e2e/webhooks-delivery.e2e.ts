@@ -9,7 +9,7 @@ import {
 import { RequestTestDelivery } from '../../src/contexts/webhooks/application/delivery-commands.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { TestReceiver } from '../support/receiver.js';
-import { startRedis, type TestRedis } from '../support/redis.js';
+import { TestRedis } from '../support/redis.js';
 import { eventually } from '../support/eventually.js';
 import { WebhookWorker } from '../support/webhook-worker.js';
 
@@ -17,7 +17,7 @@ let redis: TestRedis | null;
 let databaseUrl: string;
 
 beforeAll(async () => {
-  [redis, databaseUrl] = await Promise.all([startRedis(), testDatabaseUrl()]);
+  [redis, databaseUrl] = await Promise.all([TestRedis.start(), testDatabaseUrl()]);
 }, 200_000);
 afterAll(async () => {
   await redis?.stop();

@@ -10,7 +10,7 @@ import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { eventually } from '../support/eventually.js';
 import { WebhookWorker } from '../support/webhook-worker.js';
 
-/** Instead of the 30 s of production, at which `npm run chaos -- hostile` runs the same receivers. */
+/** Instead of the 30 s of production. */
 const TIMEOUT_MS = 2500;
 /** Less than a second deadline. */
 const LATE_MS = 2000;

@@ -1,4 +1,4 @@
-/** Where faults are planted, and the suites that are asked after the specs next to the file, because they are its tests. */
+/** Where faults are planted, and the suites that run after the specs next to the file, because they are its tests. */
 export interface Area {
   readonly name: string;
   readonly files: RegExp;

@@ -4,7 +4,7 @@ import { SuiteFolder } from '../support/jest/suite-folder.mjs';
 /** A fault that makes a loop endless throws after so many rounds. */
 const MAX_HITS = 10_000_000;
 
-/** Hands out which mutants the spec reached, before its world is taken down; after the first failure only hooks run. */
+/** Hands out which mutants the spec reached, before its world is removed; after the first failure only hooks run. */
 export default class MutantEnvironment extends TestEnvironment {
   folder = new SuiteFolder();
 

@@ -1,4 +1,4 @@
-// Runs one spec after the other in one warm process, each with the mutant that is asked for. Jest alone costs two seconds
+// Runs one spec after the other in one warm process, each with the requested mutant. Jest alone costs two seconds
 // per start. Says `failed` with the first test that fails, and `ended` when the spec is over.
 import { readFileSync } from 'node:fs';
 import { readConfig } from 'jest-config';

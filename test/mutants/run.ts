@@ -12,7 +12,7 @@ import { SpecProcess, type SpecResult } from './spec-process.js';
 const MIN_NOTICED = 0.9;
 const FIRST_RUN_MS = 300_000;
 /** A fault that so many specs have reached in vain is not noticed. */
-const MAX_ASKED = 3;
+const MAX_SPECS = 3;
 
 /** `npm run mutants -- --count N --seed S`: 0 when nine of ten faults are noticed, 1 when not, 2 for a wrong call. */
 async function main(): Promise<number> {
@@ -101,33 +101,33 @@ async function survivorsOf(
   let done = 0;
   const work = async (runner: SpecProcess): Promise<void> => {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const asked = await isNoticed(mutant, runner);
+      const missedBy = await isNoticed(mutant, runner);
       done += 1;
-      if (asked === null) continue;
+      if (missedBy === null) continue;
       survivors.push(mutant);
       const { file, line, original, replacement } = mutant;
       console.log(
-        `\n${file}:${line} ${asked} (${done} done)\n  - ${oneLine(original)}\n  + ${oneLine(replacement)}`,
+        `\n${file}:${line} ${missedBy} (${done} done)\n  - ${oneLine(original)}\n  + ${oneLine(replacement)}`,
       );
     }
     runner.stop();
   };
-  /** Null when a spec notices, otherwise what was asked. */
+  /** Null when a spec notices, otherwise which specs did not. */
   const isNoticed = async ({ id, file }: Mutant, runner: SpecProcess): Promise<string | null> => {
-    const asked: string[] = [];
+    const ran: string[] = [];
     const { suites } = areaOf(file)!;
     for (const spec of [...new Set([...nearest(file), ...suites])]) {
       // A suite takes as long as a hundred specs: it is for faults that no spec reaches.
-      if (asked.length === MAX_ASKED || (asked.length > 0 && spec.endsWith('.e2e.ts'))) break;
+      if (ran.length === MAX_SPECS || (ran.length > 0 && spec.endsWith('.e2e.ts'))) break;
       const usual = withoutFault.get(spec) ?? (await runner.run(spec, null, FIRST_RUN_MS));
       if (!withoutFault.has(spec) && usual.failed) console.log(`left out, it fails without a fault: ${spec}`);
       withoutFault.set(spec, usual);
       if (usual.failed || !usual.reached.includes(id)) continue;
       const { failed } = await runner.run(spec, id, 10_000 + 6 * usual.ms);
       if (failed) return null;
-      asked.push(spec);
+      ran.push(spec);
     }
-    return asked.length === 0 ? 'is reached by no spec' : `is not noticed by ${asked.join(', ')}`;
+    return ran.length === 0 ? 'is reached by no spec' : `is not noticed by ${ran.join(', ')}`;
   };
   await Promise.all(processes.map(work));
   return survivors;

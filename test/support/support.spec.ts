@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestChain } from './chain.js';
 import { Redis } from 'ioredis';
 import { testDatabase, type TestDatabase } from './postgres.js';
-import { startRedis } from './redis.js';
+import { TestRedis } from './redis.js';
 
 let chain: TestChain;
 let db: TestDatabase;
@@ -44,7 +44,7 @@ test('a transfer of somebody without USDC is mined and reverts', async () => {
 });
 
 test('a test Redis responds', async () => {
-  const redis = await startRedis();
+  const redis = await TestRedis.start();
   if (redis === null) return;
   const client = new Redis(redis.url);
   expect(await client.ping()).toBe('PONG');

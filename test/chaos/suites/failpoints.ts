@@ -3,9 +3,15 @@ import type { SignedRequest } from '../../../bench/support/sign.js';
 import type { Service } from '../../../bench/support/service.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { FAILPOINTS, type Failpoint } from '../../../src/platform/failpoints.js';
-import { checkEvents, checkViews, countEvents, viewsAgree } from '../support/books.js';
-import { CREATE_USER, keyed, REGISTER_ENDPOINT, REPORT, type Operation } from '../support/operations.js';
-import { activePayee } from '../support/payees.js';
+import { checkBooks, countEvents, viewsAgree } from '../support/books.js';
+import {
+  activePayee,
+  CREATE_USER,
+  keyed,
+  REGISTER_ENDPOINT,
+  REPORT,
+  type Operation,
+} from '../support/payouts.js';
 import { RawConnection, type RawResponse, type Outcome } from '../support/raw-connection.js';
 import { portOf, Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
@@ -14,8 +20,8 @@ import { Tally, type Verdict } from '../support/verdict.js';
 /** From this point on the events are committed: the retry must be a replay. Before `commit.sent` there is nothing yet. */
 const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'response.ready', 'response.sent'];
 const RETRIES = 20;
-/** What each turn kills; a merchant has no more than ten endpoints, enough for one turn. */
-const TURNS: readonly (readonly Operation[])[] = [
+/** What each round kills; a merchant has no more than ten endpoints, enough for one round. */
+const ROUNDS: readonly (readonly Operation[])[] = [
   [REPORT],
   [REPORT, CREATE_USER, REGISTER_ENDPOINT],
   [REPORT, CREATE_USER],
@@ -23,7 +29,7 @@ const TURNS: readonly (readonly Operation[])[] = [
 
 /**
  * A process dies at each named point of a keyed request, as with `kill -9`, and the request is sent again under its key:
- * in even turns once, to another process; in odd turns many times at once, to the process started in its place.
+ * in even rounds once, to another process; in odd rounds many times at once, to the process started in its place.
  * One event, 201, and read models that agree.
  */
 export const failpoints: Suite = async (options) => {
@@ -31,9 +37,9 @@ export const failpoints: Suite = async (options) => {
   try {
     const other = await shared.service('other');
     const payees = new Map<string, string>();
-    for (let turn = 0; turn < options.count; turn += 1) {
+    for (let round = 0; round < options.count; round += 1) {
       for (const point of FAILPOINTS) {
-        for (const operation of TURNS[Math.min(turn, TURNS.length - 1)]!) {
+        for (const operation of ROUNDS[Math.min(round, ROUNDS.length - 1)]!) {
           if (point === 'views.waited' && !operation.waitsForViews) continue;
           const doomed = await shared.service('service', { FAILPOINT: point });
           const { merchant } = doomed;
@@ -41,7 +47,7 @@ export const failpoints: Suite = async (options) => {
           const userId = known ?? (await activePayee(other.baseUrl, merchant)).id;
           payees.set(merchant.apiKey, userId);
           const how =
-            turn % 2 === 0
+            round % 2 === 0
               ? { replace: () => Promise.resolve(other), atOnce: 1 }
               : { replace: () => shared.service('service'), atOnce: RETRIES };
           const service = await dieAndRetry({ point, operation, userId, doomed, ...how }, shared, options);
@@ -50,8 +56,7 @@ export const failpoints: Suite = async (options) => {
         }
       }
     }
-    await checkEvents(shared.pool, options.verdict);
-    await checkViews(shared.pool, options.verdict);
+    await checkBooks(shared.pool, options.verdict);
   } finally {
     await shared.close();
   }
@@ -62,9 +67,9 @@ interface Death {
   readonly operation: Operation;
   readonly userId: string;
   readonly doomed: Service;
-  /** The process that takes over. */
+  /** Starts the process that continues. */
   readonly replace: () => Promise<Service>;
-  /** How many retries go to it in the same moment. */
+  /** How many retries go to it at the same time. */
   readonly atOnce: number;
 }
 
@@ -97,7 +102,7 @@ async function dieAndRetry(
   return service;
 }
 
-/** So many at the same moment, then one more. */
+/** So many at the same time, then one more. */
 async function retry(service: Service, atOnce: number, request: () => SignedRequest): Promise<Outcome[]> {
   const send = async (): Promise<Outcome> => {
     const connection = await RawConnection.open(portOf(service));

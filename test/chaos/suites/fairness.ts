@@ -1,24 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../../bench/support/wait.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 import { expectedDeliveries, type Expected } from '../support/webhooks/expected.js';
-import type { Manner } from '../support/webhooks/receiver-protocol.js';
-import type { AllSeen } from '../support/webhooks/receivers.js';
+import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
 import { Stage } from '../support/webhooks/stage.js';
-import type { Worker } from '../support/webhooks/worker.js';
 
-/** One endpoint in ten is slow: by turns it never responds, never ends its response, or has a name that never resolves. */
+/** One endpoint in ten is slow: it never responds, never ends its response, or has a name that never resolves. */
 const SLOW_OF = 10;
 /** Deliveries to one endpoint at once, from one process. */
 const CAP = 16;
 const P99_MS = 100;
-/** What a worker has in flight when SIGTERM comes is given back after ten seconds. */
+/** What a worker has in flight when SIGTERM comes is requeued after ten seconds. */
 const EXIT_MS = 35_000;
-/** After the load: what goes to prompt endpoints is there within this time. */
+/** After the load: what goes to prompt endpoints arrives within this time. */
 const REST_MS = 10_000;
 
 /**
- * A steady load on many endpoints of which one in ten hangs for the whole time-out. All others get all of their
+ * A steady load on many endpoints of which one in ten hangs for the whole timeout. All others get all of their
  * deliveries, 99 % of them within {@link P99_MS} from due to sent, and no endpoint gets more than its cap at once.
  */
 export const fairness: Suite = async (options) => {
@@ -28,61 +26,60 @@ export const fairness: Suite = async (options) => {
 async function playRound(options: SuiteOptions): Promise<void> {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
   const { endpoints = 100, rate = 200, seconds = 60, workers: processes = 1 } = sizes;
-  const timeoutMs = sizes['timeout-ms'] ?? 30_000;
   const stage = await Stage.open({
     endpoints,
     queue,
-    mannerOf,
-    env: { WEBHOOK_TIMEOUT_MS: String(timeoutMs) },
+    behaviorOf,
+    env: { WEBHOOK_TIMEOUT_MS: String(sizes['timeout-ms'] ?? 30_000) },
   });
   const workers = Array.from({ length: processes }, (_, n) => stage.worker(`worker-${n + 1}`));
   try {
     await Promise.all(workers.map((each) => each.spawn()));
     await Promise.all(workers.map((each) => each.ready()));
-    const memory = new Memory(workers);
     const offered = await offer(stage, rate, seconds);
     say(`${offered} deliveries offered in ${seconds} s, to ${endpoints} endpoints of which a tenth hangs`);
-    if (stage.dns === null) say('no silent DNS server without root: endpoints with such names are left out');
+    if (stage.dns === null) say('without root there are no endpoints with names that never resolve');
     const expected = await expectedDeliveries(stage.pool, stage.merchants.hooks);
-    const prompt = new Map([...expected].filter(([, { hook }]) => hook.manner === 'prompt'));
-    await eventually(
+    const prompt = new Map([...expected].filter(([, { hook }]) => hook.behavior === 'prompt'));
+    const { receivers } = stage;
+    await verdict.eventually(
       'all deliveries to prompt endpoints',
-      async () => (await stage.receivers.accepted()) >= prompt.size,
+      async () => receivers.accepted >= prompt.size,
       REST_MS,
-    ).catch((error: Error) => verdict.expect(false, error.message));
-    // An attempt is recorded a moment after its response.
+    );
+    // An attempt is recorded shortly after its response.
     await sleep(500);
-    const seen = await stage.receivers.seen();
-    const missing = [...prompt.keys()].filter((id) => !((seen.arrived.get(id)?.accepted ?? 0) > 0));
+    const missing = [...prompt.keys()].filter((id) => !((receivers.arrived.get(id)?.accepted ?? 0) > 0));
     verdict.none(missing, 'a delivery to a prompt endpoint was not accepted');
-    const repeated = [...prompt.keys()].filter((id) => (seen.arrived.get(id)?.at.length ?? 0) > 1);
+    const repeated = [...prompt.keys()].filter((id) => (receivers.arrived.get(id)?.at.length ?? 0) > 1);
     verdict.none(repeated, 'a delivery to a prompt endpoint came twice');
-    verdict.none(seen.faults, 'a request that no delivery explains');
+    verdict.none(receivers.faults, 'a request that no delivery explains');
     say(`${prompt.size - missing.length} of ${prompt.size} to prompt endpoints delivered`);
-    await checkLateness(stage, prompt, seen, options);
-    await checkSlow(stage, seen, processes, options);
-    memory.stop();
-    say(`memory of a worker: ${memory.first} MiB at first, ${memory.most} MiB at most`);
-    for (const each of workers) verdict.equal(each.exited, null, 'the worker lives');
+    await checkLateness(stage, prompt, receivers, options);
+    verdict.expect(
+      receivers.maxOpen <= CAP * processes,
+      'no endpoint has more than its cap open at once',
+      receivers.maxOpen,
+    );
+    for (const each of workers) verdict.equal(each.exited(), null, 'the worker lives');
     await terminate(stage, workers, options);
   } finally {
     await stage.close();
   }
 }
 
-function mannerOf(place: number, silentNames: boolean): Manner {
+function behaviorOf(place: number, deadNames: boolean): Behavior {
   if (place % SLOW_OF !== 0) return 'prompt';
-  const manners: readonly Manner[] = silentNames ? ['hangs', 'drips', 'unresolved'] : ['hangs', 'drips'];
-  return manners[(place / SLOW_OF) % manners.length]!;
+  const slow: readonly Behavior[] = deadNames ? ['hangs', 'drips', 'unresolved'] : ['hangs', 'drips'];
+  return slow[(place / SLOW_OF) % slow.length]!;
 }
 
-/** Events at even distances, the merchants by turns. How many deliveries they make. */
+/** Events at even distances, of one merchant after the other. How many deliveries they make. */
 async function offer({ merchants }: Stage, rate: number, forSeconds: number): Promise<number> {
   const began = performance.now();
   let offered = 0;
-  for (let turn = 0; offered < rate * forSeconds; turn += 1) {
-    const made = await merchants.publish(merchants.ids[turn % merchants.ids.length]!);
-    offered += made;
+  for (let n = 0; offered < rate * forSeconds; n += 1) {
+    offered += await merchants.publish(merchants.ids[n % merchants.ids.length]!);
     const ahead = (offered / rate) * 1000 - (performance.now() - began);
     if (ahead > 0) await sleep(ahead);
   }
@@ -93,7 +90,7 @@ async function offer({ merchants }: Stage, rate: number, forSeconds: number): Pr
 async function checkLateness(
   stage: Stage,
   prompt: ReadonlyMap<string, Expected>,
-  { arrived }: AllSeen,
+  { arrived }: Receivers,
   { say, verdict, sizes = {} }: SuiteOptions,
 ): Promise<void> {
   const bound = sizes['p99-ms'] ?? P99_MS;
@@ -102,10 +99,14 @@ async function checkLateness(
        extract(epoch from started_at)::float8 * 1000 as sent
      from webhooks.deliveries join webhooks.attempts using (delivery_id) where attempt = 1 and state = 'succeeded'`,
   );
-  const judged = rows.filter(({ delivery_id }) => prompt.has(delivery_id));
-  verdict.equal(judged.length, prompt.size, 'deliveries to prompt endpoints recorded as sent and succeeded');
-  const sent = judged.map((row) => row.sent - row.due);
-  const came = judged.map((row) => (arrived.get(row.delivery_id)?.at[0] ?? Infinity) - row.due);
+  const recorded = rows.filter(({ delivery_id }) => prompt.has(delivery_id));
+  verdict.equal(
+    recorded.length,
+    prompt.size,
+    'deliveries to prompt endpoints recorded as sent and succeeded',
+  );
+  const sent = recorded.map((row) => row.sent - row.due);
+  const came = recorded.map((row) => (arrived.get(row.delivery_id)?.at[0] ?? Infinity) - row.due);
   say(`from due to sent:    ${describe(sent)}`);
   say(`from due to arrived: ${describe(came)}`);
   verdict.expect(percentile(sent, 0.99) < bound, `p99 from due to sent is under ${bound} ms`, describe(sent));
@@ -116,8 +117,8 @@ async function checkLateness(
     `p99 from due to arrived is under ${later} ms`,
     describe(came),
   );
-  // Moments of sending are kept in whole milliseconds.
-  const early = judged.filter((row, n) => came[n]! < row.sent - row.due - 2);
+  // Times of sending are stored in whole milliseconds.
+  const early = recorded.filter((row, n) => came[n]! < row.sent - row.due - 2);
   verdict.none(early, 'a delivery arrived before it was sent');
 }
 
@@ -126,29 +127,10 @@ function describe(ms: readonly number[]): string {
   return `p50 ${of(0.5)}, p99 ${of(0.99)}, p99.9 ${of(0.999)}, max ${of(1)}`;
 }
 
-async function checkSlow(
-  stage: Stage,
-  { mostOpen }: AllSeen,
-  processes: number,
-  { say, verdict }: SuiteOptions,
-): Promise<void> {
-  const most = Math.max(0, ...mostOpen.values());
-  verdict.expect(most <= CAP * processes, 'no endpoint has more than its cap open at once', most);
-  const { rows } = await stage.pool.query<{ attempts: number; held: number; waiting: number }>(
-    `select (select count(*)::int from webhooks.attempts where outcome = 'retry') as attempts,
-       count(leased_by)::int as held, count(*) filter (where leased_by is null and due_at <= now())::int as waiting
-     from webhooks.deliveries where state = 'pending'`,
-  );
-  const { attempts, held, waiting } = rows[0]!;
-  say(
-    `slow endpoints: at most ${most} open at one, ${attempts} timed out, ${held} held, ${waiting} due and waiting`,
-  );
-}
-
 /** SIGTERM while deliveries hang: the processes end in time, and what they held is free for others. */
 async function terminate(
   { pool }: Stage,
-  workers: readonly Worker[],
+  workers: readonly ServiceProcess[],
   { say, verdict }: SuiteOptions,
 ): Promise<void> {
   const began = performance.now();
@@ -165,21 +147,4 @@ async function terminate(
   );
   verdict.equal(rows[0]!.held, 0, 'deliveries held after SIGTERM');
   say(`SIGTERM: ${ends.join(', ')} after ${(tookMs / 1000).toFixed(1)} s, nothing held`);
-}
-
-/** Resident memory of the largest worker, looked at twice a second. */
-class Memory {
-  readonly first: number;
-  most: number;
-  private readonly timer: NodeJS.Timeout;
-
-  constructor(workers: readonly Worker[]) {
-    const now = (): number => Math.max(...workers.map((each) => each.residentMiB));
-    this.first = this.most = now();
-    this.timer = setInterval(() => (this.most = Math.max(this.most, now())), 500);
-  }
-
-  stop(): void {
-    clearInterval(this.timer);
-  }
 }

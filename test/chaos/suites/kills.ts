@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
-import { victimOf } from '../support/postgres-victim.js';
-import type { Sandbox } from '../support/sandbox.js';
+import { restart, type Sandbox } from '../support/sandbox.js';
 import { storm } from '../support/storm.js';
-import { between, percentile, seconds, type Suite } from '../support/suite.js';
+import { percentile, seconds, type Suite } from '../support/suite.js';
 
-/** One kill in so many hits a service that has only begun to start. */
+/** One kill in so many hits a service that is still starting. */
 const DURING_START = 0.15;
 const RECOVERY_MS = 60_000;
 
@@ -14,28 +12,21 @@ export const killApp: Suite = (options) =>
   storm(options, async (sandbox) => {
     const before = serversOf(sandbox);
     await sandbox.kill();
-    const early = Math.random() < DURING_START;
     const began = performance.now();
-    sandbox.spawn();
-    if (early) {
-      await sleep(between(50, 1500));
-      await sandbox.kill();
-      sandbox.spawn();
-    }
-    await sandbox.ready();
+    const isKilledTwice = await restart(sandbox, DURING_START);
     const took = seconds(performance.now() - began);
-    options.verdict.equal(serversOf(sandbox), before, 'the servers that the killed service left are adopted');
-    return `killed${early ? ', and again while starting' : ''}; ready after ${took}`;
+    options.verdict.equal(serversOf(sandbox), before, 'the servers of the killed service are adopted');
+    return `killed${isKilledTwice ? ', and again while starting' : ''}; ready after ${took}`;
   });
 
 /** `kill -9` of the PostgreSQL server or of one backend under load: the service survives and starts it again. */
 export const killPostgres: Suite = async (options) => {
   const recoveries: number[] = [];
   await storm(options, async (sandbox, load) => {
-    const { pid, name } = victimOf(sandbox);
+    const { pid, name } = sandbox.postgresVictim();
     const began = performance.now();
     process.kill(pid, 'SIGKILL');
-    const back = await until(
+    const recovered = await until(
       () => sandbox.exited() !== null || load.acknowledgedBegunAfter(began),
       RECOVERY_MS,
     );
@@ -44,7 +35,7 @@ export const killPostgres: Suite = async (options) => {
     options.verdict.equal(sandbox.exited(), null, 'the service survives');
     if (sandbox.exited() !== null)
       throw new Error(`the service ended with its PostgreSQL:\n${sandbox.lastWords()}`);
-    options.verdict.expect(back, `reports are acknowledged again within ${seconds(RECOVERY_MS)}`);
+    options.verdict.expect(recovered, `reports are acknowledged again within ${seconds(RECOVERY_MS)}`);
     return `${name} killed; a report begun later was acknowledged after ${seconds(took)}`;
   });
   options.say(
@@ -59,12 +50,8 @@ export const killBoth: Suite = (options) =>
     if (postmaster !== null) process.kill(postmaster, 'SIGKILL');
     await sandbox.kill();
     const began = performance.now();
-    sandbox.spawn();
-    await sandbox.ready();
-    options.verdict.expect(
-      sandbox.postmaster !== postmaster,
-      'another PostgreSQL took the place of the killed one',
-    );
+    await restart(sandbox, 0);
+    options.verdict.expect(sandbox.postmaster !== postmaster, 'another PostgreSQL replaces the killed one');
     return `both killed; ready after ${seconds(performance.now() - began)}`;
   });
 

@@ -1,48 +1,39 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { eventually } from '../../../bench/support/wait.js';
 import { rpc } from '../../../sandbox/chain.js';
-import { ORDER_STATUSES, type OrderStatus } from '../../../src/contexts/exchange/domain/order-events.js';
+import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
 import type { ApiResponse } from '../../support/signed-client.js';
 import { runAudit } from '../support/audit.js';
-import { Random } from '../support/fuzz/random.js';
 import { interleaving, type Step } from '../support/orders/interleaving.js';
-import { checkMoney, historiesOf, ordersSettled, type Sent } from '../support/orders/order-facts.js';
-import { Treasury } from '../support/payees.js';
+import { checkMoney, historiesOf, ordersSettled, SALE } from '../support/orders/order-facts.js';
+import type { Order, Sent } from '../support/orders/order-facts.js';
+import { Random } from '../support/random.js';
 import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
-/** How long an order waits for its deposit, and how many are under way at once. */
+/** How long an order waits for its deposit, and how many are in progress at once. */
 const EXPIRY_SECONDS = 2;
 const AT_ONCE = 150;
-const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const SETTLE_MS = 300_000;
 const MAX_RETRIES = 10;
 const BLOCK_MS = 200;
 
-interface Order {
-  readonly id: string;
-  readonly status: OrderStatus;
-  readonly amount_from: string;
-  readonly deposit_address: string;
-  readonly expires_at: string;
-}
-
 /** A response to a merchant about an order; times are of `performance.now()`. */
-interface Told {
+interface Reply {
   readonly kind: Step['kind'];
   readonly status: number;
   readonly order: Order | null;
-  readonly askedAt: number;
-  readonly toldAt: number;
+  readonly sentAt: number;
+  readonly receivedAt: number;
 }
 
 /**
- * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (pending at first) and the expiry meet on one
+ * `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits (pending at first) and expiry meet on one
  * order each, half at one process and half at another. All of it follows from `--seed`.
  */
 export const orderRaces: Suite = async (options) => {
@@ -80,12 +71,11 @@ export const orderRaces: Suite = async (options) => {
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker));
     say(`played ${count} interleavings in ${seconds(performance.now() - began)}; ${race.tally.toString()}`);
-    await eventually(
-      'every order has its end, and every deposit is recorded',
+    await verdict.eventually(
+      'every order ends, and every deposit is recorded',
       () => ordersSettled(shared.pool, race.sent),
       SETTLE_MS,
-    ).catch((error: Error) => verdict.expect(false, error.message));
-    say(`settled ${seconds(performance.now() - began)} after the first order`);
+    );
     await race.checkResponses();
     await checkMoney(shared.pool, race.sent, verdict, say);
     say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
@@ -99,7 +89,7 @@ export const orderRaces: Suite = async (options) => {
 class Race {
   readonly sent: Sent[] = [];
   readonly tally = new Tally();
-  private readonly told = new Map<string, readonly Told[]>();
+  private readonly replies = new Map<string, readonly Reply[]>();
 
   constructor(
     private readonly clients: readonly ExchangeClient[],
@@ -111,42 +101,43 @@ class Race {
   async play(random: Random, number: number): Promise<void> {
     const { atTheEnd, steps } = interleaving(random);
     const key = randomUUID();
-    const { response: made } = await this.patient('order', () =>
-      this.clients[number % 2]!.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }, key),
+    const { response: created } = await this.retried('order', () =>
+      this.clients[number % 2]!.order(SALE, key),
     );
-    if (made.status !== 201)
-      return this.options.verdict.expect(false, `an order got ${made.status}`, made.text);
-    const { order } = made.json<{ order: Order }>();
+    if (created.status !== 201)
+      return this.options.verdict.expect(false, `an order got ${created.status}`, created.text);
+    const { order } = created.json<{ order: Order }>();
     const start = atTheEnd
       ? performance.now() + Date.parse(order.expires_at) - Date.now()
       : performance.now();
-    const told = await Promise.all(
+    const replies = await Promise.all(
       steps.map(async (step) => {
         await sleep(Math.max(0, start + step.atMs - performance.now()));
-        return step.kind === 'deposit' ? this.deposit(order, step) : this.ask(order, step.kind, step.process);
+        return step.kind === 'deposit' ? this.deposit(order, step) : this.act(order, step.kind, step.process);
       }),
     );
-    this.told.set(
+    this.replies.set(
       order.id,
-      told.flatMap((each) => each ?? []),
+      replies.flatMap((each) => each ?? []),
     );
   }
 
-  private async ask(order: Order, kind: Exclude<Step['kind'], 'deposit'>, at: 0 | 1): Promise<Told> {
-    const { response, askedAt } = await this.patient(kind, () =>
-      this.clients[at]!.act(order.id, kind, ADDRESS),
+  private async act({ id }: Order, kind: Exclude<Step['kind'], 'deposit'>, at: 0 | 1): Promise<Reply> {
+    const { response, sentAt } = await this.retried(kind, () =>
+      this.clients[at]!.act(id, kind, SALE.withdraw_address),
     );
-    return { kind, status: response.status, order: orderOf(response), askedAt, toldAt: performance.now() };
+    const { status } = response;
+    return { kind, status, order: orderOf(response), sentAt, receivedAt: performance.now() };
   }
 
   /** As merchants do: a 503 changed nothing, and is tried again when its Retry-After says so. */
-  private async patient(name: string, send: () => Promise<ApiResponse>) {
+  private async retried(name: string, send: () => Promise<ApiResponse>) {
     for (let left = MAX_RETRIES; ; left -= 1) {
-      const askedAt = performance.now();
+      const sentAt = performance.now();
       const response = await send();
       this.tally.add(`${name} ${response.status}`);
       const retryAfter = Number(response.headers['retry-after']);
-      if (response.status !== 503 || !(retryAfter > 0) || left === 0) return { response, askedAt };
+      if (response.status !== 503 || !(retryAfter > 0) || left === 0) return { response, sentAt };
       await sleep(retryAfter * 1000);
     }
   }
@@ -155,22 +146,22 @@ class Race {
   private async deposit({ id, amount_from, deposit_address }: Order, step: Step): Promise<null> {
     const minor = (toMinorUnits(amount_from) * BigInt(step.hundredths)) / 100n;
     this.tally.add('deposit');
-    this.sent.push({
-      orderId: id,
-      hash: await this.treasury.transfer(deposit_address, Number(minor)),
-      minor,
-    });
+    const hash = await this.treasury.transfer(deposit_address, Number(minor));
+    this.sent.push({ orderId: id, hash, minor });
     return null;
   }
 
-  /** Every response tells of a moment that the order's history has, and none goes back behind an earlier one. */
+  /** Every response has a status of the order's history, and none is older than that of an earlier response. */
   async checkResponses(): Promise<void> {
     const { verdict } = this.options;
     const histories = await historiesOf(this.pool);
-    const all = [...this.told].map(([id, told]) => ({ id, told, history: histories.get(id) ?? new Set() }));
-    const wrong = (broken: (told: Told, history: ReadonlySet<unknown>) => boolean): readonly unknown[] =>
-      all.flatMap(({ id, told, history }) =>
-        told.filter((each) => broken(each, history)).map((each) => [id, each]),
+    const all = [...this.replies].map(([id, replies]) => ({
+      ...{ id, replies },
+      history: histories.get(id) ?? new Set(),
+    }));
+    const wrong = (broken: (reply: Reply, history: ReadonlySet<unknown>) => boolean): readonly unknown[] =>
+      all.flatMap(({ id, replies, history }) =>
+        replies.filter((each) => broken(each, history)).map((each) => [id, each]),
       );
     verdict.none(
       wrong(({ kind, status }) => !(status === 200 || (status === 409 && kind !== 'refresh'))),
@@ -178,7 +169,7 @@ class Race {
     );
     verdict.none(
       wrong(({ order }, history) => order !== null && !history.has(order.status)),
-      'a response shows a status that the order never had',
+      'a response has a status that the order never had',
     );
     verdict.none(
       wrong(({ kind, status }, history) => kind === 'cancel' && status === 200 && !history.has('cancelled')),
@@ -188,15 +179,17 @@ class Race {
       wrong(({ kind, status }, history) => kind === 'mark_as_paid' && status === 200 && !history.has('paid')),
       'mark_as_paid is 200, and the order was not paid',
     );
-    const cancels = (told: readonly Told[]): number =>
-      told.filter(({ kind, status }) => kind === 'cancel' && status === 200).length;
+    const cancels = (replies: readonly Reply[]): number =>
+      replies.filter(({ kind, status }) => kind === 'cancel' && status === 200).length;
     verdict.none(
-      all.filter(({ told, history }) => cancels(told) !== (history.has('cancelled') ? 1 : 0)),
+      all.filter(({ replies, history }) => cancels(replies) !== (history.has('cancelled') ? 1 : 0)),
       'an order is cancelled without a 200, or with two',
     );
     verdict.none(
-      all.filter(({ told }) => told.some((later) => told.some((earlier) => isBehind(later, earlier)))),
-      'a response shows an order as it was before an earlier response',
+      all.filter(({ replies }) =>
+        replies.some((later) => replies.some((earlier) => isBehind(later, earlier))),
+      ),
+      'a response has an order as it was before an earlier response',
     );
     const { rows } = await this.pool.query<{ ways: number }>(
       `select count(distinct types)::int as ways from
@@ -207,8 +200,8 @@ class Race {
   }
 }
 
-function isBehind(later: Told, earlier: Told): boolean {
-  if (later.order === null || earlier.order === null || later.askedAt < earlier.toldAt) return false;
+function isBehind(later: Reply, earlier: Reply): boolean {
+  if (later.order === null || earlier.order === null || later.sentAt < earlier.receivedAt) return false;
   return rank(later.order) < rank(earlier.order);
 }
 

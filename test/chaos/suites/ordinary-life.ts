@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { TestReceiver } from '../../support/receiver.js';
-import { Random } from '../support/fuzz/random.js';
 import { Life } from '../support/ordinary-life/life.js';
 import { LifeStage } from '../support/ordinary-life/life-stage.js';
+import { Random } from '../support/random.js';
 import { seconds, type Suite } from '../support/suite.js';
 
 const RUNS_A_BATCH = 125;
@@ -13,7 +13,7 @@ const RESPONSES = 60;
 
 /**
  * `--count` random runs of what people, merchants and operators do every day, on a chain with small reorganisations.
- * `audit -- verify` runs beside each batch, and says after it that everything is in order, and proven.
+ * `audit -- verify` runs during each batch, and after it finds everything in order, and proven.
  */
 export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
@@ -26,7 +26,7 @@ export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) =
     for (let done = 0, batch = 0; done < count; batch += 1) {
       const began = performance.now();
       const end = Math.min(done + RUNS_A_BATCH, count);
-      const beside = stage.program('audit', 'verify');
+      const during = stage.program('audit', 'verify');
       const worker = async (): Promise<void> => {
         while (done < end) {
           const number = done++;
@@ -36,8 +36,8 @@ export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) =
       };
       await Promise.all(Array.from({ length: RUNS_AT_ONCE }, worker));
       const ran = performance.now();
-      const { code, printed } = await beside;
-      verdict.expect(code === 0, `beside runs up to ${end} everything is in order`, printed);
+      const { code, printed } = await during;
+      verdict.expect(code === 0, `during runs up to ${end} everything is in order`, printed);
       await stage.maintain(batch);
       await stage.settled();
       const settled = performance.now();

@@ -1,35 +1,35 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
-import { victimOf } from '../support/postgres-victim.js';
+import { haveReached, headOf } from '../support/books.js';
 import type { ReportLoad } from '../support/report-load.js';
 import type { Sandbox } from '../support/sandbox.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { storm } from '../support/storm.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Worker } from '../support/webhooks/worker.js';
 
-/** What a process that stands still may hold others up: 10 s in a transaction, and what a busy machine adds. */
+/** How long a stopped process may delay others: 10 s in a transaction, and what a busy machine adds. */
 const BOUND_MS = 25_000;
-/** A process caught in a transaction stands still for longer than that, unless told otherwise. */
+/** A process that is in a transaction is stopped for longer than that. */
 const LONG_SECONDS = 30;
 const ROLES = ['worker', 'api', 'api,worker'] as const;
-/** How often a process is stopped in the hope of catching it in a transaction. */
+/** How often a process is stopped until it is in a transaction. */
 const TRIES = 150;
 
 /**
- * SIGSTOP and SIGCONT of processes beside one under load: a worker, an API process, one that is both, each where it can
- * be caught inside a transaction, then the PostgreSQL server or one of its backends.
+ * SIGSTOP and SIGCONT of further processes under load: a worker, an API process, one that is both, each in a transaction
+ * where possible, and every fourth time of the PostgreSQL server or one of its backends.
  */
 export const standstill: Suite = async (options) => {
-  const others: Worker[] = [];
+  const others: ServiceProcess[] = [];
   let blows = 0;
   try {
     await storm(options, async (sandbox, load) => {
       blows += 1;
       if (blows % 4 === 0) return stopPostgres(sandbox, load, options);
-      if (others.length === 0) others.push(...(await start(sandbox)));
+      if (others.length === 0)
+        others.push(...ROLES.map((roles) => sandbox.companion(roles.replace(',', '-'), { ROLES: roles })));
+      for (const each of others) if (!each.runs) await each.spawn().then(() => each.ready());
       return stopProcess(oneOf(others), sandbox, load, options);
     });
   } finally {
@@ -37,56 +37,32 @@ export const standstill: Suite = async (options) => {
   }
 };
 
-async function start(sandbox: Sandbox): Promise<Worker[]> {
-  const secrets = JSON.parse(readFileSync(join(sandbox.dir, 'secrets.json'), 'utf8')) as {
-    master_key: string;
-  };
-  const { rpc_url: rpcUrl, usdc_address: usdcAddress } = sandbox.file.chain;
-  const environment = {
-    children: sandbox.children,
-    folder: (name: string) => join(sandbox.dir, name),
-    chain: async () => ({ rpcUrl, usdcAddress }),
-  };
-  const workers = ROLES.map(
-    (roles) =>
-      new Worker(environment, roles.replace(',', '-'), {
-        ROLES: roles,
-        DATABASE_URL: sandbox.databaseUrl,
-        MASTER_KEY: secrets.master_key,
-        ...sandbox.settings,
-      }),
-  );
-  for (const worker of workers) await worker.spawn();
-  for (const worker of workers) await worker.ready();
-  return workers;
-}
-
-/** Whoever else works goes on within the bound, while the process still stands. */
+/** All others continue within the bound, while the process is still stopped. */
 async function stopProcess(
-  victim: Worker,
+  victim: ServiceProcess,
   { pool }: Sandbox,
   load: ReportLoad,
   { verdict, sizes = {} }: SuiteOptions,
 ): Promise<string> {
-  const caught = await stopInTransaction(victim.pid, pool);
+  const isInTransaction = await stopInTransaction(victim.pid, pool);
   const began = performance.now();
-  const until = began + (caught ? (sizes.seconds ?? LONG_SECONDS) * 1000 : between(500, 8000));
+  const ms = isInTransaction ? (sizes.seconds ?? LONG_SECONDS) * 1000 : between(500, 8000);
   try {
-    const waited = await goesOn(pool, load);
-    verdict.expect(waited < BOUND_MS, `nobody waits for ${victim.name}`, `${seconds(waited)}`);
-    await sleep(Math.max(0, until - performance.now()));
-    const where = caught ? 'in a transaction' : 'outside of one';
-    return `${victim.name} stood still ${where} for ${seconds(performance.now() - began)}; the others went on after ${seconds(waited)}`;
+    const waited = await continues(pool, load);
+    verdict.expect(waited < BOUND_MS, `no process waits for ${victim.name}`, seconds(waited));
+    await sleep(Math.max(0, began + ms - performance.now()));
+    const where = isInTransaction ? 'in a transaction' : 'outside of one';
+    return `${victim.name} stopped ${where} for ${seconds(ms)}; the others continued after ${seconds(waited)}`;
   } finally {
     process.kill(victim.pid, 'SIGCONT');
   }
 }
 
-/** Stops the process; true when a session of its own is then in a transaction. */
+/** Stops the process; true when one of its sessions is then in a transaction. */
 async function stopInTransaction(pid: number, pool: pg.Pool): Promise<boolean> {
   for (let n = 0; n < TRIES; n += 1) {
     process.kill(pid, 'SIGSTOP');
-    // A session of a process that runs has moved on by then.
+    // A session of a process that runs has continued by then.
     await sleep(120);
     const { rows } = await pool.query(
       `select from pg_stat_activity where application_name = 'disburse' and state = 'idle in transaction'
@@ -100,33 +76,23 @@ async function stopInTransaction(pid: number, pool: pg.Pool): Promise<boolean> {
 }
 
 async function stopPostgres(sandbox: Sandbox, load: ReportLoad, { verdict }: SuiteOptions): Promise<string> {
-  const { pid, name } = victimOf(sandbox);
+  const { pid, name } = sandbox.postgresVictim();
   const ms = between(200, 6000);
   process.kill(pid, 'SIGSTOP');
   await sleep(ms);
   process.kill(pid, 'SIGCONT');
-  const waited = await goesOn(sandbox.pool, load);
-  verdict.expect(
-    waited < BOUND_MS,
-    `all go on after ${name.trim()} of PostgreSQL stood still`,
-    seconds(waited),
-  );
-  return `${name} of PostgreSQL stood still for ${seconds(ms)}; all went on after ${seconds(waited)}`;
+  const waited = await continues(sandbox.pool, load);
+  verdict.expect(waited < BOUND_MS, `all continue after ${name} of PostgreSQL was stopped`, seconds(waited));
+  return `${name} of PostgreSQL stopped for ${seconds(ms)}; all continued after ${seconds(waited)}`;
 }
 
-/** How long until a report begun now is acknowledged, and every subscription has passed what was written by now. */
-async function goesOn(pool: pg.Pool, load: ReportLoad): Promise<number> {
+/** How long until a report begun now is acknowledged, and every subscription has passed what is written now. */
+async function continues(pool: pg.Pool, load: ReportLoad): Promise<number> {
   const began = performance.now();
-  const { rows } = await pool.query<{ head: string }>('select max(position) as head from event_store.events');
+  const head = await headOf(pool);
   await eventually(
-    'the others go on',
-    async () => {
-      const behind = await pool.query(
-        'select from event_store.checkpoints where position is null or position::bigint < $1',
-        [rows[0]!.head],
-      );
-      return behind.rows.length === 0 && load.acknowledgedBegunAfter(began);
-    },
+    'the others continue',
+    async () => load.acknowledgedBegunAfter(began) && (await haveReached(pool, head)),
     4 * BOUND_MS,
   ).catch(() => undefined);
   return performance.now() - began;

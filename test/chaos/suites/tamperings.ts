@@ -1,13 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { Random } from '../support/fuzz/random.js';
+import { Random } from '../support/random.js';
 import { seconds, type Suite } from '../support/suite.js';
 import { deliveries } from '../support/tamperings/delivery-rounds.js';
-import { wholeLog } from '../support/tamperings/at-rest.js';
 import { changedEvents, insertedEvents } from '../support/tamperings/event-rounds.js';
-import type { Group } from '../support/tamperings/group.js';
+import { wholeLog } from '../support/tamperings/forgery.js';
 import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
 import { responses } from '../support/tamperings/response-rounds.js';
-import { TamperingStage } from '../support/tamperings/stage.js';
+import { TamperingStage, type Group } from '../support/tamperings/stage.js';
 import { tables, untouchedTables } from '../support/tamperings/table-rounds.js';
 import { Tally } from '../support/verdict.js';
 
@@ -42,7 +41,7 @@ export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => 
     let round = 0;
     while ([...left.values()].some((each) => each > 0)) {
       for (const [name, group] of Object.entries(GROUPS)) {
-        // In proportion, so that all of them take turns until the end.
+        // In proportion, so that all of them are mixed until the end.
         const rest = left.get(name)!;
         if (rest === 0) continue;
         const began = performance.now();

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { keyed, REPORT } from './operations.js';
+import { keyed, REPORT } from './payouts.js';
 import { RawConnection } from './raw-connection.js';
 import type { Receiver } from './receiver.js';
 import type { Acknowledged } from './report-load.js';
@@ -12,17 +12,17 @@ interface PayoutRow {
   readonly id: string;
   readonly hash: string;
   readonly status: 'pending' | 'received' | 'expired';
-  readonly shown: string;
+  readonly body: string;
 }
 
-/** Every acknowledged report has one payout of its own with what was acknowledged, and the outcome its transfer calls for. */
+/** Every acknowledged report has its own payout with what was acknowledged, and the outcome that follows from its transfer. */
 export async function checkAcknowledged(
   pool: pg.Pool,
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
   const found = await pool.query<PayoutRow>(
-    `select r.data::json->>'payout_id' as id, r.data::json->>'transaction_hash' as hash, view.body as shown,
+    `select r.data::json->>'payout_id' as id, r.data::json->>'transaction_hash' as hash, view.body,
        case t.type when 'payout.received.v2' then 'received' when 'payout.expired.v1' then 'expired' else 'pending' end as status
      from event_store.events r
      left join event_store.events t on t.stream = r.stream and t.revision = 1
@@ -42,8 +42,8 @@ export async function checkAcknowledged(
     'an acknowledged report is not in the books',
   );
   verdict.none(
-    acknowledged.filter(({ payoutId, response }) => !sameFacts(payouts.get(payoutId)?.shown, response)),
-    'a payout is shown differently from what was acknowledged',
+    acknowledged.filter(({ payoutId, response }) => !sameFacts(payouts.get(payoutId)?.body, response)),
+    'a payout row differs from what was acknowledged',
   );
   checkOutcomes(payouts, acknowledged, verdict);
 }
@@ -53,10 +53,10 @@ function checkOutcomes(
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): void {
-  const with_ = (backing: Acknowledged['backing'], status: PayoutRow['status']): Acknowledged[] =>
+  const without = (backing: Acknowledged['backing'], status: PayoutRow['status']): Acknowledged[] =>
     acknowledged.filter((each) => each.backing === backing && payouts.get(each.payoutId)?.status !== status);
-  verdict.none(with_('transfer', 'received'), 'a payout with a transfer of its own was not received');
-  verdict.none(with_('nothing', 'expired'), 'a payout without a transfer did not expire');
+  verdict.none(without('transfer', 'received'), 'a payout with its own transfer was not received');
+  verdict.none(without('nothing', 'expired'), 'a payout without a transfer did not expire');
   const shared = new Map<string, string[]>();
   for (const each of acknowledged) {
     const payout = payouts.get(each.payoutId);
@@ -69,17 +69,17 @@ function checkOutcomes(
   );
 }
 
-/** The payout as acknowledged, its status and reason aside, which move on. */
-function sameFacts(shown: string | undefined, response: string): boolean {
-  if (shown === undefined) return false;
+/** The payout as acknowledged; its status and reason change later. */
+function sameFacts(body: string | undefined, response: string): boolean {
+  if (body === undefined) return false;
   const facts = (text: string): string => {
     const parsed = JSON.parse(text) as { payout?: object };
     return JSON.stringify({ ...(parsed.payout ?? parsed), status: null, reason: null });
   };
-  return facts(shown) === facts(response);
+  return facts(body) === facts(response);
 }
 
-/** The keys still give the bytes that were acknowledged, whatever happened since. */
+/** Each key still returns the bytes that were acknowledged. */
 export async function checkReplays(
   sandbox: Sandbox,
   acknowledged: readonly Acknowledged[],
@@ -106,28 +106,28 @@ export async function checkReplays(
   connection.close();
 }
 
-/** The receiver heard of every outcome, and of nothing else; each delivery had its own webhook-id. */
+/** The receiver got every outcome, and nothing else; each delivery had its own webhook-id. */
 export async function checkWebhooks(pool: pg.Pool, receiver: Receiver, verdict: Verdict): Promise<void> {
   verdict.none(receiver.faults, 'a delivery did not verify');
   for (const [type, event] of [
     ['payout.received', 'payout.received.v2'],
     ['payout.failed', 'payout.expired.v1'],
   ] as const) {
-    const deliveries = receiver.payouts(type);
-    const told = new Set(deliveries);
+    const deliveries = receiver.subjects(type, 'payout_id');
+    const notified = new Set(deliveries);
     const found = await pool.query<{ id: string }>(
       `select data::json->>'payout_id' as id from event_store.events where type = $1`,
       [event],
     );
     const happened = new Set(found.rows.map(({ id }) => id));
     verdict.none(
-      [...happened].filter((id) => !told.has(id)),
+      [...happened].filter((id) => !notified.has(id)),
       `a ${type} never arrived`,
     );
     verdict.none(
-      [...told].filter((id) => !happened.has(id)),
-      `a ${type} arrived of a payout that is not so`,
+      [...notified].filter((id) => !happened.has(id)),
+      `a ${type} arrived for a payout without that outcome`,
     );
-    verdict.equal(deliveries.length, told.size, `webhook-ids of ${type}, one per payout`);
+    verdict.equal(deliveries.length, notified.size, `webhook-ids of ${type}, one per payout`);
   }
 }

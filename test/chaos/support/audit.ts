@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Verdict } from './verdict.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What a verify of a database alone cannot know: whose keys those are, and what no head covers yet. */
 const UNPROVEN =
@@ -19,7 +19,7 @@ export async function runAudit(databaseUrl: string, verdict: Verdict): Promise<s
         cwd: ROOT,
         env: { ...process.env, DATABASE_URL: databaseUrl },
         timeout: 600_000,
-        maxBuffer: MOST_BYTES,
+        maxBuffer: MAX_BYTES,
       },
       (error, stdout, stderr) =>
         resolve({ status: error === null ? 0 : error.code, printed: stdout + stderr }),

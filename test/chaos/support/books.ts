@@ -9,7 +9,7 @@ export interface Totals {
   readonly expired: number;
 }
 
-/** Every payout as its events tell it. Written here a second time on purpose: the books are not judged by their own code. */
+/** Every payout by its events. Written here a second time on purpose: the books are not checked by their own code. */
 const TRUTH = `
   with payout_events as (
     select stream, revision, type, data::json as data from event_store.events where stream like 'payout-%'
@@ -32,8 +32,16 @@ export async function totals(pool: pg.Pool): Promise<Totals> {
   return found.rows[0]!;
 }
 
+/** Checks the events and that the read models agree with them. */
+export async function checkBooks(pool: pg.Pool, verdict: Verdict): Promise<void> {
+  await verdict.eventually('the read models agree with the events', () => viewsAgree(pool), 60_000);
+  await checkEvents(pool, verdict);
+  verdict.none(await differingPayouts(pool), 'a payout row differs from its events');
+  verdict.none(await differingBalances(pool), 'a balance differs from its payouts');
+}
+
 /** Checks the whole of the events: streams without gaps, one life per payout, one payout per transfer. */
-export async function checkEvents(pool: pg.Pool, verdict: Verdict): Promise<void> {
+async function checkEvents(pool: pg.Pool, verdict: Verdict): Promise<void> {
   const rows = async (sql: string): Promise<unknown[]> => (await pool.query(sql)).rows;
   verdict.none(
     await rows(`select stream from event_store.events group by stream
@@ -64,12 +72,6 @@ export async function checkEvents(pool: pg.Pool, verdict: Verdict): Promise<void
   );
 }
 
-/** Checks that the read models say what the events say: every row, every balance. */
-export async function checkViews(pool: pg.Pool, verdict: Verdict): Promise<void> {
-  verdict.none(await differingPayouts(pool), 'a payout row differs from its events');
-  verdict.none(await differingBalances(pool), 'a balance differs from its payouts');
-}
-
 /** The read models may lag a little: true once they hold what the events hold. */
 export async function viewsAgree(pool: pg.Pool): Promise<boolean> {
   return (await differingPayouts(pool)).length === 0 && (await differingBalances(pool)).length === 0;
@@ -77,7 +79,7 @@ export async function viewsAgree(pool: pg.Pool): Promise<boolean> {
 
 async function differingPayouts(pool: pg.Pool): Promise<unknown[]> {
   const found = await pool.query(`${TRUTH}
-    select coalesce(truth.id, view.id) as id, truth.status as told, view.status as shown, view.body
+    select coalesce(truth.id, view.id) as id, truth.status as expected, view.status as actual, view.body
     from truth full join payouts.payouts view on view.id = truth.id
     where (truth.merchant_id, truth.user_id, truth.amount_minor, truth.status)
         is distinct from (view.merchant_id, view.user_id, view.amount_minor::numeric, view.status::int)
@@ -94,8 +96,8 @@ async function differingBalances(pool: pg.Pool): Promise<unknown[]> {
         coalesce(sum(amount_minor) filter (where status = 0), 0) as pending
       from truth group by user_id
     )
-    select coalesce(sums.user_id, balance.user_id) as user_id, sums.confirmed as told, balance.confirmed as shown,
-      sums.pending as told_pending, balance.pending as shown_pending
+    select coalesce(sums.user_id, balance.user_id) as user_id, sums.confirmed as expected, balance.confirmed as actual,
+      sums.pending as expected_pending, balance.pending as actual_pending
     from sums full join payouts.balances balance on balance.user_id = sums.user_id
     where (coalesce(sums.confirmed, 0), coalesce(sums.pending, 0))
       is distinct from (balance.confirmed::numeric, balance.pending::numeric)
@@ -111,4 +113,19 @@ export async function countEvents(pool: pg.Pool, type: string, merchantId: strin
     [type, merchantId],
   );
   return found.rows[0]!.count;
+}
+
+/** The position of the last event. */
+export async function headOf(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query<{ head: string }>('select max(position) as head from event_store.events');
+  return rows[0]!.head;
+}
+
+/** Whether every subscription has passed that position. */
+export async function haveReached(pool: pg.Pool, position: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    'select from event_store.checkpoints where position is null or position::bigint < $1 limit 1',
+    [position],
+  );
+  return rows.length === 0;
 }

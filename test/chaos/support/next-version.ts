@@ -20,8 +20,8 @@ const CHANGES: readonly (readonly [file: string, before: string, after: string])
   ],
 ];
 
-/** Makes the next version of the service in `folder`, from the build of this one; its `dist`. */
-export function makeNextVersion(folder: string): string {
+/** Builds the next version of the service in `folder`, from the build of this one; its `dist`. */
+export function buildNextVersion(folder: string): string {
   const dist = join(folder, 'dist');
   mkdirSync(folder);
   for (const name of readdirSync(ROOT)) {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { SignedRequest } from '../../../bench/support/sign.js';
+import type { Verdict } from './verdict.js';
 
 export interface RawResponse {
   readonly kind: 'responded';
@@ -18,6 +19,9 @@ export interface CutOff {
 }
 
 export type Outcome = RawResponse | CutOff;
+
+/** A single attempt may take this long before it counts as hung. */
+const ATTEMPT_MS = 30_000;
 
 /** The bytes of a request on the wire. */
 export function encode({ method, path, headers, body }: SignedRequest): Buffer {
@@ -50,7 +54,7 @@ export class RawConnection {
     socket.on('close', () => this.ended('closed'));
   }
 
-  /** Rejects when nobody listens. */
+  /** Rejects when no process listens. */
   static open(port: number, localAddress = '127.0.0.1'): Promise<RawConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', localAddress });
@@ -70,13 +74,13 @@ export class RawConnection {
     if (this.end === null) this.socket.write(bytes);
   }
 
-  /** The response to what was written, or how the connection ended, or `timeout` after `patienceMs`. */
-  response(patienceMs: number): Promise<Outcome> {
+  /** The response to what was written, or how the connection ended, or `timeout` after `timeoutMs`. */
+  response(timeoutMs: number): Promise<Outcome> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.ended('timeout');
         this.close();
-      }, patienceMs);
+      }, timeoutMs);
       this.waiting = (outcome) => {
         clearTimeout(timer);
         this.waiting = null;
@@ -87,9 +91,9 @@ export class RawConnection {
     });
   }
 
-  exchange(request: SignedRequest, patienceMs = 30_000): Promise<Outcome> {
+  exchange(request: SignedRequest, timeoutMs = ATTEMPT_MS): Promise<Outcome> {
     this.write(encode(request));
-    return this.response(patienceMs);
+    return this.response(timeoutMs);
   }
 
   close(): void {
@@ -108,6 +112,35 @@ export class RawConnection {
     else if (this.end !== null) {
       this.waiting({ kind: 'cut_off', received: this.received.length, why: this.end });
     }
+  }
+}
+
+/** A client's connection, opened again when it broke. */
+export class Line {
+  private connection: RawConnection | null = null;
+
+  constructor(
+    private readonly port: number,
+    /** A request that hangs is a broken fact. */
+    private readonly verdict: Verdict,
+    private readonly localAddress?: string,
+  ) {}
+
+  /** Rejects when the connection was refused or ended before the response was whole, with the reason. */
+  async send(request: SignedRequest): Promise<RawResponse> {
+    if (this.connection === null || !this.connection.usable) {
+      this.connection?.close();
+      this.connection = await RawConnection.open(this.port, this.localAddress);
+    }
+    const outcome = await this.connection.exchange(request);
+    if (outcome.kind === 'responded') return outcome;
+    if (outcome.why === 'timeout')
+      this.verdict.expect(false, `${request.path} responds within ${ATTEMPT_MS / 1000} s`);
+    throw new Error(outcome.why);
+  }
+
+  close(): void {
+    this.connection?.close();
   }
 }
 

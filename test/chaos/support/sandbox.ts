@@ -1,110 +1,103 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { Children, lastWords, ready, type Child } from '../../../bench/support/children.js';
+import { Children } from '../../../bench/support/children.js';
+import { credentials, spawnService, type ServiceOptions } from '../../../bench/support/service.js';
 import type { Credentials } from '../../../bench/support/sign.js';
+import type { SandboxFile } from '../../../sandbox/announce.js';
 import { POSTGRES_USER } from '../../../sandbox/postgres-cluster.js';
 import { freePort, isAlive, until } from '../../../sandbox/processes.js';
-import type { SandboxFile } from '../../../sandbox/announce.js';
+import { ServiceProcess } from './service-process.js';
+import { between, oneOf } from './suite.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+/** One kill in so many hits a single backend; PostgreSQL then ends all others and recovers. */
+const BACKEND_SHARE = 0.4;
 
 export interface Process {
   readonly pid: number;
   readonly command: string;
 }
 
-/** The whole service on parts of its own, as `npm start` runs it: one process that looks after a PostgreSQL and a dev chain. */
-export class Sandbox {
-  readonly children = new Children();
-  private child: Child | null = null;
+interface Secrets {
+  readonly postgres_password: string;
+  readonly postgres_port: number;
+  readonly master_key: string;
+}
+
+/** The whole service with its own parts, as `npm start` runs it: one process that runs a PostgreSQL and a dev chain. */
+export class Sandbox extends ServiceProcess {
   private connections: pg.Pool | null = null;
 
   private constructor(
-    readonly dir: string,
-    readonly port: number,
-    /** What it was told besides its own. */
-    readonly settings: Readonly<Record<string, string>>,
-  ) {}
-
-  static async create(env: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
-    const dir = mkdtempSync(join(process.env['DISBURSE_TEST_SUITE'] ?? tmpdir(), 'disburse-chaos-'));
-    // PostgreSQL may run as another user, who has to pass through.
-    chmodSync(dir, 0o711);
-    return new Sandbox(dir, await freePort(), env);
-  }
-
-  get baseUrl(): string {
-    return `http://127.0.0.1:${this.port}`;
-  }
-
-  get file(): SandboxFile {
-    return JSON.parse(readFileSync(join(this.dir, 'sandbox.json'), 'utf8')) as SandboxFile;
-  }
-
-  get merchant(): Credentials {
-    const { merchant } = this.file;
-    return { apiKey: merchant.api_key, privateKey: merchant.private_key };
-  }
-
-  /** Starts the process without waiting for it. */
-  spawn(): void {
-    this.child = this.children.start({
-      name: 'service',
-      args: [MAIN],
-      dir: this.dir,
-      env: {
+    readonly root: string,
+    port: number,
+    private readonly settings: Readonly<Record<string, string>>,
+    private readonly children: Children,
+  ) {
+    super('the service', async (more) => {
+      const env = {
         MODE: 'sandbox',
-        DATA_DIR: this.dir,
-        PORT: String(this.port),
-        // Nobody asks for these: free ones at every start, so that no stranger's server stands in the way.
-        WIDGET_PORT: '0',
-        PAY_PORT: '0',
-        METRICS_PORT: '0',
+        DATA_DIR: root,
+        PORT: String(port),
+        // Free ports at every start.
+        ...{ WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
         RATE_LIMIT_PER_MINUTE: '10000000',
         RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
-        LOG_FILE: join(this.dir, 'service.json.log'),
-        ...this.settings,
-      },
+        LOG_FILE: join(root, 'service.json.log'),
+        ...settings,
+        ...more,
+      };
+      const child = children.start({ name: 'service', args: [MAIN], dir: root, env });
+      return { child, dir: root, port, widgetPort: 0, readyUrl: `http://127.0.0.1:${port}/health/ready` };
     });
   }
 
-  /** Resolves when every dependency is there. Throws when the process ends first. */
-  async ready(patienceMs = 180_000): Promise<void> {
-    await ready(this.running, `${this.baseUrl}/health/ready`, patienceMs);
-    // It listens first and writes down its merchants then.
-    const told = await until(() => existsSync(join(this.dir, 'sandbox.json')), 10_000);
-    if (!told) throw new Error('the sandbox wrote no sandbox.json');
+  static async create(settings: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
+    const root = mkdtempSync(join(process.env['DISBURSE_TEST_SUITE'] ?? tmpdir(), 'disburse-chaos-'));
+    // PostgreSQL may run as another user, who has to pass through.
+    chmodSync(root, 0o711);
+    return new Sandbox(root, await freePort(), settings, new Children());
   }
 
-  /** `kill -9` of the service process alone; resolves when it is gone. */
-  async kill(): Promise<void> {
-    const child = this.running;
-    process.kill(child.pid, 'SIGKILL');
-    if (!(await until(() => child.exited() !== null, 10_000)))
-      throw new Error('the service outlived SIGKILL');
+  override async ready(): Promise<void> {
+    await super.ready();
+    // It listens first, and writes its merchants then.
+    const written = await until(() => existsSync(join(this.root, 'sandbox.json')), 10_000);
+    if (!written) throw new Error('the sandbox wrote no sandbox.json');
   }
 
-  /** How the service process ended; null while it runs. */
-  exited(): string | null {
-    return this.running.exited();
+  /** Another process on the same database and chain, not started yet. */
+  companion(name: string, env: Readonly<Record<string, string>>, main?: string): ServiceProcess {
+    const { rpc_url: rpcUrl, usdc_address: usdcAddress } = this.file.chain;
+    const host = {
+      children: this.children,
+      folder: (folder: string) => join(this.root, folder),
+      chain: async () => ({ rpcUrl, usdcAddress }),
+      database: async () => this.databaseUrl,
+    };
+    const options: ServiceOptions = {
+      name,
+      env: { MASTER_KEY: this.secrets.master_key, ...this.settings, ...env },
+      ...(main === undefined ? {} : { main }),
+    };
+    return new ServiceProcess(name, (more) =>
+      spawnService(host, { ...options, env: { ...options.env, ...more } }),
+    );
   }
 
-  /** The end of what it wrote to standard output and error: why it ended, when it should not have. */
-  lastWords(): string {
-    return lastWords(this.running.log);
+  get file(): SandboxFile {
+    return JSON.parse(readFileSync(join(this.root, 'sandbox.json'), 'utf8')) as SandboxFile;
   }
 
-  /** Asks it to stop, as Ctrl-C does, and waits. How it ended. */
-  async stop(): Promise<string | null> {
-    const child = this.running;
-    await child.stop();
-    return child.exited();
+  get merchant(): Credentials {
+    return credentials(this.file.merchant);
   }
 
-  /** Connections of the run's own to the sandbox's database. */
+  /** The run's own connections to the database. */
   get pool(): pg.Pool {
     if (this.connections === null) {
       this.connections = new pg.Pool({ connectionString: this.databaseUrl, max: 3 });
@@ -114,11 +107,8 @@ export class Sandbox {
   }
 
   get databaseUrl(): string {
-    const secrets = JSON.parse(readFileSync(join(this.dir, 'secrets.json'), 'utf8')) as {
-      postgres_password: string;
-      postgres_port: number;
-    };
-    return `postgres://${POSTGRES_USER}:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`;
+    const { postgres_password: password, postgres_port: port } = this.secrets;
+    return `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/disburse`;
   }
 
   /** The PostgreSQL server, as `postmaster.pid` names it; null while there is none. */
@@ -128,68 +118,81 @@ export class Sandbox {
     return isAlive(pid) ? pid : null;
   }
 
-  /** Every living process that works in the sandbox's folders, the service itself left out. */
-  parts(): Process[] {
-    return processesIn([this.dir, this.postgresDir]);
+  /** Which process of PostgreSQL to kill: the server, or a backend of the service. */
+  postgresVictim(): { readonly pid: number; readonly name: string } {
+    const { postmaster } = this;
+    if (postmaster === null) throw new Error('there is no PostgreSQL to kill');
+    const backends = allProcesses().filter(
+      ({ pid, command }) => parentOf(pid) === postmaster && / disburse .*127\.0\.0\.1/.test(command),
+    );
+    if (backends.length > 0 && Math.random() < BACKEND_SHARE)
+      return { pid: oneOf(backends).pid, name: 'a backend' };
+    return { pid: postmaster, name: 'the server' };
   }
 
-  /** Stops the service if it runs, kills whatever is left, removes the folders. */
+  /** Every living process that works in the sandbox's folders, the service itself excluded. */
+  parts(): Process[] {
+    const folders = [this.root, this.postgresDir];
+    return allProcesses().filter(({ pid }) => {
+      try {
+        const cwd = readlinkSync(`/proc/${pid}/cwd`);
+        return folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`));
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  /** Stops the service if it runs, kills what is left, removes the folders. */
   async remove(): Promise<void> {
     await this.connections?.end();
     await this.children.stopAll();
     for (const { pid } of this.parts()) process.kill(pid, 'SIGKILL');
     await until(() => this.parts().length === 0, 10_000);
     rmSync(this.postgresDir, { recursive: true, force: true });
-    rmSync(this.dir, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true });
   }
 
-  private get running(): Child {
-    if (this.child === null) throw new Error('the service was not started');
-    return this.child;
+  private get secrets(): Secrets {
+    return JSON.parse(readFileSync(join(this.root, 'secrets.json'), 'utf8')) as Secrets;
   }
 
   private get postgresDir(): string {
-    const elsewhere = join(this.dir, 'postgres.location');
-    return existsSync(elsewhere) ? readFileSync(elsewhere, 'utf8').trim() : join(this.dir, 'postgres');
+    const elsewhere = join(this.root, 'postgres.location');
+    return existsSync(elsewhere) ? readFileSync(elsewhere, 'utf8').trim() : join(this.root, 'postgres');
   }
 }
 
-/** Children of a process, such as the backends of a PostgreSQL server. */
-export function childrenOf(pid: number): Process[] {
-  return allProcesses().filter((each) => parentOf(each.pid) === pid);
-}
-
-function processesIn(folders: readonly string[]): Process[] {
-  return allProcesses().filter(({ pid }) => {
-    try {
-      const cwd = readlinkSync(`/proc/${pid}/cwd`);
-      return folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`));
-    } catch {
-      return false;
-    }
-  });
+/** Starts a killed service again; sometimes it is killed again while it starts. Whether it was. */
+export async function restart(service: Sandbox, killShare: number): Promise<boolean> {
+  await service.spawn();
+  const isKilled = Math.random() < killShare;
+  if (isKilled) {
+    await sleep(between(50, 1500));
+    await service.kill();
+    await service.spawn();
+  }
+  await service.ready();
+  return isKilled;
 }
 
 function allProcesses(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^[0-9]+$/.test(name))
-    .map((name) => ({ pid: Number(name), command: commandOf(name) }))
+    .map((name) => ({ pid: Number(name), command: readProc(name, 'cmdline').replaceAll('\0', ' ').trim() }))
     .filter(({ pid, command }) => command !== '' && isAlive(pid));
 }
 
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-  } catch {
-    return '';
-  }
+function parentOf(pid: number): number {
+  const stat = readProc(String(pid), 'stat');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 }
 
-function parentOf(pid: number): number {
+/** A file of a process; empty once the process has ended. */
+function readProc(pid: string, file: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return 0;
+    return '';
   }
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import type { Child } from '../../../bench/support/children.js';
 import { BenchEnvironment } from '../../../bench/support/environment.js';
 import { spawnService, startService, type Service } from '../../../bench/support/service.js';
+import { ServiceProcess } from './service-process.js';
 
 const DATABASE = 'chaos';
 
 /** A PostgreSQL and a dev chain of the run's own, and any number of service processes that share them. */
 export class Shared {
   private constructor(
-    private readonly environment: BenchEnvironment,
+    readonly environment: BenchEnvironment,
     private readonly masterKey: string,
     readonly pool: pg.Pool,
   ) {}
@@ -27,38 +27,29 @@ export class Shared {
     return this.environment.database(name);
   }
 
-  /** A database of that name with the contents of `from`, which by default is the one of the services: none may run. */
+  /** A database of that name with the contents of `from`; no service may run on that one. */
   copyDatabase(name: string, from = DATABASE): Promise<void> {
     return this.environment.copyDatabase(from, name);
   }
 
-  dropDatabase(name: string): Promise<void> {
-    return this.environment.dropDatabase(name);
-  }
-
   /** A service process, ready. A name used before gets that one's folder, and so its merchants. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
-    return startService(this.environment, {
-      name,
-      database: DATABASE,
-      env: { MASTER_KEY: this.masterKey, ...env },
-    });
+    return startService(this.environment, this.optionsOf(name, env));
   }
 
-  /** Starts a service process and waits for nothing: it may never be ready. */
-  async spawn(
-    name: string,
-    env: Readonly<Record<string, string>>,
-  ): Promise<{ readonly child: Child; readonly port: number; readonly dir: string }> {
-    return spawnService(this.environment, {
-      name,
-      database: DATABASE,
-      env: { MASTER_KEY: this.masterKey, ...env },
-    });
+  /** A service process that is not started yet. */
+  process(name: string, env: Readonly<Record<string, string>>): ServiceProcess {
+    return new ServiceProcess(name, (more) =>
+      spawnService(this.environment, this.optionsOf(name, { ...env, ...more })),
+    );
   }
 
   close(): Promise<void> {
     return this.environment.close();
+  }
+
+  private optionsOf(name: string, env: Readonly<Record<string, string>>) {
+    return { name, database: DATABASE, env: { MASTER_KEY: this.masterKey, ...env } };
   }
 }
 

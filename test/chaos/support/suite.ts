@@ -2,17 +2,17 @@ import type { Attack } from './attacks/attack.js';
 import type { Verdict } from './verdict.js';
 
 export interface SuiteOptions {
-  /** Rounds, kills or terminations: what it counts is the suite's business. */
+  /** Rounds, kills or terminations: each suite counts its own. */
   readonly count: number;
   readonly verdict: Verdict;
   readonly say: (line: string) => void;
   /** Further sizes by their names on the command line; each suite has its own defaults. */
   readonly sizes?: Readonly<Partial<Record<Size, number>>>;
-  /** Where the queue is; PostgreSQL unless told otherwise. */
+  /** Where the queue is; PostgreSQL by default. */
   readonly queue?: 'postgres' | 'redis';
-  /** What the suite `events` kills; several by turns unless told otherwise. */
+  /** What the suite `events` kills; the service or both by default. */
   readonly kill?: EventVictim;
-  /** Which attack of the suite `slow-readers`; all of them unless told otherwise. */
+  /** Which attack of the suite `slow-readers`; all of them by default. */
   readonly attack?: Attack['kind'];
 }
 
@@ -20,10 +20,8 @@ export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;
 /** The process that takes batches in and processes them, the second worker, both at once, PostgreSQL. */
 export type EventVictim = (typeof EVENT_VICTIMS)[number];
 
-/** Sizes that some suites take besides `--count`. */
+/** Sizes that some suites accept besides `--count`. */
 export const SIZES = [
-  'logs',
-  'honest',
   'deliveries',
   'endpoints',
   'rate',

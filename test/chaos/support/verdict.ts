@@ -1,3 +1,5 @@
+import { eventually } from '../../../bench/support/wait.js';
+
 /** What a suite found: facts that held, and those that did not, each as one line. */
 export class Verdict {
   readonly broken: string[] = [];
@@ -15,8 +17,8 @@ export class Verdict {
       this.held += 1;
       return;
     }
-    const shown = typeof evidence === 'string' ? evidence : JSON.stringify(evidence);
-    const line = shown === '' ? fact : `${fact}: ${shown.slice(0, 4000)}`;
+    const text = typeof evidence === 'string' ? evidence : JSON.stringify(evidence);
+    const line = text === '' ? fact : `${fact}: ${text.slice(0, 4000)}`;
     this.broken.push(line);
     this.say(`  BROKEN  ${line}`);
   }
@@ -28,6 +30,11 @@ export class Verdict {
   /** No rows, or the first few as evidence. */
   none(rows: readonly unknown[], fact: string): void {
     this.expect(rows.length === 0, fact, `${rows.length} times, such as ${JSON.stringify(rows.slice(0, 3))}`);
+  }
+
+  /** Waits until the condition holds. That it never does is a broken fact, and the checks that follow say more. */
+  async eventually(what: string, condition: () => Promise<boolean>, timeoutMs: number): Promise<void> {
+    await eventually(what, condition, timeoutMs).catch((error: Error) => this.expect(false, error.message));
   }
 
   summary(): string {

@@ -8,7 +8,7 @@ import { serverUser } from '../../../sandbox/server-user.js';
 import { TestBrowser, findChromium } from '../browser.js';
 import { TestChain } from '../chain.js';
 import { eventually } from '../eventually.js';
-import { startRedis } from '../redis.js';
+import { TestRedis } from '../redis.js';
 import { specFolder } from '../run-folder.js';
 import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 
@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
       user: serverUser(),
     }),
   'a chain': () => TestChain.start(),
-  'a Redis': () => startRedis(),
+  'a Redis': () => TestRedis.start(),
   'a browser': async () => {
     const path = findChromium();
     if (path !== null) await TestBrowser.start(path);

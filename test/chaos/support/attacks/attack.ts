@@ -16,11 +16,11 @@ export interface Attack {
   readonly addresses: number;
 }
 
-/** What the attacker saw, by name. */
+/** What the attacker counted, by name. */
 export type Report = Readonly<Record<string, number>>;
 
-/** Attacks while `meanwhile` runs, from another process. */
-export async function during(attack: Attack, meanwhile: () => Promise<void>): Promise<Report> {
+/** Attacks from another process while `work` runs; its result and the attacker's report. */
+export async function during<T>(attack: Attack, work: () => Promise<T>): Promise<[T, Report]> {
   const child = fork(PROGRAM, [], {
     execArgv: ['--import', 'tsx'],
     env: { PATH: process.env['PATH'] },
@@ -28,13 +28,13 @@ export async function during(attack: Attack, meanwhile: () => Promise<void>): Pr
   });
   try {
     child.send(attack);
-    await meanwhile();
-    const told = once(child, 'message');
+    const result = await work();
+    const message = once(child, 'message');
     child.send('stop');
-    return (await told)[0] as Report;
+    return [result, (await message)[0] as Report];
   } finally {
-    const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
+    const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 }

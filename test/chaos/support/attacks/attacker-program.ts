@@ -1,16 +1,17 @@
 import { connect, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
+import { encode } from '../raw-connection.js';
 import { signed } from '../../../../bench/support/sign.js';
 import type { Attack, Report } from './attack.js';
 
 /*
- * Clients that take a service's memory and time, as a process of its own: it must not slow down who measures. Each
- * connection that ends is opened anew, and each ends after a while.
+ * Clients that use up a service's memory and time, in their own process so that the measurement does not suffer. Each
+ * connection that ends is opened again, and each ends after a while.
  */
 
-/** A client that reads nothing does not see that it was closed: it gives up after this long. */
+/** A client that reads nothing does not notice that it was closed: it gives up after this long. */
 const HELD_MS = 20_000;
-/** A moment before a connection is opened again, so that the attack is not one of connecting alone. */
+/** A pause before a connection is opened again, so that the attack is not one of connecting alone. */
 const AGAIN_MS = 250;
 const LARGE = Buffer.alloc(1_048_575, 0x20);
 
@@ -20,17 +21,9 @@ const count = (what: string): void => {
 };
 let running = true;
 
-function addressOf({ addresses }: Attack, place: number): string {
-  return `127.0.1.${1 + (place % addresses)}`;
-}
-
-function head(lines: readonly string[]): Buffer {
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-}
-
-/** The head of a POST of a megabyte with a signature that is none. */
+/** The head of a POST of a megabyte with a wrong signature. */
 function largePost(apiKey: string): Buffer {
-  return head([
+  const lines = [
     'POST /merchants/v1/payouts/report HTTP/1.1',
     'host: 127.0.0.1',
     'content-type: application/json',
@@ -38,57 +31,56 @@ function largePost(apiKey: string): Buffer {
     `svc-timestamp: ${Math.floor(Date.now() / 1000)}`,
     `svc-signature: ${'0'.repeat(64)}`,
     `content-length: ${LARGE.length}`,
-  ]);
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
-/** What a connection sends; it reads nothing unless the attack is one that reads. */
 function bytesOf(attack: Attack, place: number): readonly Buffer[] {
   switch (attack.kind) {
     case 'unread-mismatches':
     case 'read-mismatches':
       return [largePost(attack.merchant.apiKey), LARGE];
-    case 'unread-pages': {
-      const { path, headers } = signed(attack.merchant, 'GET', '/merchants/v1/payouts');
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-      return [head([`GET ${path} HTTP/1.1`, 'host: 127.0.0.1', ...lines])];
-    }
+    case 'unread-pages':
+      return [encode(signed(attack.merchant, 'GET', '/merchants/v1/payouts'))];
     case 'unfinished-bodies':
-      // Half of them name a merchant that there is: the public id is no secret.
+      // Half of them name an existing merchant: the public id is no secret.
       return [largePost(place % 2 === 0 ? attack.merchant.apiKey : randomUUID()), LARGE.subarray(1)];
   }
 }
 
-function hold(attack: Attack, place: number): void {
-  if (!running) return;
-  const socket = connect({ port: attack.port, host: '127.0.0.1', localAddress: addressOf(attack, place) });
+function open(attack: Attack, place: number): Socket {
+  const localAddress = `127.0.1.${1 + (place % attack.addresses)}`;
+  const socket = connect({ port: attack.port, host: '127.0.0.1', localAddress });
   socket.on('error', (error: NodeJS.ErrnoException) => count(error.code ?? 'error'));
   socket.on('connect', () => {
     count('connected');
     for (const bytes of bytesOf(attack, place)) socket.write(bytes);
   });
-  const givenUp = setTimeout(() => socket.destroy(), HELD_MS);
+  return socket;
+}
+
+/** A connection that reads nothing. */
+function hold(attack: Attack, place: number): void {
+  if (!running) return;
+  const socket = open(attack, place);
+  const gaveUp = setTimeout(() => socket.destroy(), HELD_MS);
   socket.on('close', () => {
-    clearTimeout(givenUp);
+    clearTimeout(gaveUp);
     count('closed');
     setTimeout(() => hold(attack, place), AGAIN_MS);
   });
 }
 
-/** One exchange that is read to its end, on a connection of its own. */
-function exchange(attack: Attack, place: number): Socket {
-  const socket = connect({ port: attack.port, host: '127.0.0.1', localAddress: addressOf(attack, place) });
+/** One exchange that is read to its end, on its own connection. */
+function exchange(attack: Attack, place: number): void {
+  const socket = open(attack, place);
   let received = 0;
-  socket.on('error', (error: NodeJS.ErrnoException) => count(error.code ?? 'error'));
-  socket.on('connect', () => {
-    for (const bytes of bytesOf(attack, place)) socket.write(bytes);
-  });
   socket.on('data', (chunk: Buffer) => {
     if (received === 0) count(`status ${chunk.toString('latin1', 9, 12)}`);
     received += chunk.length;
     // The padding of the body as integers ends like this.
     if (chunk.subarray(-2).toString() === ']}' || received < 2048) socket.end();
   });
-  return socket;
 }
 
 process.on('message', (attack: Attack | 'stop') => {

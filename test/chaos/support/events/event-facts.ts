@@ -3,7 +3,7 @@ import type { EventBooks, StoredBatch, StoredEvent } from '../../../support/trac
 import type { SuiteOptions } from '../suite.js';
 import type { EventsStage } from './events-stage.js';
 
-/** Batches that nobody has processed, and those of them whose senders got a 202. */
+/** Batches that are not processed, and those of them whose senders got a 202. */
 export async function waiting(
   pool: pg.Pool,
   books: EventBooks,
@@ -25,7 +25,7 @@ export async function settled(pool: pg.Pool): Promise<boolean> {
 
 /** Every accepted event is stored once and was forwarded with its id; nothing else is, or was. */
 export async function checkEvents(
-  { service, analytics }: Pick<EventsStage, 'service' | 'analytics'>,
+  { service, forwarded, forwardRequests }: EventsStage,
   books: EventBooks,
   { verdict, say }: SuiteOptions,
 ): Promise<void> {
@@ -46,23 +46,23 @@ export async function checkEvents(
   const accepted = books.acceptedIds();
   verdict.none(
     [...accepted].filter((key) => !stored.has(key)),
-    'an accepted event is not there',
+    'an accepted event is missing',
   );
   verdict.none(
-    [...stored].filter((key) => !analytics.taken.has(key)),
+    [...stored].filter((key) => !forwarded.has(key)),
     'an event was not forwarded',
   );
   verdict.none(
-    [...analytics.taken.keys()].filter((key) => !stored.has(key)),
+    [...forwarded.keys()].filter((key) => !stored.has(key)),
     'something was forwarded that is no event',
   );
   const items = batches.rows.length === 0 ? 0 : await itemCount(pool);
   verdict.expect(items > stored.size, 'duplicates were sent', { items, events: stored.size });
-  const again = [...analytics.taken.values()].reduce((sum, times) => sum + times - 1, 0);
+  const again = [...forwarded.values()].reduce((sum, times) => sum + times - 1, 0);
   say(
-    `books ${batches.rows.length} batches with ${items} items made ${stored.size} events; ${accepted.size} were accepted for certain`,
+    `books ${batches.rows.length} batches with ${items} items became ${stored.size} events; ${accepted.size} were accepted for certain`,
   );
-  say(`      forwarded ${analytics.taken.size} in ${analytics.requests} requests, ${again} once more`);
+  say(`      forwarded ${forwarded.size} in ${forwardRequests} requests, ${again} again`);
 }
 
 async function itemCount(pool: pg.Pool): Promise<number> {

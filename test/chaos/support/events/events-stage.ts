@@ -1,69 +1,73 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { credentials } from '../../../../bench/support/service.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
+import { TestReceiver } from '../../../support/receiver.js';
 import { Sandbox } from '../sandbox.js';
-import { Worker } from '../webhooks/worker.js';
-import { AnalyticsProvider } from './analytics.js';
+import type { ServiceProcess } from '../service-process.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-const SETTINGS = {
-  AMPLITUDE_API_KEY: 'chaos',
-  ANALYTICS_EVENTS_PER_SECOND: '1000000',
-  // A forwarder that was killed is replaced 15 s after its request may have ended.
-  ANALYTICS_TIMEOUT_MS: '1000',
-};
+/** One request of the forwarder in so many fails, before the events are accepted or after. */
+const FAILING = 0.02;
 
-/** A service with all roles on a PostgreSQL of its own, a second worker beside it, and an analytics provider. */
+/** A service with all roles on its own PostgreSQL, a second worker, and an analytics provider with Amplitude's HTTP API. */
 export class EventsStage {
+  /** `<merchant id> <insert_id>` of each forwarded event, and how often it came. */
+  readonly forwarded = new Map<string, number>();
+  forwardRequests = 0;
+
   private constructor(
     readonly service: Sandbox,
-    readonly worker: Worker,
-    readonly analytics: AnalyticsProvider,
+    readonly worker: ServiceProcess,
     readonly merchants: readonly Credentials[],
-  ) {}
+    private readonly provider: TestReceiver,
+  ) {
+    provider.behavior = (response, { body }) => {
+      this.forwardRequests += 1;
+      const { events } = JSON.parse(body) as { events: { user_id: string; insert_id: string }[] };
+      const chance = Math.random();
+      if (chance < FAILING / 2) return void response.writeHead(503).end();
+      for (const { user_id, insert_id } of events) {
+        const key = `${user_id.split(':')[0]!} ${insert_id}`;
+        this.forwarded.set(key, (this.forwarded.get(key) ?? 0) + 1);
+      }
+      if (chance < FAILING) return void response.socket?.destroy();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ code: 200, events_ingested: events.length }));
+    };
+  }
 
   static async open(merchants: number): Promise<EventsStage> {
-    const analytics = await AnalyticsProvider.start();
-    const settings = { ...SETTINGS, AMPLITUDE_URL: analytics.url };
-    const service = await Sandbox.create(settings);
+    const provider = await TestReceiver.start();
+    const service = await Sandbox.create({
+      AMPLITUDE_API_KEY: 'chaos',
+      AMPLITUDE_URL: `${provider.url}/2/httpapi`,
+      ANALYTICS_EVENTS_PER_SECOND: '1000000',
+      // A forwarder that was killed is replaced 15 s after its request may have ended.
+      ANALYTICS_TIMEOUT_MS: '1000',
+    });
     try {
-      service.spawn();
+      await service.spawn();
       await service.ready();
-      const worker = workerBeside(service, settings);
+      const worker = service.companion('worker', { ROLES: 'worker' });
+      const { merchant, second_merchant: second } = service.file;
+      const own = [merchant, second].map(credentials);
+      const more = Array.from({ length: Math.max(0, merchants - own.length) }, () => newMerchant(service));
+      const stage = new EventsStage(service, worker, [...own, ...more], provider);
       await worker.spawn();
       await worker.ready();
-      const { merchant, second_merchant: second } = service.file;
-      const own = [merchant, second].map((each) => ({ apiKey: each.api_key, privateKey: each.private_key }));
-      const more = Array.from({ length: Math.max(0, merchants - own.length) }, () => newMerchant(service));
-      return new EventsStage(service, worker, analytics, [...own, ...more]);
+      return stage;
     } catch (error) {
       await service.remove();
-      await analytics.stop();
+      await provider.stop();
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await this.worker.stop();
     await this.service.remove();
-    await this.analytics.stop();
+    await this.provider.stop();
   }
-}
-
-function workerBeside(service: Sandbox, settings: Readonly<Record<string, string>>): Worker {
-  const { chain } = service.file;
-  const environment = {
-    children: service.children,
-    folder: (name: string) => join(service.dir, name),
-    chain: () => Promise.resolve({ rpcUrl: chain.rpc_url, usdcAddress: chain.usdc_address }),
-  };
-  const { master_key } = JSON.parse(readFileSync(join(service.dir, 'secrets.json'), 'utf8')) as {
-    master_key: string;
-  };
-  const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: master_key, ...settings };
-  return new Worker(environment, 'worker', env);
 }
 
 /** By `npm run merchant`, as an operator does it. */
@@ -71,9 +75,9 @@ function newMerchant(service: Sandbox): Credentials {
   const { status, stdout, stderr } = spawnSync(
     'npm',
     ['run', '--silent', 'merchant', '--', '--json', 'create', '--name', 'Shop'],
-    { cwd: ROOT, encoding: 'utf8', env: { ...process.env, DATA_DIR: service.dir }, timeout: 60_000 },
+    { cwd: ROOT, encoding: 'utf8', env: { ...process.env, DATA_DIR: service.root }, timeout: 60_000 },
   );
   if (status !== 0) throw new Error(`no merchant: ${stdout}${stderr}`);
-  const made = JSON.parse(stdout) as { merchant_id: string; private_key: string };
-  return { apiKey: made.merchant_id, privateKey: made.private_key };
+  const created = JSON.parse(stdout) as { merchant_id: string; private_key: string };
+  return { apiKey: created.merchant_id, privateKey: created.private_key };
 }

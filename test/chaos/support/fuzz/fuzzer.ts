@@ -1,27 +1,26 @@
 import { Pool } from 'undici';
 import { Tally } from '../verdict.js';
-import { brokenHttp } from './broken-http.js';
-import { speak } from './broken-client.js';
-import { Random } from './random.js';
+import { Random } from '../random.js';
+import { brokenHttp, speak } from './broken-http.js';
 import { apiRequest, widgetRequest, type FuzzedRequest } from './requests.js';
 import { faultOf, responsesIn } from './responses.js';
 import type { World } from './world.js';
 
-/** Longer than the service gives a client for its request and what the check of that may come late. */
+/** Longer than the service's timeout for a request, and than the check of that may be late. */
 const BOUND_MS = 60_000;
-/** Other addresses than that of the honest merchant, who shall not be taken for one of these. */
+/** Other addresses than that of the honest merchant, who is not limited with these. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 const CONNECTIONS = 6;
 const WIDGET_SHARE = 0.12;
 const BROKEN_SHARE = 0.18;
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 export interface Ports {
   readonly api: number;
   readonly widget: number;
 }
 
-/** Sends the requests of a seed, any number at once, and keeps what was wrong with a response. */
+/** Sends the requests of a seed, any number at once, and records what was wrong with a response. */
 export class Fuzzer {
   readonly tally = new Tally();
   /** Each names the number of its request: `--seed S --only N` sends it again. */
@@ -44,7 +43,7 @@ export class Fuzzer {
   }
 
   get gaveUp(): boolean {
-    return this.faults.length >= MOST_FAULTS;
+    return this.faults.length >= MAX_FAULTS;
   }
 
   async send(index: number): Promise<void> {
@@ -53,15 +52,15 @@ export class Fuzzer {
     const from = index % ADDRESSES.length;
     if (kind < BROKEN_SHARE) await this.breakHttp(index, random, from);
     else if (kind < BROKEN_SHARE + WIDGET_SHARE)
-      await this.ask(index, widgetRequest(random, this.world), from);
-    else await this.ask(index, apiRequest(random, this.world), from);
+      await this.exchange(index, widgetRequest(random, this.world), from);
+    else await this.exchange(index, apiRequest(random, this.world), from);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.pools.api, ...this.pools.widget].map((pool) => pool.destroy()));
   }
 
-  private async ask(index: number, request: FuzzedRequest, from: number): Promise<void> {
+  private async exchange(index: number, request: FuzzedRequest, from: number): Promise<void> {
     const { port, method, path, headers, body } = request;
     try {
       const reply = await this.pools[port][from]!.request({ method: method as 'GET', path, headers, body });
@@ -74,13 +73,13 @@ export class Fuzzer {
         toHead: method === 'HEAD',
       };
       const fault = faultOf(response);
-      if (fault !== null) this.found(index, fault, `${shown(request)} -> ${text.slice(0, 300)}`);
+      if (fault !== null) this.found(index, fault, `${textOf(request)} -> ${text.slice(0, 300)}`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       this.tally.add(`${port} ${code ?? message}`);
-      // It closes an idle connection in the very moment in which it is used again, or responds before a body is there.
+      // It closes an idle connection just as it is used again, or responds before a body is there.
       if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code ?? '')) this.cutOff += 1;
-      else this.found(index, `${code} ${message}`, shown(request));
+      else this.found(index, `${code} ${message}`, textOf(request));
     }
   }
 
@@ -110,6 +109,6 @@ export class Fuzzer {
   }
 }
 
-function shown({ port, method, path, headers, body }: FuzzedRequest): string {
+function textOf({ port, method, path, headers, body }: FuzzedRequest): string {
   return `${port} ${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 500)} ${JSON.stringify(body?.toString('latin1').slice(0, 600) ?? null)}`;
 }

@@ -1,21 +1,11 @@
-import type { Random } from './random.js';
+import type { Random } from '../random.js';
 
-/** Texts that something between here and the database may take for more than a text. */
+/** Texts that the service or the database may treat as more than a text. */
 export const HOSTILE_TEXTS: readonly string[] = [
   ...['', ' ', '\u00a0', '\t', '\u0000', 'a\u0000b', '\ud800', '\udc00\ud800', '\ufeff', '\u2028', '\u202e'],
+  ...'__proto__ constructor prototype toString hasOwnProperty length then $ref $where'.split(' '),
   ...[
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    'hasOwnProperty',
-    'length',
-    'then',
-    '$ref',
-    '$where',
-  ],
-  ...[
-    "'; drop schema payouts cascade; --",
+    `'; drop schema payouts cascade; --`,
     `"`,
     '\\',
     '$1',
@@ -26,25 +16,20 @@ export const HOSTILE_TEXTS: readonly string[] = [
   ...[
     '../../../etc/passwd',
     '\r\nset-cookie: a=b',
-    'null',
-    'true',
-    'NaN',
-    '-0',
-    '1e400',
-    '0x10',
     '\uff11\uff12',
+    '\u{1f600}',
+    'e\u0301',
+    '\u0130',
+    '\ufb03',
   ],
-  ...['\u{1f600}', 'e\u0301', '\u0130', '\ufb03', '\u1e9e', 'A\u030a'.repeat(50), '\u0f00'.repeat(256)],
-  ...[
-    '2026-02-30T00:00:00Z',
-    '9999-12-31T23:59:60Z',
-    '-000001-01-01T00:00:00Z',
-    '+275760-09-13T00:00:00.001Z',
-  ],
-  ...['0001-01-01T00:00:00+23:59', '2026-01-01', '1700000000', '2026-01-01T00:00:00.0000000000000001Z'],
-  ...['12.50', '0.0000001', '-1', '1e2', '99999999999999999999999999.999999', '0', '.5', '1,5'],
+  ...['\u1e9e', 'A\u030a'.repeat(50), '\u0f00'.repeat(256)],
+  ...'null true NaN -0 1e400 0x10 12.50 0.0000001 -1 1e2 99999999999999999999999999.999999 0 .5 1,5'.split(
+    ' ',
+  ),
+  ...'2026-02-30T00:00:00Z 9999-12-31T23:59:60Z -000001-01-01T00:00:00Z 0001-01-01T00:00:00+23:59'.split(' '),
+  ...'+275760-09-13T00:00:00.001Z 2026-01-01 1700000000 2026-01-01T00:00:00.0000000000000001Z'.split(' '),
   ...['0x' + '0'.repeat(64), '0X' + 'F'.repeat(64), '0x' + 'g'.repeat(64), '0x', '0x' + '1'.repeat(40)],
-  ...['+14155550100', '+1', '+999999999999999', 'tel:+14155550100', '00000000-0000-0000-0000-000000000000'],
+  ...'+14155550100 +1 +999999999999999 tel:+14155550100 00000000-0000-0000-0000-000000000000'.split(' '),
   ...['a@b', 'a@example.com', '"@"@example.com', `${'a'.repeat(64)}@${'b'.repeat(190)}.example`],
 ];
 
@@ -60,8 +45,8 @@ const NAMES: readonly string[] = [
   ...['a\u0000', '\ud800', 'length', '0', '-1', 'valueOf', '$', '.', 'a.b', 'a[0]'],
 ];
 
-const DEEPEST = 50_000;
-const LONGEST = 300_000;
+const MAX_DEPTH = 50_000;
+const MAX_LENGTH = 300_000;
 
 /** JSON texts of any shape; some are no JSON. */
 export function hostileValue(random: Random, depth = 0): string {
@@ -76,7 +61,7 @@ export function hostileValue(random: Random, depth = 0): string {
   return `{${parts.map((value) => `${textOf(random.pick(NAMES), random)}:${value}`).join(',')}}`;
 }
 
-/** A valid value as JSON text, with `harm` of its places spoilt: replaced, left out, twice there or one more. */
+/** A valid value as JSON text, with `harm` of its places spoilt: replaced, omitted, repeated or one more. */
 export function spoilt(value: unknown, random: Random, harm: number): string {
   if (random.chance(harm)) return hostileValue(random);
   if (Array.isArray(value)) {
@@ -101,29 +86,17 @@ export function spoilt(value: unknown, random: Random, harm: number): string {
 export function damaged(body: Buffer, random: Random): Buffer {
   const at = random.below(body.length + 1);
   const [head, tail] = [body.subarray(0, at), body.subarray(at)];
-  switch (random.below(7)) {
-    case 0:
-      return head;
-    case 1:
-      return Buffer.concat([head, random.bytes(1 + random.below(8)), tail]);
-    case 2:
-      return Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]);
-    case 3:
-      return Buffer.concat([
-        head,
-        Buffer.from(random.pick(['c080', 'eda080', 'ff', 'f4908080', 'e2']), 'hex'),
-        tail,
-      ]);
-    case 4:
-      return Buffer.from(body.toString('latin1'), 'utf16le');
-    case 5:
-      return Buffer.concat([
-        body,
-        random.pick([body, Buffer.from('\0'), Buffer.from(','), Buffer.from(' \n\t')]),
-      ]);
-    default:
-      return random.bytes(random.size(5000));
-  }
+  const invalidUtf8 = Buffer.from(random.pick(['c080', 'eda080', 'ff', 'f4908080', 'e2']), 'hex');
+  const trailing = random.pick([body, Buffer.from('\0'), Buffer.from(','), Buffer.from(' \n\t')]);
+  return random.pick<() => Buffer>([
+    () => head,
+    () => Buffer.concat([head, random.bytes(1 + random.below(8)), tail]),
+    () => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]),
+    () => Buffer.concat([head, invalidUtf8, tail]),
+    () => Buffer.from(body.toString('latin1'), 'utf16le'),
+    () => Buffer.concat([body, trailing]),
+    () => random.bytes(random.size(5000)),
+  ])();
 }
 
 /** The text as JSON: mostly as everybody writes it, sometimes with all of it escaped. */
@@ -136,17 +109,12 @@ function textOf(text: string, random: Random): string {
 }
 
 function huge(random: Random): string {
-  const [deep, long] = [random.size(DEEPEST), random.size(LONGEST)];
-  switch (random.below(5)) {
-    case 0:
-      return '['.repeat(deep) + ']'.repeat(deep);
-    case 1:
-      return '{"a":'.repeat(deep) + '1' + '}'.repeat(deep);
-    case 2:
-      return `"${'x'.repeat(long)}"`;
-    case 3:
-      return `{${Array.from({ length: Math.min(long, 20_000) }, (_, at) => `"${at}":${at}`).join(',')}}`;
-    default:
-      return `${'9'.repeat(long + 1)}`;
-  }
+  const [deep, long] = [random.size(MAX_DEPTH), random.size(MAX_LENGTH)];
+  return random.pick<() => string>([
+    () => '['.repeat(deep) + ']'.repeat(deep),
+    () => '{"a":'.repeat(deep) + '1' + '}'.repeat(deep),
+    () => `"${'x'.repeat(long)}"`,
+    () => `{${Array.from({ length: Math.min(long, 20_000) }, (_, at) => `"${at}":${at}`).join(',')}}`,
+    () => '9'.repeat(long + 1),
+  ])();
 }

@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { damaged, HOSTILE_TEXTS, hostileValue, spoilt } from './hostile-json.js';
 import { ACCEPTS, BAD_KEYS, CONTENT_TYPES, ENCODINGS, METHODS, OTHER_HEADERS } from './odd-headers.js';
-import type { Random } from './random.js';
-import { validBody } from './valid-bodies.js';
-import type { World } from './world.js';
+import type { Random } from '../random.js';
+import { validBody, type World } from './world.js';
 
-/** A request that is HTTP, whatever it says. */
+/** A request that is valid HTTP with any contents. */
 export interface FuzzedRequest {
   readonly port: 'api' | 'widget';
   readonly method: string;
@@ -68,42 +67,24 @@ export function widgetRequest(random: Random, world: World): FuzzedRequest {
 
 function pathOf(template: string, random: Random, world: World): string {
   const path = template.replace('{id}', () => segment(random, world));
-  switch (random.chance(0.04) ? random.below(6) : -1) {
-    case 0:
-      return `${path}/`;
-    case 1:
-      return path.replace('/v1', '//v1');
-    case 2:
-      return path.replace('merchants', 'MERCHANTS');
-    case 3:
-      return `${path}/${segment(random, world)}`;
-    case 4:
-      return `${path};a=b`;
-    case 5:
-      return path.replaceAll('s', '%73');
-    default:
-      return path;
-  }
+  if (!random.chance(0.04)) return path;
+  return random.pick([
+    `${path}/`,
+    path.replace('/v1', '//v1'),
+    path.replace('merchants', 'MERCHANTS'),
+    `${path}/${segment(random, world)}`,
+    `${path};a=b`,
+    path.replaceAll('s', '%73'),
+  ]);
 }
 
-/** What stands where an id belongs: one that is there, one that is not, or anything. */
+const ODD_SEGMENTS = '%00 %2e%2e .. . % %zz %2f%2f %ff %c0%af %f0%9f%98%80';
+
+/** In place of an id: one that exists, one that does not, or anything. */
 function segment(random: Random, world: World): string {
   if (random.chance(0.6)) return random.pick(world.ids);
   if (random.chance(0.3)) return random.chance(0.5) ? random.uuid() : random.pick(world.ids).toUpperCase();
-  const odd = [
-    '%00',
-    '%2e%2e',
-    '..',
-    '.',
-    '%',
-    '%zz',
-    '%2f%2f',
-    '%ff',
-    '%c0%af',
-    '%f0%9f%98%80',
-    '\u00e9\u00ff',
-    'x'.repeat(9000),
-  ];
+  const odd = ['\u00e9\u00ff', 'x'.repeat(9000), ...ODD_SEGMENTS.split(' ')];
   return random.chance(0.5) ? random.pick(odd) : percent(random.pick(HOSTILE_TEXTS)) || '-';
 }
 
@@ -124,50 +105,18 @@ function queryOf(names: readonly string[], random: Random, harm: number): string
   return `?${pairs.join('&')}`;
 }
 
+const ODD_PAIRS =
+  '__proto__=1 __proto__[x]=1 constructor[prototype][x]=1 a[b][c]=d page_size[]=1 page_size = &&& ? % %zz=%zz %00 ; %23';
+
 function oddPair(random: Random): string {
-  return random
-    .pick([
-      ...[
-        '__proto__=1',
-        '__proto__[x]=1',
-        'constructor[prototype][x]=1',
-        'a[b][c]=d',
-        'page_size[]=1',
-        '=',
-        '&&&',
-        '?',
-        '%',
-      ],
-      ...[
-        '%zz=%zz',
-        '%00',
-        'a'.repeat(8000),
-        `a=${'%41'.repeat(3000)}`,
-        'a&'.repeat(2000),
-        'page_size',
-        '\u00ff=\u00ff',
-        ';',
-        '#',
-      ],
-    ])
-    .replaceAll('#', '%23');
+  const long = ['a'.repeat(8000), `a=${'%41'.repeat(3000)}`, 'a&'.repeat(2000), '\u00ff=\u00ff'];
+  return random.pick([...long, ...ODD_PAIRS.split(' ')]);
 }
 
+const ODD_NUMBERS = '-1 0 1e3 0x10 99999999999999999999 1.5 % %zz %ff + 1;2';
+
 function oddValue(random: Random): string {
-  if (random.chance(0.2))
-    return random.pick([
-      '-1',
-      '0',
-      '1e3',
-      '0x10',
-      '99999999999999999999',
-      '1.5',
-      '%',
-      '%zz',
-      '%ff',
-      '+',
-      '1;2',
-    ]);
+  if (random.chance(0.2)) return random.pick(ODD_NUMBERS.split(' '));
   // Cursors are base64url of something.
   if (random.chance(0.3)) return Buffer.from(hostileValue(random, 3)).toString('base64url').slice(0, 6000);
   return percent(random.pick(HOSTILE_TEXTS));
@@ -204,7 +153,7 @@ function moreHeaders(random: Random): Record<string, string> {
   return headers;
 }
 
-/** One that was not used before, one of a few that were, or one that is none. */
+/** A fresh one, one of a few that are used again, or an invalid one. */
 function keyOf(random: Random): string {
   if (random.chance(0.3)) return random.pick(BAD_KEYS);
   return random.chance(0.5)

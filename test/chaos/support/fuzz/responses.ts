@@ -10,7 +10,7 @@ export interface Response {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MEMBERS = ['detail', 'errors', 'instance', 'status', 'title', 'type'];
 
-/** What is wrong with a response, whatever the request was (contract.md 3); null when nothing is. */
+/** What is wrong with a response to any request (contract.md 3); null when nothing is. */
 export function faultOf({ status, headers, body, toHead }: Response): string | null {
   if (status >= 500 && status !== 503) return `a ${status}`;
   // The report of /health/ready, when a check took too long: no refusal.
@@ -20,7 +20,7 @@ export function faultOf({ status, headers, body, toHead }: Response): string | n
   if (!UUID.test(String(headers['request-id']))) return `${status} without Request-Id`;
   if (status < 400 || toHead) return null;
   const type = String(headers['content-type']).split(';')[0]!;
-  // A page for somebody who followed a link, and the signed bytes for somebody who asked for text.
+  // A page for a browser, and the signed bytes for a client that accepts text.
   if (type === 'text/html' || (type === 'text/plain' && status === 401)) return null;
   if (type !== 'application/problem+json') return `${status} as ${type}`;
   return problemFault(status, body);

@@ -1,8 +1,8 @@
 import { call, type Credentials } from '../../../../bench/support/sign.js';
-import { activePayee } from '../payees.js';
-import { randomHash, randomPhone } from '../operations.js';
+import { activePayee, createUser, randomHash, reportPayout } from '../payouts.js';
+import type { Random } from '../random.js';
 
-/** An operation as the service's own document names it. */
+/** An operation of the service's own document. */
 export interface Endpoint {
   readonly method: string;
   /** With `{id}` where an id belongs. */
@@ -16,7 +16,7 @@ export interface World {
   readonly endpoints: readonly Endpoint[];
   /** Ids of all kinds that exist. */
   readonly ids: readonly string[];
-  /** Users who have begun nothing yet. */
+  /** Users who have not started onboarding. */
   readonly users: readonly string[];
 }
 
@@ -26,8 +26,8 @@ interface Document {
   >;
 }
 
-/** Something of each kind that an id can name, and every operation that the service says it has. */
-export async function makeWorld(baseUrl: string, merchant: Credentials): Promise<World> {
+/** Something of each kind that an id can name, and every operation of the service's document. */
+export async function createWorld(baseUrl: string, merchant: Credentials): Promise<World> {
   const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
   const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { parameters = [] }]) => ({
@@ -38,20 +38,62 @@ export async function makeWorld(baseUrl: string, merchant: Credentials): Promise
       ),
     })),
   );
-  const post = (path: string, body: unknown): Promise<unknown> =>
-    call(baseUrl, merchant, 'POST', `/merchants/v1/${path}`, 201, body);
   const users: string[] = [];
-  for (let made = 0; made < 5; made += 1) {
-    const { user } = (await post('users', { phone_number: randomPhone() })) as { user: { id: string } };
-    users.push(user.id);
-  }
+  for (let n = 0; n < 5; n += 1) users.push(await createUser(baseUrl, merchant));
   const payee = await activePayee(baseUrl, merchant);
-  const { payout } = (await post('payouts/report', {
-    user_id: payee.id,
-    payout: { amount: '1', transaction_hash: randomHash() },
-  })) as { payout: { id: string } };
-  const { webhook_endpoint } = (await post('webhook_endpoints', {
-    webhook_endpoint: { url: 'http://127.0.0.1:9/' },
-  })) as { webhook_endpoint: { id: string } };
-  return { merchant, endpoints, users, ids: [payee.id, payout.id, webhook_endpoint.id, ...users] };
+  const payout = await reportPayout(baseUrl, merchant, payee, 1_000_000, randomHash());
+  const endpoint = { webhook_endpoint: { url: 'http://127.0.0.1:9/' } };
+  const { webhook_endpoint } = (await call(
+    baseUrl,
+    merchant,
+    'POST',
+    '/merchants/v1/webhook_endpoints',
+    201,
+    endpoint,
+  )) as { webhook_endpoint: { id: string } };
+  return { merchant, endpoints, users, ids: [payee.id, payout, webhook_endpoint.id, ...users] };
+}
+
+/** Bodies that would be accepted, by operation. URLs are of loopback: the service calls those that it accepts. */
+export function validBody(method: string, path: string, random: Random, world: World): unknown {
+  const user_id = random.pick(world.ids);
+  const url = `http://${random.pick(['127.0.0.1:9', '[::1]:9', 'localhost:9', '0x7f.1:9', '2130706433:9'])}/${random.pick(['', 'a?b=c', '%00', '\u00e9', '#'])}`;
+  const amount = random.pick(['12.5', '0.000001', '1', '999999999999.999999']);
+  switch (`${method} ${path.replace('/merchants/v1/', '')}`) {
+    case 'POST users':
+      return {
+        phone_number: `+4915${String(1_000_000_00 + random.below(899_999_999)).padStart(9, '0')}`,
+        email: 'ada@example.com',
+        external_id: random.uuid(),
+      };
+    case 'POST payouts/report':
+      return {
+        user_id,
+        payout: { amount, transaction_hash: randomHash(), custom_metadata: { note: 'fuzz', n: 1.0 } },
+      };
+    case 'POST events':
+      return {
+        events: Array.from({ length: 1 + random.size(20) }, () => ({
+          event_name: random.pick(['Order Paid', 'Checkout']),
+          payload: { amount: '1.50', items: [{ sku: 'a' }] },
+          event_datetime: '2026-01-31T12:00:00.000Z',
+          event_id: random.uuid(),
+          user_external_id: 'customer-1',
+          device_id: random.uuid(),
+        })),
+      };
+    case 'POST webhook_endpoints':
+    case 'PATCH webhook_endpoints/{id}':
+      return {
+        webhook_endpoint: { url, description: 'fuzz', event_types: ['payout.received'], status: 'enabled' },
+      };
+    case 'POST webhook_endpoints/{id}/rotate_secret':
+      return { overlap_seconds: random.below(90_000) };
+    case 'POST webhook_endpoints/{id}/recover':
+      return { since: new Date(Date.now() - random.below(100_000_000)).toISOString() };
+    case 'POST sandbox/transfers':
+      return { to: `0x${'1'.repeat(40)}`, user_id, amount };
+    default:
+      return {};
+  }
 }

@@ -2,10 +2,13 @@ import type { HDNodeWallet } from 'ethers';
 import type pg from 'pg';
 import type { Onfido } from '../../../support/onfido/onfido.js';
 import type { StripeServer } from '../../../support/stripe/stripe.js';
+import type { Receiver } from '../receiver.js';
 import type { Verdict } from '../verdict.js';
-import type { Completions } from './completions.js';
 
-/** Of an onboarding that went well, whatever happened meanwhile. */
+/** Type of the webhook at the end. */
+export const COMPLETED = 'user.onboarding_completed';
+
+/** Of an onboarding that succeeded. */
 const WHOLE_HISTORY = [
   ...['started', 'phone_verified', 'consent_given', 'details_confirmed', 'kyc_submitted', 'kyc_passed'],
   ...['wallet_provisioned', 'card_issued', 'completed'],
@@ -17,35 +20,35 @@ interface Stored {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Whether everybody who handed in has completed, the steps are empty, and the receiver heard of each. */
+interface Parts {
+  readonly pool: pg.Pool;
+  readonly onfido: Onfido;
+  readonly stripe: StripeServer;
+  readonly account: HDNodeWallet;
+  readonly receiver: Receiver;
+}
+
+/** Whether every person who submitted has completed, no step is due, and the receiver was notified of each. */
 export async function allCompleted(
   pool: pg.Pool,
   handedIn: readonly string[],
-  completions: Completions,
+  receiver: Receiver,
 ): Promise<boolean> {
   const { rows } = await pool.query<{ completed: number; waiting: number }>(
     `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,
        (select count(*)::int from work.items where kind = 'onboarding.step') as waiting`,
   );
   const { completed, waiting } = rows[0]!;
-  return completed >= handedIn.length && waiting === 0 && completions.byUser.size >= handedIn.length;
+  return (
+    completed >= handedIn.length &&
+    waiting === 0 &&
+    new Set(receiver.subjects(COMPLETED, 'user_id')).size >= handedIn.length
+  );
 }
 
-/** Everybody has one history, one check at Onfido, one wallet that the private key finds, one card, and one completion that was delivered. */
+/** Each person has one history, one check at Onfido, one wallet that the private key finds, one card, and one completion. */
 export async function checkOnboardings(
-  {
-    pool,
-    onfido,
-    stripe,
-    account,
-    completions,
-  }: {
-    readonly pool: pg.Pool;
-    readonly onfido: Onfido;
-    readonly stripe: StripeServer;
-    readonly account: HDNodeWallet;
-    readonly completions: Completions;
-  },
+  { pool, onfido, stripe, account, receiver }: Parts,
   handedIn: readonly string[],
   verdict: Verdict,
   say: (line: string) => void,
@@ -58,6 +61,7 @@ export async function checkOnboardings(
   for (const row of rows) histories.set(row.user_id, [...(histories.get(row.user_id) ?? []), row]);
   const wallets = new Set<string>();
   const indexes = new Set<number>();
+  const completions = receiver.subjects(COMPLETED, 'user_id');
   for (const userId of handedIn) {
     const history = histories.get(userId) ?? [];
     verdict.equal(history.map(({ type }) => type).join(), WHOLE_HISTORY.join(), `the history of ${userId}`);
@@ -73,11 +77,12 @@ export async function checkOnboardings(
     const card = history.find(({ type }) => type === 'onboarding.card_issued.v1')?.data['card_id'];
     const live = stripe.cardsOf(userId).filter(({ status }) => status !== 'canceled');
     verdict.equal(live.map(({ id }) => id).join(), card, `the one card of ${userId} at the issuer`);
-    verdict.equal(completions.byUser.get(userId)?.size, 1, `completions of ${userId} that were delivered`);
+    const completed = completions.filter((each) => each === userId).length;
+    verdict.equal(completed, 1, `completions of ${userId} that were delivered`);
   }
   verdict.equal(wallets.size, handedIn.length, 'wallets are of one user each');
   verdict.equal(Math.max(-1, ...indexes) + 1, handedIn.length, 'indexes of wallets have no gaps');
-  verdict.none(completions.faults, 'a delivery is not as it was signed');
+  verdict.none(receiver.faults, 'a delivery did not verify');
   const { rows: active } = await pool.query<{ users: number; activations: number; wallets: number }>(
     `select count(distinct stream)::int as users, count(*)::int as activations,
        (select count(*)::int from users.wallets) as wallets
@@ -86,7 +91,7 @@ export async function checkOnboardings(
   );
   verdict.equal(active[0]?.users, handedIn.length, 'users who are active');
   verdict.equal(active[0]?.activations, handedIn.length, 'activations, one of each');
-  verdict.equal(active[0]?.wallets, handedIn.length, 'wallets that are shown');
+  verdict.equal(active[0]?.wallets, handedIn.length, 'wallets in the read model');
   await checkIdentities(pool, onfido, handedIn, verdict, say);
   const canceled = stripe.cards.filter(({ status }) => status === 'canceled').length;
   say(
@@ -116,7 +121,7 @@ async function checkIdentities(
       const pictures = documents.length + livePhotos.length;
       verdict.expect(
         fields['first_name'] === 'Applicant' && pictures === 0,
-        'a lost applicant is nobody',
+        'a lost applicant holds no personal data',
         fields,
       );
     } else

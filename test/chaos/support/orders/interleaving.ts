@@ -1,13 +1,13 @@
-import type { Random } from '../fuzz/random.js';
+import type { Random } from '../random.js';
 
 /** What merchants, the payer and time do to one order. Times are in milliseconds. */
 export interface Step {
   readonly kind: 'cancel' | 'mark_as_paid' | 'refresh' | 'deposit';
-  /** After the order was made; from its end on when the interleaving is of its end, before it when negative. */
+  /** After the order was created; relative to its end when the interleaving is of its end. */
   readonly atMs: number;
-  /** Which of the two processes is asked. */
+  /** Which of the two processes gets the request. */
   readonly process: 0 | 1;
-  /** Of a deposit: its share of what is asked, in hundredths. */
+  /** Of a deposit: its share of the amount, in hundredths. */
   readonly hundredths: number;
 }
 

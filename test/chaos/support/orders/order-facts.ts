@@ -3,6 +3,21 @@ import type { OrderStatus } from '../../../../src/contexts/exchange/domain/order
 import { fromMinorUnits, toMinorUnits } from '../../../../src/kernel/money.js';
 import { Tally, type Verdict } from '../verdict.js';
 
+/** What every order of the suites sells. */
+export const SALE = {
+  pair_id: 'USDCSOL',
+  withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+};
+
+/** An order as a response has it. */
+export interface Order {
+  readonly id: string;
+  readonly status: OrderStatus;
+  readonly amount_from: string;
+  readonly deposit_address: string;
+  readonly expires_at: string;
+}
+
 /** A transfer to an order's address that will be or was confirmed. */
 export interface Sent {
   readonly orderId: string;
@@ -11,7 +26,7 @@ export interface Sent {
   readonly minor: bigint;
 }
 
-/** An order as the read model shows it in the end, and what the sandbox provider has of it. */
+/** An order of the read model in the end, and what the sandbox provider has of it. */
 interface Ended {
   readonly id: string;
   readonly status: OrderStatus;
@@ -25,7 +40,7 @@ interface Ended {
 
 const FINAL: readonly OrderStatus[] = ['completed', 'cancelled', 'expired', 'failed', 'refunded'];
 
-/** Whether every order has come to its end and every transfer is recorded, and the read models show it. */
+/** Whether every order has ended, every transfer is recorded, and the read models are up to date. */
 export async function ordersSettled(pool: pg.Pool, sent: readonly Sent[]): Promise<boolean> {
   const { rows } = await pool.query<{ open: number; recorded: number; behind: number }>(
     `select (select count(*)::int from exchange.orders where status < 3) as open,
@@ -61,7 +76,7 @@ export async function checkMoney(
       const transfer = due.get(hash);
       return transfer?.orderId !== order_id || transfer.minor !== toMinorUnits(amount);
     }),
-    'a deposit is recorded that nobody sent, or otherwise than it was sent',
+    'a deposit is recorded that was never sent, or differs from what was sent',
   );
   verdict.equal(recorded.length, sent.length, 'deposits recorded, one per transfer');
   verdict.equal(new Set(recorded.map(({ hash }) => hash)).size, sent.length, 'transfers recorded');
@@ -69,7 +84,7 @@ export async function checkMoney(
   const orders = await endedOrders(pool);
   verdict.none(
     orders.filter(({ status }) => !FINAL.includes(status)),
-    'an order has not come to its end',
+    'an order has not ended',
   );
   const came = new Map<string, bigint>();
   for (const { orderId, minor } of sent) came.set(orderId, (came.get(orderId) ?? 0n) + minor);

@@ -9,16 +9,19 @@ import { fileURLToPath } from 'node:url';
 import type { Service } from '../../../../bench/support/service.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
-import { freePort } from '../../../../sandbox/processes.js';
-import { LATER_SECONDS, REFRESHED_MS, resealed, sealSince } from '../../suites/keys.js';
-import { Treasury } from '../payees.js';
+import { freePort, until } from '../../../../sandbox/processes.js';
 import { Shared } from '../shared.js';
+import { Treasury } from '../treasury.js';
 import { Tally, type Verdict } from '../verdict.js';
 
 const PROGRAMS = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url));
 const OPERATOR = fileURLToPath(new URL('operator-process.mjs', import.meta.url));
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;
+/** Two reads of the key ring by a process. */
+const REFRESHED_MS = 12_000;
+/** Longer than a new master key, or a key that was added, has to wait. */
+const LATER_SECONDS = 150;
 /** In batches: the first key of the ledger signs all later ones. */
 const LEDGER_KEY_EVERY = 3;
 /** Not the first ones: a small run has no time for it. */
@@ -29,7 +32,7 @@ interface Ran {
   readonly printed: string;
 }
 
-/** The service that ordinary life goes on at, its chain, and what operators do between batches. */
+/** The service, its chain, and what operators do between batches. */
 export class LifeStage {
   readonly tally = new Tally();
   private readonly folder = mkdtempSync(join(tmpdir(), 'disburse-life-'));
@@ -39,7 +42,7 @@ export class LifeStage {
   widgetPort = 0;
   private mining: NodeJS.Timeout | undefined;
   private readonly operator: ChildProcess = fork(OPERATOR);
-  private readonly asked = new Map<number, (ran: Ran) => void>();
+  private readonly pending = new Map<number, (ran: Ran) => void>();
 
   private constructor(
     readonly shared: Shared,
@@ -58,7 +61,7 @@ export class LifeStage {
       BLOCK_MS,
     );
     stage.operator.on('message', ({ id, ...ran }: Ran & { readonly id: number }) =>
-      stage.asked.get(id)?.(ran),
+      stage.pending.get(id)?.(ran),
     );
     await Promise.all([stage.open(), once(stage.operator, 'message')]);
     await stage.covered();
@@ -87,8 +90,8 @@ export class LifeStage {
   async operate(name: string, ...args: readonly string[]): Promise<Ran> {
     const env = await this.programEnv();
     return new Promise((resolve) => {
-      const id = this.asked.size;
-      this.asked.set(id, resolve);
+      const id = this.pending.size;
+      this.pending.set(id, resolve);
       this.operator.send({ id, name, args, env });
     });
   }
@@ -102,10 +105,10 @@ export class LifeStage {
     if (batch % MASTER_KEY_EVERY === MASTER_KEY_EVERY - 1) await this.rotateMasterKey();
   }
 
-  /** No payout, order or departure waits, every reader is at the end, and everything is under a head. */
+  /** No payout or order is pending, and every event is under a signed head. */
   async settled(): Promise<void> {
     await eventually(
-      'everything has come to its end',
+      'no payout and no order is pending',
       async () => {
         const { rows } = await this.shared.pool.query<{ open: number }>(
           `select (select count(*) from payouts.payouts where status = 0)::int
@@ -183,14 +186,34 @@ export class LifeStage {
     await this.service.child.stop();
     await this.open(former);
     const { pool } = this.shared;
-    await sealSince(this.shared, 0);
+    await this.sealSince(0);
     await sleep(REFRESHED_MS);
-    await sealSince(this.shared, LATER_SECONDS);
-    this.verdict.expect(await resealed(this.shared), 'personal keys are wrapped by the fresh key');
+    await this.sealSince(LATER_SECONDS);
+    this.verdict.expect(await this.resealed(), 'personal keys are wrapped by the fresh key');
     await pool.query('update platform.key_ring set seen_at = seen_at - make_interval(secs => $1)', [
       LATER_SECONDS,
     ]);
     await this.done('keys', 'retire-former');
+  }
+
+  /** As if the newest key had been added so long before. */
+  private async sealSince(seconds: number): Promise<void> {
+    await this.shared.pool.query(
+      `update platform.key_ring set seals_from = now() - make_interval(secs => $1)
+       where seals_from = (select max(seals_from) from platform.key_ring)`,
+      [seconds],
+    );
+  }
+
+  /** Whether the worker has wrapped every personal key with the newest key in time. */
+  private resealed(): Promise<boolean> {
+    return until(async () => {
+      const { rows } = await this.shared.pool.query(
+        `select from platform.personal_keys where split_part(wrapped_key, '.', 2) <> (
+           select key_id from platform.key_ring where seals_from <= now() order by seals_from desc limit 1) limit 1`,
+      );
+      return rows.length === 0;
+    }, 60_000);
   }
 
   private async programEnv(): Promise<NodeJS.ProcessEnv> {

@@ -4,41 +4,41 @@ import { toMinorUnits } from '../../../../src/kernel/money.js';
 import { ExchangeClient } from '../../../support/exchange-client.js';
 import { PHOTO } from '../../../support/images.js';
 import { SignedClient, type SignedCall } from '../../../support/signed-client.js';
-import type { Random } from '../fuzz/random.js';
-import { randomHash } from '../operations.js';
+import { SALE } from '../orders/order-facts.js';
+import { randomHash, reportBody } from '../payouts.js';
+import type { Random } from '../random.js';
 import type { LifeStage } from './life-stage.js';
 
 const API = '/merchants/v1';
-const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
-const ACT = ['--reason', 'the customer asked for it', '--actor', 'chaos'];
+const ACT = ['--reason', 'requested by the customer', '--actor', 'chaos'];
 /** Two of a merchant's requests meet: nothing is wrong with either. */
 const CONFLICT = 409;
 const DECIDED_MS = 180_000;
 
-interface Made {
+interface Created {
   readonly order: { readonly id: string; readonly deposit_address: string; readonly amount_from: string };
 }
 
-/** What a step of the page responds: each of these by the step that has it. */
+/** Members of the responses of the page's steps. */
 interface Step {
   readonly session: string;
   readonly code: string;
 }
 
-/** What people, merchants and operators do, each in a run of its own, at one service. */
+/** What people, merchants and operators do, each in its own run, at one service. */
 export class Life {
   constructor(
     private readonly stage: LifeStage,
     private readonly receiverUrl: string,
   ) {}
 
-  /** A user of a merchant, and what comes with them; beside it a merchant's webhooks, an order, the chain. */
+  /** A user of a merchant with payouts; also the merchant's webhooks, an order, the chain. */
   async run(random: Random, number: number): Promise<void> {
     const { merchant, secondMerchant, baseUrl } = this.stage.service;
     const who = new SignedClient(baseUrl, random.chance(0.5) ? merchant : secondMerchant);
     const phone = `+1555${String(1_000_000 + number)}`;
     const body = { phone_number: phone, external_id: `person ${number}`, email: `${number}@example.com` };
-    const { user } = await this.ask<{ user: { id: string } }>(who, 201, { path: '/users', body });
+    const { user } = await this.call<{ user: { id: string } }>(who, 201, { path: '/users', body });
     const way = random.pick([() => this.page, () => this.page, () => this.sandbox, () => null])();
     await way?.call(this, who, user.id, phone, random);
     const wallet = await this.walletOf(who, user.id);
@@ -47,21 +47,21 @@ export class Life {
     if (random.chance(0.5)) await this.webhook(who, random);
     if (random.chance(0.5)) await this.order(random);
     if (random.chance(0.1)) await this.reorganise(random);
-    if (random.chance(0.3)) await this.leave(user.id, random);
+    if (random.chance(0.3)) await this.deactivate(user.id, random);
   }
 
-  private async ask<T>(who: SignedClient, wanted: number, call: SignedCall): Promise<T> {
+  private async call<T>(who: SignedClient, expected: number, call: SignedCall): Promise<T> {
     const method = call.method ?? (call.body === undefined ? 'GET' : 'POST');
     const response = await who.call({ ...call, method, path: API + call.path });
     this.stage.tally.add(`${method} ${call.path.split('/')[1]!.split('?')[0]!} ${response.status}`);
-    if (response.status !== wanted && response.status !== CONFLICT)
+    if (response.status !== expected && response.status !== CONFLICT)
       throw new Error(`${method} ${call.path}: ${response.status} ${response.text}`);
     return response.json<T>();
   }
 
   private async sandbox(who: SignedClient, id: string): Promise<void> {
     const path = `/sandbox/users/${id}/complete_onboarding`;
-    // Unavailable while a worker has not got so far: asked again, as the response says.
+    // 503 while a worker is behind: sent again, as the response says.
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { status, text } = await who.call({ method: 'POST', path: API + path });
       this.stage.tally.add(`POST sandbox ${status}`);
@@ -123,15 +123,8 @@ export class Life {
   /** Paid before the report or after it, by a transfer that two payouts name, by another amount, or not at all. */
   private async payout(who: SignedClient, user: string, wallet: string, random: Random): Promise<void> {
     const minor = 1 + random.below(9_000_000);
-    const amount = (minor / 1e6).toFixed(6);
-    const report = (transaction_hash: string): Promise<unknown> =>
-      this.ask(who, 201, {
-        path: '/payouts/report',
-        body: {
-          user_id: user,
-          payout: { amount, transaction_hash, custom_metadata: { note: random.uuid() } },
-        },
-      });
+    const report = (hash: string): Promise<unknown> =>
+      this.call(who, 201, { path: '/payouts/report', body: reportBody(user, minor, hash, random.uuid()) });
     const habit = random.pick(['before', 'before', 'after', 'twice', 'other amount', 'never']);
     this.stage.tally.add(`paid ${habit}`);
     if (habit === 'never') return void (await report(randomHash()));
@@ -149,11 +142,11 @@ export class Life {
   private async webhook(who: SignedClient, random: Random): Promise<void> {
     const path = '/webhook_endpoints';
     type Listed = { readonly webhook_endpoints: readonly { readonly id: string; readonly status: string }[] };
-    const { webhook_endpoints: all } = await this.ask<Listed>(who, 200, { path });
+    const { webhook_endpoints: all } = await this.call<Listed>(who, 200, { path });
     if (all.length < 2) return this.register(who, random);
     const { id } = random.pick(all);
     const change = (webhook_endpoint: object): Promise<unknown> =>
-      this.ask(who, 200, { path: `${path}/${id}`, method: 'PATCH', body: { webhook_endpoint } });
+      this.call(who, 200, { path: `${path}/${id}`, method: 'PATCH', body: { webhook_endpoint } });
     const acts: readonly (() => Promise<unknown>)[] = [
       () => this.register(who, random),
       () => change({ status: 'disabled' }),
@@ -167,8 +160,8 @@ export class Life {
           ]),
         }),
       () => change({ url: `${this.receiverUrl}/moved/${random.uuid()}` }),
-      () => this.ask(who, 200, { path: `${path}/${id}/rotate_secret`, body: { overlap_seconds: 60 } }),
-      () => this.ask(who, 202, { path: `${path}/${id}/test_delivery`, body: {} }),
+      () => this.call(who, 200, { path: `${path}/${id}/rotate_secret`, body: { overlap_seconds: 60 } }),
+      () => this.call(who, 202, { path: `${path}/${id}/test_delivery`, body: {} }),
       () => this.resend(who, id, random),
       () => this.resend(who, id, random),
       () => who.call({ method: 'DELETE', path: `${API}${path}/${id}` }),
@@ -186,7 +179,7 @@ export class Life {
       ? { event_types: ['payout.received', 'user.onboarding_completed'] }
       : {};
     const webhook_endpoint = { url: `${this.receiverUrl}/hook`, ...types };
-    await this.ask(who, 201, { path: '/webhook_endpoints', body: { webhook_endpoint } });
+    await this.call(who, 201, { path: '/webhook_endpoints', body: { webhook_endpoint } });
   }
 
   private async resend(who: SignedClient, endpoint: string, random: Random): Promise<void> {
@@ -196,23 +189,23 @@ export class Life {
     );
     if (rows.length === 0) return;
     const path = `/webhook_deliveries/${random.pick(rows).id}/resend`;
-    await this.ask(who, 202, { path, body: {} });
+    await this.call(who, 202, { path, body: {} });
   }
 
   /** Paid in parts, too little, too much, after it was cancelled, or not; what is refundable in the end is refunded in parts. */
   private async order(random: Random): Promise<void> {
     const { api_key: apiKey, secret } = this.stage.service.exchange;
     const client = new ExchangeClient(this.stage.service.baseUrl, { apiKey, secret });
-    const made = await client.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
-    if (made.status !== 201) throw new Error(`order: ${made.status} ${made.text}`);
-    const { order } = made.json<Made>();
+    const created = await client.order(SALE);
+    if (created.status !== 201) throw new Error(`order: ${created.status} ${created.text}`);
+    const { order } = created.json<Created>();
     const pay = (hundredths: number): Promise<string> => {
       this.stage.tally.add(`deposit of ${hundredths} %`);
       const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
       return this.stage.treasury.transfer(order.deposit_address, Number(minor));
     };
     const act = async (action: 'cancel' | 'mark_as_paid' | 'refresh'): Promise<void> =>
-      this.stage.tally.add(`${action} ${(await client.act(order.id, action, ADDRESS)).status}`);
+      this.stage.tally.add(`${action} ${(await client.act(order.id, action, SALE.withdraw_address)).status}`);
     const shares = random.pick([[100], [100], [40, 60], [120], [30], []]);
     const action = random.pick([null, null, 'cancel', 'mark_as_paid', 'refresh'] as const);
     const isFirst = random.chance(0.5);
@@ -222,7 +215,7 @@ export class Life {
     if (random.chance(0.3)) await this.refund(random);
   }
 
-  /** Part or all of what one order is owed, to the one that paid it; then the same again, or by a transfer that is none. */
+  /** Part or all of what one order has refundable, to its payer; then the same again, or by a transaction that does not exist. */
   private async refund(random: Random): Promise<void> {
     const { rows } = await this.stage.shared.pool.query<{ order_id: string; refundable: string }>(
       'select order_id, refundable::text from exchange.watches where refundable > 0 order by order_id limit 20',
@@ -235,14 +228,14 @@ export class Life {
       ? await treasury.transfer(treasury.from, Number(toMinorUnits(amount)))
       : randomHash();
     for (let repeats = random.below(2); repeats >= 0; repeats -= 1) {
-      const given = ['--amount', amount, '--transaction', transaction];
-      const { code } = await this.stage.operate('exchange', 'refund', order_id, ...given);
-      // Refused: no such transfer, or another run refunded it meanwhile.
+      const args = ['--amount', amount, '--transaction', transaction];
+      const { code } = await this.stage.operate('exchange', 'refund', order_id, ...args);
+      // Refused without such a transfer, or when another run refunded it meanwhile.
       this.stage.tally.add(`exchange refund ${String(code)}`);
     }
   }
 
-  /** The last blocks are replaced by empty ones: transfers in them are gone. */
+  /** The last blocks are replaced by empty ones: their transfers are dropped. */
   private async reorganise(random: Random): Promise<void> {
     const depth = 1 + random.below(3);
     // Refused: another one replaces these blocks already.
@@ -255,10 +248,10 @@ export class Life {
     );
   }
 
-  private async leave(user: string, random: Random): Promise<void> {
+  private async deactivate(user: string, random: Random): Promise<void> {
     await this.stage.done('user', 'deactivate', user, ...ACT);
     if (random.chance(0.4)) return;
-    await eventually('a user who leaves is deactivated', async () => {
+    await eventually('a user is deactivated', async () => {
       const { rows } = await this.stage.shared.pool.query<{ gone: boolean }>(
         `select exists (select from event_store.events where stream = $1 and type = 'user.deactivated.v1') as gone`,
         [`user-${user}`],

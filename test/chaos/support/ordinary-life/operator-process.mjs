@@ -7,7 +7,7 @@ process.on('disconnect', () => process.exit());
 process.on('message', async ({ id, name, args, env }) => {
   let [printed, code] = ['', 0];
   try {
-    const io = { env, print: (text) => (printed += `${text}\n`), exit: (asked) => (code = asked) };
+    const io = { env, print: (text) => (printed += `${text}\n`), exit: (requested) => (code = requested) };
     await (await programOf(name, io)).parseAsync(args, { from: 'user' });
   } catch (error) {
     [printed, code] = [printed + error.stack, code === 0 ? 1 : code];

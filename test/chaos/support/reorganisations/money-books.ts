@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { fromMinorUnits, toMinorUnits } from '../../../../src/kernel/money.js';
 import { Verdict } from '../verdict.js';
-import type { Payee } from '../payees.js';
+import type { Payee } from '../payouts.js';
 import { balanceOf, transfersOf, type Transfer } from './token-transfers.js';
 
-/** A payout that names a transaction; whether that pays it is seen on the chain in the end. */
+/** A payout that names a transaction; the chain says in the end whether that pays it. */
 export interface Reported {
   readonly id: string;
   readonly payee: Payee;
@@ -66,7 +66,7 @@ export class MoneyBooks {
     return books;
   }
 
-  /** Compares anew. */
+  /** Compares again. */
   async agree(): Promise<boolean> {
     this.verdict = new Verdict();
     const payouts = await this.comparePayouts();
@@ -115,13 +115,13 @@ export class MoneyBooks {
       'payouts received are those on the chain',
     );
     for (const { id: user, wallet } of new Set(reported.map(({ payee }) => payee))) {
-      const shown = await pool.query<{ confirmed: string }>(
+      const stored = await pool.query<{ confirmed: string }>(
         'select confirmed from payouts.balances where user_id = $1',
         [user],
       );
       const came = this.cameTo(wallet).toString();
       this.verdict.equal(
-        shown.rows[0]?.confirmed ?? '0',
+        stored.rows[0]?.confirmed ?? '0',
         came,
         `the balance of ${user} is what its wallet has`,
       );
@@ -146,18 +146,18 @@ export class MoneyBooks {
       const order = JSON.parse(row.body) as OrderBody;
       const all = { ...row, came: came.toString() };
       const says = (holds: boolean, fact: string): void => this.verdict.expect(holds, fact, all);
-      says(!OPEN.includes(order.status), 'an order has come to its end');
+      says(!OPEN.includes(order.status), 'an order has ended');
       const { recorded, dust } = recordOf(events.filter(({ order_id }) => order_id === row.id));
       const late = total(order.late_deposits.map(({ amount }) => toMinorUnits(amount)));
       says(
         toMinorUnits(order.amount_received) + late + dust === came,
         'deposits, late deposits and small ones are what the address has',
       );
-      const wanted = (this.onChain.get(address.toLowerCase()) ?? []).map(
+      const transfers = (this.onChain.get(address.toLowerCase()) ?? []).map(
         (each) => `${each.hash} ${each.minor}`,
       );
       says(
-        dust > 0n || recorded.sort().join() === wanted.sort().join(),
+        dust > 0n || recorded.sort().join() === transfers.sort().join(),
         'deposits that are recorded and not missing are those on the chain',
       );
       const exchanged = order.status === 'completed' ? toMinorUnits(order.amount_from) : 0n;

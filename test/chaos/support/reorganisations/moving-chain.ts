@@ -1,6 +1,6 @@
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
-import type { Prepared } from '../payees.js';
+import type { Prepared } from '../treasury.js';
 import { between, oneOf } from '../suite.js';
 import type { Tally } from '../verdict.js';
 
@@ -38,7 +38,7 @@ export class MovingChain {
   ): Promise<void> {
     const codes = await Promise.all(contracts.map((each) => this.code(each)));
     for (let n = Math.floor(between(0, 4)); n > 0; n -= 1) await this.send(oneOf(oneOf(rivals)).raw);
-    // The node mines what it accepted a moment later, and leaves a gap if that meets a reorganisation.
+    // The node mines what it accepted with a delay, and leaves a gap if that meets a reorganisation.
     await eventually('everything sent is mined', async () => (await this.pending()) === 0, 10_000, 5);
     const height = await this.height();
     const depth = Math.floor(between(1, Math.min(deepest, height - this.base) + 1));

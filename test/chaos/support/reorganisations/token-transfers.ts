@@ -35,7 +35,7 @@ export async function balanceOf(rpcUrl: string, token: string, address: string):
 
 /**
  * A contract that mints what it is called with for one of these, which one by the number of the block: the same transaction
- * pays somebody else in another block.
+ * pays another recipient in another block.
  */
 export async function fickleContract(
   rpcUrl: string,

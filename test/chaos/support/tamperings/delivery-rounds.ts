@@ -1,10 +1,10 @@
 import { eventually } from '../../../../bench/support/wait.js';
-import type { Group } from './group.js';
+import type { Group } from './stage.js';
 
 const TABLE = 'webhooks.deliveries';
 const COLUMNS = 'endpoint_id, merchant_id, type, body, is_test, mac';
 
-/** Deliveries are made up, or changed and made due again, while the workers send what is due. */
+/** Deliveries are invented, or changed and due again, while the workers send what is due. */
 export const deliveries: Group = {
   percent: 7,
   atOnce: 30,

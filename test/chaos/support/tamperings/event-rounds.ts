@@ -1,9 +1,8 @@
 import { deriveId } from '../../../../src/kernel/ids.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { describeFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
-import type { Random } from '../fuzz/random.js';
-import type { Group } from './group.js';
-import type { TamperingStage } from './stage.js';
+import type { Random } from '../random.js';
+import type { Group, TamperingStage } from './stage.js';
 import { PLAIN, type Done, type StoredRow } from './tampering.js';
 
 const EVENTS = 'event_store.events';
@@ -17,16 +16,16 @@ export const changedEvents: Group = {
   async run(stage, random, count) {
     const { db } = stage;
     const [, ...unused] = (await stage.events()).slice(0, -1);
-    const taken = (): StoredRow => unused.splice(random.below(unused.length), 1)[0]!;
+    const next = (): StoredRow => unused.splice(random.below(unused.length), 1)[0]!;
     await db.query(`create temp table recorded as table ${EVENTS}`);
     const done: (readonly [name: string, done: Done])[] = [];
     const share = Math.ceil(count / CHANGES.length);
     for (const name of CHANGES) {
-      for (let made = 0; made < share && done.length < count && unused.length > 2;) {
-        const tampering = await PLAIN[name]!({ tx: db, events: [taken(), taken()], random });
+      for (let n = 0; n < share && done.length < count && unused.length > 2;) {
+        const tampering = await PLAIN[name]!({ tx: db, events: [next(), next()], random });
         if (tampering === null) continue;
         done.push([name, tampering]);
-        made += 1;
+        n += 1;
       }
     }
     if (random.chance(0.25)) await signsOnly(stage);
@@ -41,7 +40,7 @@ export const changedEvents: Group = {
   },
 };
 
-/** The service signs what it wrote itself, and its heads remain true: they are checked once the events are back. */
+/** The service signs what it wrote, and its heads remain true: they are checked once the events are restored. */
 async function signsOnly(stage: TamperingStage): Promise<void> {
   const { size } = await stage.newestHead();
   await stage.write();

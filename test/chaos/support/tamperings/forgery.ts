@@ -1,14 +1,16 @@
 import type pg from 'pg';
 import { keyIdOf, newKeyPair, signText } from '../../../../src/contexts/audit/application/signatures.js';
 import { hashOfEvent } from '../../../../src/contexts/audit/domain/event-leaf.js';
+import { describeFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 import { hashOfHead, headText } from '../../../../src/contexts/audit/domain/signed-head.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
-import type { Scene, Tampering } from './tampering.js';
+import type { Group } from './stage.js';
+import { PLAIN, type Scene, type Tampering } from './tampering.js';
 
 /**
- * A payout is made larger in its events, in its row and in the balance, and every table of the ledger is made anew to fit
- * it: leaves, subtrees, frontier, roots of heads. Whoever does this has no master key.
+ * The amount of a payout grows in its events, in its row and in the balance, and every table of the ledger is rebuilt to match:
+ * leaves, subtrees, frontier, roots of heads. All of this works without the master key.
  */
 const forge: Tampering = async (scene) => {
   const { tx, events, random } = scene;
@@ -94,7 +96,34 @@ const spoil: Tampering = async ({ tx, random }) => {
   };
 };
 
-export const FORGERIES: Readonly<Record<string, Tampering>> = { forge, rollBack, spoil };
+const KINDS = Object.entries({ forge, rollBack, spoil, truncate: PLAIN['truncate']! });
+
+/** The whole log is cut or rewritten together with the ledger, each time in a transaction that is rolled back. */
+export const wholeLog: Group = {
+  percent: 10,
+  atOnce: 20,
+  async run(stage, random, count) {
+    const { db, key } = stage;
+    const events = await stage.events();
+    const newest = await stage.newestHead();
+    const done: string[] = [];
+    for (let number = 0; done.length < count; number += 1) {
+      const [name, tamper] = KINDS[number % KINDS.length]!;
+      await db.query('begin');
+      const tampering = await tamper({ tx: db, events, random });
+      if (tampering !== null) {
+        const { needs, what, isNamed } = tampering;
+        const { findings } = await stage.check(
+          needs === 'head' ? { heads: [newest] } : needs === 'key' ? { key, sealer: null } : {},
+        );
+        stage.verdict.expect(isNamed(findings), `named: ${what}`, findings.map(describeFinding).join('; '));
+        done.push(name);
+      }
+      await db.query('rollback');
+    }
+    return done;
+  },
+};
 
 async function rewriteLedger({ tx }: Scene): Promise<void> {
   const tree = await treeOf(tx, async (index, hashes) => {

@@ -1,9 +1,8 @@
 import { eventually } from '../../../../bench/support/wait.js';
 import { describeFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
-import type { Random } from '../fuzz/random.js';
-import type { Group } from './group.js';
-import type { TamperingStage } from './stage.js';
+import type { Random } from '../random.js';
+import type { Group, TamperingStage } from './stage.js';
 
 const TABLES = ['signing_keys', 'heads', 'last_head', 'leaves', 'ledger'] as const;
 const SAVED = TABLES.map((table) => `create temp table saved_${table} as table audit.${table}`).join(';');

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { keyed, CREATE_USER, REPORT, type Operation } from '../operations.js';
-import type { Group } from './group.js';
-import type { TamperingStage } from './stage.js';
+import { keyed, CREATE_USER, REPORT, type Operation } from '../payouts.js';
+import type { Group, TamperingStage } from './stage.js';
 
 const REQUESTS = 20;
-const ANSWERS = 'event_store.answers';
-/** In place of what a merchant sees of a response. */
+const RESPONSES = 'event_store.answers';
+/** In place of the contents of a response. */
 const FORGED = '0x000000000000000000000000000000000000dead';
 
 interface Stored {
@@ -15,10 +14,10 @@ interface Stored {
   readonly text: string;
 }
 
-/** Requests whose responses are stored: made once. */
+/** Requests whose responses are stored: sent once. */
 const requests = new WeakMap<TamperingStage, Promise<readonly Stored[]>>();
 
-/** Responses that are stored for repeats under their Idempotency-Key: those of others, or made up. */
+/** Responses that are stored for repeats under their Idempotency-Key: those of others, or invented. */
 export const responses: Group = {
   percent: 9,
   atOnce: 30,
@@ -27,18 +26,18 @@ export const responses: Group = {
     if (!requests.has(stage)) requests.set(stage, storedOf(stage));
     const stored = await requests.get(stage)!;
     const done: string[] = [];
-    await db.query(`create temp table stored as table ${ANSWERS}`);
+    await db.query(`create temp table stored as table ${RESPONSES}`);
     while (done.length < count) {
       const [{ operation, key, text, ...request }, other] = [random.pick(stored), random.pick(stored)];
       if (key === other.key) continue;
-      const how = random.pick(['body', 'status', 'copied', 'made up'] as const);
+      const how = random.pick(['body', 'status', 'copied', 'invented'] as const);
       const change = {
         body: `body = regexp_replace(body, '.(.)$', 'x\\1')`,
         status: 'status = 200',
-        copied: `body = (select body from ${ANSWERS} where key = '${other.key}')`,
-        'made up': `body = '{"user":{"id":"${FORGED}"}}'`,
+        copied: `body = (select body from ${RESPONSES} where key = '${other.key}')`,
+        invented: `body = '{"user":{"id":"${FORGED}"}}'`,
       }[how];
-      await db.query(`update ${ANSWERS} set ${change} where key = $1`, [key]);
+      await db.query(`update ${RESPONSES} set ${change} where key = $1`, [key]);
       const again = await send(stage, operation, request.body, key);
       verdict.expect(
         again.status >= 500 && !again.text.includes(FORGED),
@@ -46,8 +45,8 @@ export const responses: Group = {
         again,
       );
       await db.query(
-        `delete from ${ANSWERS} where key = '${key}';
-         insert into ${ANSWERS} select * from stored where key = '${key}'`,
+        `delete from ${RESPONSES} where key = '${key}';
+         insert into ${RESPONSES} select * from stored where key = '${key}'`,
       );
       const last = await send(stage, operation, request.body, key);
       verdict.equal(last.text, text, 'the response once it is as it was stored');

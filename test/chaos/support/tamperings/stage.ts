@@ -16,27 +16,36 @@ import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import { ExchangeClient } from '../../../support/exchange-client.js';
 import { ringOf } from '../../../support/key-ring.js';
 import { TestReceiver } from '../../../support/receiver.js';
-import { CREATE_USER } from '../operations.js';
-import { activePayee, Treasury } from '../payees.js';
+import { SALE } from '../orders/order-facts.js';
+import { activePayee, createUser, randomHash, REPORT } from '../payouts.js';
+import type { Random } from '../random.js';
 import { Shared } from '../shared.js';
+import { Treasury } from '../treasury.js';
 import type { Verdict } from '../verdict.js';
 import type { StoredRow } from './tampering.js';
 
-const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const ROUNDS = 6;
 const HEAD_MS = 1000;
 const DEADLOCK = '40P01';
 /** A copy of the history that no process works on. */
 const FROZEN = 'frozen';
 
-/** A history made over HTTP, and a service whose follower, signer and workers run while somebody changes its database. */
+/** Tamperings of one kind, several at a time. */
+export interface Group {
+  /** Of all tamperings, in hundredths. */
+  readonly percent: number;
+  /** Done before it is checked whether each of them is named. */
+  readonly atOnce: number;
+  /** The service refuses to work meanwhile, and is ready again afterwards. */
+  readonly stops?: true;
+  /** The database of the service remains as it was. */
+  readonly onCopies?: true;
+  /** Tampers at most `count` times, checks, and restores the database. Returns what was done, a name for each. */
+  run(stage: TamperingStage, random: Random, count: number): Promise<readonly string[]>;
+}
+
+/** A history created over HTTP, and a service whose follower, signer and workers run while its database is changed. */
 export class TamperingStage {
-  readonly receiver: TestReceiver;
-  /** Of the forger, who has every right but the master key. */
-  readonly db: pg.Client;
-  readonly key: SigningKey;
-  /** Of the first merchant. */
-  private readonly endpoint: string;
   private copies = 0;
 
   private constructor(
@@ -45,18 +54,13 @@ export class TamperingStage {
     readonly service: Service,
     private readonly sealer: Sealer,
     readonly verdict: Verdict,
-    given: {
-      readonly receiver: TestReceiver;
-      readonly db: pg.Client;
-      readonly key: SigningKey;
-      readonly endpoint: string;
-    },
-  ) {
-    this.receiver = given.receiver;
-    this.db = given.db;
-    this.key = given.key;
-    this.endpoint = given.endpoint;
-  }
+    readonly receiver: TestReceiver,
+    /** The forger's connection, with every right but the master key. */
+    readonly db: pg.Client,
+    readonly key: SigningKey,
+    /** Of the first merchant. */
+    private readonly endpoint: string,
+  ) {}
 
   static async start(verdict: Verdict): Promise<TamperingStage> {
     const shared = await Shared.start();
@@ -81,9 +85,9 @@ export class TamperingStage {
       );
       const [key] = await new SigningKeys(queryable(db)).all();
       const sealer = await ringOf(url, masterKey);
-      const stage = new TamperingStage(shared, masterKey, service, sealer, verdict, {
-        ...{ receiver, db, key: key!, endpoint },
-      });
+      const stage = new TamperingStage(
+        ...([shared, masterKey, service, sealer, verdict, receiver, db, key!, endpoint] as const),
+      );
       await stage.works();
       return stage;
     } catch (error) {
@@ -120,8 +124,7 @@ export class TamperingStage {
 
   /** Writes an event through the service. */
   write(): Promise<unknown> {
-    const { baseUrl, merchant } = this.service;
-    return call(baseUrl, merchant, 'POST', CREATE_USER.path, 201, JSON.parse(CREATE_USER.body('')) as object);
+    return createUser(this.service.baseUrl, this.service.merchant);
   }
 
   /** Whether the service is ready, and what it says where it is not. */
@@ -143,7 +146,7 @@ export class TamperingStage {
     }
   }
 
-  /** The signer has had its turn, whatever it did. */
+  /** The signer has run again. */
   ticks(): Promise<void> {
     return sleep(HEAD_MS + 100);
   }
@@ -151,13 +154,8 @@ export class TamperingStage {
   /** Everything is as the service left it: it is ready, and signs what comes. */
   async works(): Promise<void> {
     const { baseUrl, merchant } = this.service;
-    await call(
-      baseUrl,
-      merchant,
-      'POST',
-      `/merchants/v1/webhook_endpoints/${this.endpoint}/test_delivery`,
-      202,
-    );
+    const path = `/merchants/v1/webhook_endpoints/${this.endpoint}/test_delivery`;
+    await call(baseUrl, merchant, 'POST', path, 202);
     await this.covered();
     await eventually('the service is ready', async () => (await this.readiness()).ready);
   }
@@ -189,7 +187,7 @@ export class TamperingStage {
       await act(db, url);
     } finally {
       await db.end();
-      await this.shared.dropDatabase(name);
+      await this.shared.environment.dropDatabase(name);
     }
   }
 }
@@ -208,7 +206,7 @@ async function createHistory(shared: Shared, service: Service, receiver: string)
   });
   for (let round = 0; round < ROUNDS; round += 1) {
     const who = round % 2 === 0 ? service.merchant : service.secondMerchant;
-    await post(service, who, CREATE_USER.path, JSON.parse(CREATE_USER.body('')) as object);
+    await createUser(service.baseUrl, who);
     if (round < 2) {
       const endpoint = { webhook_endpoint: { url: `${receiver}/${round}` } };
       const registered = await post(service, who, '/merchants/v1/webhook_endpoints', endpoint);
@@ -221,10 +219,10 @@ async function createHistory(shared: Shared, service: Service, receiver: string)
       // A commit that was refused leaves a gap.
       await shared.pool.query(`select nextval('event_store.position')`);
     }
-    await report(service, who, payee.id, '4', `0x${randomBytes(32).toString('hex')}`);
-    await exchange.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
+    await report(service, who, payee.id, '4', randomHash());
+    await exchange.order(SALE);
     // More than one head.
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await sleep(1.1 * HEAD_MS);
   }
   await eventually(
     'payouts with a transfer are received, their deliveries sent, every event is signed',
@@ -249,7 +247,7 @@ async function report(
   transaction_hash: string,
 ): Promise<void> {
   const body = { user_id, payout: { amount, transaction_hash, custom_metadata: { note: 'ü', '10': 1 } } };
-  await post(service, who, '/merchants/v1/payouts/report', body);
+  await post(service, who, REPORT.path, body);
 }
 
 async function post({ baseUrl }: Service, who: Credentials, path: string, body: object): Promise<unknown> {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { invoke } from '../../../support/operator.js';
-import type { Random } from '../fuzz/random.js';
-import type { Group } from './group.js';
-import type { TamperingStage } from './stage.js';
+import type { Random } from '../random.js';
+import type { Group, TamperingStage } from './stage.js';
 
-/** What was done, and what a difference that names it begins with. */
+/** What was done, and the beginning of a difference that names it. */
 interface Changed {
   readonly name: string;
   readonly named: string;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { LedgerFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
-import type { Random } from '../fuzz/random.js';
+import type { Random } from '../random.js';
 
 /** An event of the untouched log. */
 export interface StoredRow {
@@ -13,12 +13,12 @@ export interface StoredRow {
   readonly metadata: string;
 }
 
-/** What somebody did, and how a check has to name it. */
+/** What was done, and how a check has to name it. */
 export interface Done {
   readonly what: string;
   /** Whether the findings name it. */
   readonly isNamed: (findings: readonly LedgerFinding[]) => boolean;
-  /** The auditor has kept the newest head, or the public key. */
+  /** The auditor has a copy of the newest head, or the public key. */
   readonly needs?: 'head' | 'key';
 }
 
@@ -32,6 +32,10 @@ export interface Scene {
 export type Tampering = (scene: Scene) => Promise<Done | null>;
 
 const EVENTS = 'event_store.events';
+/** Most of an event is data. */
+const COLUMNS = [
+  ...['data', 'data', 'data', 'metadata', 'stream', 'type', 'id', 'revision', 'recorded_at'],
+] as const;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 type At = { readonly position: string };
@@ -48,17 +52,7 @@ const at =
 const flip: Tampering = async ({ tx, events, random }) => {
   const event = random.pick(events);
   const isNamed = at(['changed', 'unreadable'], event.position);
-  const column = random.pick([
-    'data',
-    'data',
-    'data',
-    'metadata',
-    'stream',
-    'type',
-    'id',
-    'revision',
-    'recorded_at',
-  ]);
+  const column = random.pick(COLUMNS);
   const what = `${column} of ${event.position} changed`;
   const set = (value: string, given: unknown): Promise<unknown> =>
     tx.query(`update ${EVENTS} set ${column} = ${value} where position = $1`, [event.position, given]);
@@ -73,7 +67,7 @@ const flip: Tampering = async ({ tx, events, random }) => {
       await set('$2::uuid', random.uuid());
       return { what, isNamed };
     default: {
-      const text = event[column as 'data' | 'metadata' | 'stream' | 'type'];
+      const text = event[column];
       const place = random.below(text.length);
       const changed = text.slice(0, place) + random.pick([...LETTERS]) + text.slice(place + 1);
       if (sameMeaning(column, text, changed)) return null;

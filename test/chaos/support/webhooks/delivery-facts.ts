@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Verdict } from '../verdict.js';
 import type { Expected } from './expected.js';
-import type { AllSeen } from './receivers.js';
+import type { Receivers } from './receivers.js';
 
 interface Row {
   readonly delivery_id: string;
@@ -11,22 +11,24 @@ interface Row {
   readonly leased: boolean;
   /** Outcomes of the recorded attempts, first to last. */
   readonly outcomes: readonly string[];
-  /** Recorded attempts to which a status came back, or silence: the request had reached the receiver. */
+  /** Recorded attempts whose request certainly reached the receiver. */
   readonly sent: number;
+  /** Recorded attempts whose request may have reached it: those that timed out, too. */
+  readonly maybeSent: number;
 }
 
 /** Whether nothing is left to send. */
 export async function settled(pool: pg.Pool, expected: number): Promise<boolean> {
-  const { rows } = await pool.query<{ made: number; pending: number }>(
-    `select count(*)::int as made, count(*) filter (where state = 'pending')::int as pending
+  const { rows } = await pool.query<{ created: number; pending: number }>(
+    `select count(*)::int as created, count(*) filter (where state = 'pending')::int as pending
      from webhooks.deliveries`,
   );
-  return rows[0]!.made >= expected && rows[0]!.pending === 0;
+  return rows[0]!.created >= expected && rows[0]!.pending === 0;
 }
 
-/** What was emitted came, to whom it was meant for, as it was meant; and nothing else did. */
+/** What was emitted came, unchanged and at the right endpoint; and nothing else did. */
 export function checkArrived(
-  { arrived, faults }: AllSeen,
+  { arrived, faults }: Receivers,
   expected: ReadonlyMap<string, Expected>,
   verdict: Verdict,
 ): void {
@@ -61,7 +63,7 @@ export function checkArrived(
 /** What the table says agrees with what was emitted and with what came. Requests beyond the recorded attempts. */
 export async function checkTable(
   pool: pg.Pool,
-  { arrived }: AllSeen,
+  { arrived }: Receivers,
   expected: ReadonlyMap<string, Expected>,
   verdict: Verdict,
 ): Promise<{ readonly attempts: number; readonly requests: number; readonly unrecorded: number }> {
@@ -91,7 +93,7 @@ export async function checkTable(
   const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
   const requests = rows.reduce((sum, row) => sum + requestsOf(row.delivery_id), 0);
   const unrecorded = rows.reduce(
-    (sum, { delivery_id, sent }) => sum + Math.max(0, requestsOf(delivery_id) - sent),
+    (sum, { delivery_id, maybeSent }) => sum + Math.max(0, requestsOf(delivery_id) - maybeSent),
     0,
   );
   return { attempts, requests, unrecorded };
@@ -113,10 +115,11 @@ export async function atTheEnd(pool: pg.Pool): Promise<boolean> {
 async function rowsOf(pool: pg.Pool): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
     `select d.delivery_id, d.endpoint_id, d.state, d.attempts, d.leased_by is not null as leased,
-       coalesce(a.outcomes, '{}') as outcomes, coalesce(a.sent, 0) as sent
+       coalesce(a.outcomes, '{}') as outcomes, coalesce(a.sent, 0) as sent, coalesce(a.maybe_sent, 0) as "maybeSent"
      from webhooks.deliveries d left join (
        select delivery_id, array_agg(outcome order by attempt) as outcomes,
-         count(*) filter (where http_status is not null or failure_phase in ('send', 'answer'))::int as sent
+         count(*) filter (where http_status is not null or failure_phase in ('send', 'answer'))::int as sent,
+         count(*) filter (where http_status is not null or failure_phase in ('send', 'answer', 'timeout'))::int as maybe_sent
        from webhooks.attempts group by delivery_id
      ) a using (delivery_id)`,
   );

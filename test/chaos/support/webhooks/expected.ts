@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { deriveId } from '../../../../src/kernel/ids.js';
 import { typesOf } from './merchants.js';
-import type { Hook } from './receiver-protocol.js';
+import type { Hook } from './receivers.js';
 
-/** A delivery that has to come, told by the events alone. */
+/** A delivery that has to come, by the events alone. */
 export interface Expected {
   readonly hook: Hook;
   /** SHA-256 of the envelope as base64. */
@@ -19,7 +19,7 @@ interface OutcomeEvent {
 
 /**
  * Every delivery by its webhook-id, from the events as they are stored. Ids and envelopes are written here a second
- * time on purpose (contract.md 13.1, 13.5): the deliveries are not judged by their own table.
+ * time on purpose (contract.md 13.1, 13.5): the deliveries are not checked by their own table.
  */
 export async function expectedDeliveries(
   pool: pg.Pool,

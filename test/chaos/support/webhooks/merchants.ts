@@ -14,12 +14,12 @@ import {
 import { SigningSecrets } from '../../../../src/contexts/webhooks/application/signing-secrets.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
-import type { Hook, Manner } from './receiver-protocol.js';
+import type { Behavior, Hook } from './receivers.js';
 import { evidenceAt } from '../../../support/evidence.js';
 
 /** As many as a merchant may have. */
 const ENDPOINTS_PER_MERCHANT = 10;
-/** The last endpoint of each merchant wants only these. */
+/** The last endpoint of each merchant subscribes to these alone. */
 const FEW_TYPES = ['payout.failed'];
 const FAILED_SHARE = 0.25;
 
@@ -27,8 +27,8 @@ export interface MerchantsOptions {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly endpoints: number;
-  readonly urlOf: (place: number, manner: Manner) => string;
-  readonly mannerOf: (place: number) => Manner;
+  readonly urlOf: (place: number, behavior: Behavior) => string;
+  readonly behaviorOf: (place: number) => Behavior;
 }
 
 /** Merchants with ten endpoints each, registered through the use case, and the events that happen to them. */
@@ -39,7 +39,13 @@ export class Merchants {
     readonly hooks: readonly Hook[],
   ) {}
 
-  static async register({ store, sealer, endpoints, urlOf, mannerOf }: MerchantsOptions): Promise<Merchants> {
+  static async register({
+    store,
+    sealer,
+    endpoints,
+    urlOf,
+    behaviorOf,
+  }: MerchantsOptions): Promise<Merchants> {
     const registry = new EventRegistry();
     registry.register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     // None of these events holds personal data.
@@ -47,7 +53,7 @@ export class Merchants {
     const handler = new RegisterWebhookEndpointHandler(
       new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers()),
       systemClock,
-      // The addresses are the suite's own, on loopback; the worker judges them at every connect.
+      // The addresses are the suite's own, on loopback; the worker verifies them at every connect.
       { check: () => Promise.resolve() },
       new SigningSecrets(sealer),
     );
@@ -55,14 +61,14 @@ export class Merchants {
     const registerOne = async (place: number): Promise<Hook> => {
       const merchantId = ids[Math.floor(place / ENDPOINTS_PER_MERCHANT)]!;
       const last = place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
-      const manner = mannerOf(place);
-      const fields = { url: urlOf(place, manner), description: null, event_types: last ? FEW_TYPES : null };
+      const behavior = behaviorOf(place);
+      const fields = { url: urlOf(place, behavior), description: null, event_types: last ? FEW_TYPES : null };
       const caller = { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
       const { body } = await handler.execute(new RegisterWebhookEndpoint(caller, fields));
-      const { webhook_endpoint: made } = JSON.parse(body) as {
+      const { webhook_endpoint: created } = JSON.parse(body) as {
         webhook_endpoint: { id: string; signing_secret: string };
       };
-      return { place, endpointId: made.id, merchantId, secret: made.signing_secret, manner };
+      return { place, endpointId: created.id, merchantId, secret: created.signing_secret, behavior };
     };
     const hooks: Hook[] = [];
     // Merchants side by side; the endpoints of one share a stream and come one after the other.
@@ -77,23 +83,24 @@ export class Merchants {
     return new Merchants(store, ids, hooks);
   }
 
-  /** Appends a payout and its outcome, which the merchant's endpoints hear of. How many deliveries that makes. */
+  /** Appends a payout and its outcome. How many deliveries that makes to the merchant's endpoints. */
   async publish(merchantId: string = oneOf(this.ids)): Promise<number> {
     const failed = Math.random() < FAILED_SHARE;
     const events = payout(merchantId, failed);
     const stream = `payout-${String(events[0]!.data['payout_id'])}`;
     await this.store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
-    return this.hooks.filter((hook) => hook.merchantId === merchantId && (failed || !wantsFew(hook))).length;
+    return this.hooks.filter((hook) => hook.merchantId === merchantId && (failed || !hasFewTypes(hook)))
+      .length;
   }
 }
 
-function wantsFew({ place }: Hook): boolean {
+function hasFewTypes({ place }: Hook): boolean {
   return place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
 }
 
-/** Types an endpoint wants; null for all. */
+/** Types that an endpoint subscribes to; null for all. */
 export function typesOf(hook: Hook): readonly string[] | null {
-  return wantsFew(hook) ? FEW_TYPES : null;
+  return hasFewTypes(hook) ? FEW_TYPES : null;
 }
 
 function payout(merchantId: string, failed: boolean): NewEvent[] {

@@ -1,110 +1,193 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import type { Arrived, FromReceiver, Hook, ToReceiver } from './receiver-protocol.js';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
-const PROGRAM = fileURLToPath(new URL('./receiver-program.ts', import.meta.url));
+/** How the receiver of an endpoint responds. */
+export type Behavior =
+  /** 204 at once. */
+  | 'prompt'
+  /** 200 after 50 to 500 ms. */
+  | 'slow'
+  /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or a response cut off. */
+  | 'flaky'
+  /** Reads the request and never responds. */
+  | 'hangs'
+  /** Returns 200 and then a byte per second, without end. */
+  | 'drips'
+  /** Has a name whose DNS server never responds: no request ever comes. */
+  | 'unresolved';
 
-/** One receiver process. It responds to one question at a time. */
-class ReceiverProcess {
-  private constructor(
-    private readonly child: ChildProcess,
-    readonly port: number,
-  ) {}
-
-  static async start(): Promise<ReceiverProcess> {
-    const child = fork(PROGRAM, [], {
-      execArgv: ['--import', 'tsx'],
-      env: { PATH: process.env['PATH'] },
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    const told = await next(child);
-    if (told.kind !== 'listening') throw new Error(`the receiver said ${told.kind} first`);
-    return new ReceiverProcess(child, told.port);
-  }
-
-  async ask(question: ToReceiver): Promise<FromReceiver> {
-    const response = next(this.child);
-    this.child.send(question);
-    return response;
-  }
-
-  async stop(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const gone = once(this.child, 'exit');
-    this.child.disconnect();
-    await gone;
-  }
+/** One registered endpoint, at `/<place>` of the receivers. */
+export interface Hook {
+  readonly place: number;
+  readonly endpointId: string;
+  readonly merchantId: string;
+  readonly secret: string;
+  readonly behavior: Behavior;
 }
 
-/** The next thing the child says. Rejects when it ends instead. */
-function next(child: ChildProcess): Promise<FromReceiver> {
-  return new Promise((resolve, reject) => {
-    const ended = (code: number | null): void => reject(new Error(`a receiver process ended (${code})`));
-    child.once('exit', ended);
-    child.once('message', (message) => {
-      child.off('exit', ended);
-      resolve(message as FromReceiver);
-    });
-  });
+/** What came for one webhook-id. */
+export interface Arrived {
+  readonly place: number;
+  /** SHA-256 of the body as base64; a repeat with another body is a fault. */
+  readonly bodyHash: string;
+  /** Unix milliseconds, with fractions, at which each request was complete. */
+  readonly at: number[];
+  /** Requests that got a whole 2xx. */
+  accepted: number;
 }
 
-/** What all receivers saw together. */
-export interface AllSeen {
-  /** By webhook-id. */
-  readonly arrived: ReadonlyMap<string, Arrived>;
-  readonly faults: readonly string[];
-  /** The most requests open at once at one endpoint, by place. */
-  readonly mostOpen: ReadonlyMap<number, number>;
-}
+const MAX_FAULTS = 100;
+/** A request that a sender gave up on is open here until the system says so. */
+const SETTLE_MS = 20;
 
-/** Receiver processes; endpoints are dealt out to them by their place. */
+/**
+ * The receivers of all merchants: they verify every delivery with its endpoint's secret, with none of the service's
+ * code, and record what came.
+ */
 export class Receivers {
-  private constructor(private readonly processes: readonly ReceiverProcess[]) {}
+  /** By webhook-id. */
+  readonly arrived = new Map<string, Arrived>();
+  /** Requests that no delivery explains: wrong place, wrong signature, wrong id. */
+  readonly faults: string[] = [];
+  /** Different webhook-ids that were accepted. */
+  accepted = 0;
+  /** The most requests that were open at once at one endpoint. */
+  maxOpen = 0;
+  private hooks: readonly Hook[] = [];
+  private readonly open = new Map<number, number>();
 
-  static async start(count: number): Promise<Receivers> {
-    return new Receivers(await Promise.all(Array.from({ length: count }, () => ReceiverProcess.start())));
+  private constructor(private readonly server: Server) {
+    server.on('request', (request, response) => {
+      // A killed worker leaves half a request behind.
+      buffer(request).then(
+        (body) => this.receive(request, body, response),
+        () => undefined,
+      );
+    });
+    server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  static async start(): Promise<Receivers> {
+    const server = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 60_000 });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Receivers(server);
   }
 
   urlOf(place: number, host = '127.0.0.1'): string {
-    return `http://${host}:${this.at(place).port}/${place}`;
+    return `http://${host}:${(this.server.address() as AddressInfo).port}/${place}`;
   }
 
-  /** Tells each receiver process who its endpoints are. */
-  async introduce(hooks: readonly Hook[]): Promise<void> {
-    await Promise.all(
-      this.processes.map((each) =>
-        each.ask({ kind: 'hooks', hooks: hooks.filter(({ place }) => this.at(place) === each) }),
-      ),
-    );
-  }
-
-  /** Different webhook-ids accepted so far. */
-  async accepted(): Promise<number> {
-    const counts = await Promise.all(this.processes.map((each) => each.ask({ kind: 'count' })));
-    return counts.reduce((sum, each) => sum + (each.kind === 'count' ? each.accepted : 0), 0);
-  }
-
-  async seen(): Promise<AllSeen> {
-    const told = await Promise.all(this.processes.map((each) => each.ask({ kind: 'seen' })));
-    const all = told.flatMap((each) => (each.kind === 'seen' ? [each.seen] : []));
-    return {
-      arrived: new Map(all.flatMap(({ arrived }) => arrived.map((each) => [each.webhookId, each] as const))),
-      faults: all.flatMap(({ faults }) => faults),
-      mostOpen: new Map(
-        all.flatMap(({ mostOpen }) =>
-          Object.entries(mostOpen).map(([place, n]) => [Number(place), n] as const),
-        ),
-      ),
-    };
+  introduce(hooks: readonly Hook[]): void {
+    this.hooks = [...hooks].sort((a, b) => a.place - b.place);
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.processes.map((each) => each.stop()));
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private at(place: number): ReceiverProcess {
-    return this.processes[place % this.processes.length]!;
+  private receive(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+    const at = performance.timeOrigin + performance.now();
+    const hook = this.hooks[Number(request.url?.slice(1))];
+    const webhookId = String(request.headers['webhook-id']);
+    const bodyHash = createHash('sha256').update(body).digest('base64');
+    const known = this.arrived.get(webhookId);
+    const fault = hook === undefined ? 'a path of no endpoint' : faultOf(hook, request, webhookId, body);
+    if (hook === undefined || fault !== null) return this.refuse(`${request.url}: ${fault}`, response);
+    if (known && known.place !== hook.place)
+      return this.refuse(`${webhookId} at ${known.place} and at ${hook.place}`, response);
+    if (known && known.bodyHash !== bodyHash) return this.refuse(`${webhookId} with two bodies`, response);
+    const delivery = known ?? { place: hook.place, bodyHash, at: [], accepted: 0 };
+    this.arrived.set(webhookId, delivery);
+    delivery.at.push(at);
+    this.countOpen(hook.place, response);
+    this.respond(hook.behavior, webhookId, delivery, response);
   }
+
+  /** 400 ends the delivery: a fault shows on both sides. */
+  private refuse(fault: string, response: ServerResponse): void {
+    if (this.faults.length < MAX_FAULTS) this.faults.push(fault);
+    response.writeHead(400).end();
+  }
+
+  private countOpen(place: number, response: ServerResponse): void {
+    this.open.set(place, (this.open.get(place) ?? 0) + 1);
+    response.on('close', () => this.open.set(place, this.open.get(place)! - 1));
+    setTimeout(() => (this.maxOpen = Math.max(this.maxOpen, this.open.get(place) ?? 0)), SETTLE_MS);
+  }
+
+  private respond(behavior: Behavior, webhookId: string, delivery: Arrived, response: ServerResponse): void {
+    switch (behavior) {
+      case 'prompt':
+        return this.accept(204, delivery, response);
+      case 'slow':
+        setTimeout(() => this.accept(200, delivery, response), 50 + Math.random() * 450);
+        return;
+      case 'flaky':
+        return this.fail(webhookId, delivery, response);
+      case 'hangs':
+      case 'unresolved':
+        return;
+      case 'drips': {
+        response.writeHead(200);
+        const drip = setInterval(() => response.write('.'), 1000);
+        response.on('close', () => clearInterval(drip));
+      }
+    }
+  }
+
+  /** Which tries fail follows from the id, so that a retry succeeds in the end. */
+  private fail(webhookId: string, delivery: Arrived, response: ServerResponse): void {
+    const dice = parseInt(webhookId.slice(0, 2), 16);
+    const failing = dice < 85 ? 1 + (dice % 3) : 0;
+    if (delivery.at.length > failing) return this.accept(200, delivery, response);
+    switch (dice % 4) {
+      case 0:
+        response.writeHead(500).end('no');
+        return;
+      case 1:
+        response.writeHead(503, { 'retry-after': '1' }).end();
+        return;
+      case 2:
+        response.socket?.resetAndDestroy();
+        return;
+      default:
+        response.writeHead(200, { 'content-length': '100' }).write('half');
+        setTimeout(() => response.destroy(), 5);
+    }
+  }
+
+  private accept(status: number, delivery: Arrived, response: ServerResponse): void {
+    if (response.destroyed) return;
+    if (delivery.accepted === 0) this.accepted += 1;
+    delivery.accepted += 1;
+    response.writeHead(status).end();
+  }
+}
+
+/** What is wrong with a request; null when it is what it claims to be. */
+function faultOf(
+  hook: Hook,
+  { method, headers }: IncomingMessage,
+  webhookId: string,
+  body: Buffer,
+): string | null {
+  if (method !== 'POST') return `method ${method}`;
+  const timestamp = String(headers['webhook-timestamp']);
+  const skew = Math.abs(Date.now() / 1000 - Number(timestamp));
+  if (!(skew < 300)) return `timestamp ${timestamp}`;
+  const key = Buffer.from(hook.secret.replace(/^whsec_/, ''), 'base64');
+  const digest = createHmac('sha256', key).update(`${webhookId}.${timestamp}.`).update(body).digest();
+  const signatures = String(headers['webhook-signature']).split(' ');
+  const isSigned = signatures.some((each) => {
+    const signature = Buffer.from(each.replace(/^v1,/, ''), 'base64');
+    return each.startsWith('v1,') && signature.length === digest.length && timingSafeEqual(signature, digest);
+  });
+  if (!isSigned) return `signature ${signatures.join(' ')}`;
+  const envelope = JSON.parse(body.toString('utf8')) as { id: string; merchant_id: string };
+  if (envelope.id !== webhookId) return `the body of ${envelope.id} as ${webhookId}`;
+  if (envelope.merchant_id !== hook.merchantId) return `an event of merchant ${envelope.merchant_id}`;
+  return null;
 }

@@ -1,28 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { keccak256, Wallet } from 'ethers';
-import { call, type Credentials } from '../../../bench/support/sign.js';
 import { rpc } from '../../../sandbox/chain.js';
-import { randomPhone } from './operations.js';
-
-/** A user who went through onboarding. */
-export interface Payee {
-  readonly id: string;
-  /** Where transfers to the user go. */
-  readonly wallet: string;
-}
-
-interface UserBody {
-  readonly user: { readonly id: string; readonly issuer_wallet_address: string | null };
-}
-
-export async function activePayee(baseUrl: string, who: Credentials): Promise<Payee> {
-  const body = { phone_number: randomPhone(), external_id: randomUUID() };
-  const { user } = (await call(baseUrl, who, 'POST', '/merchants/v1/users', 201, body)) as UserBody;
-  await call(baseUrl, who, 'POST', `/merchants/v1/sandbox/users/${user.id}/complete_onboarding`, 200);
-  const read = (await call(baseUrl, who, 'GET', `/merchants/v1/users/${user.id}`, 200)) as UserBody;
-  if (read.user.issuer_wallet_address === null) throw new Error(`user ${user.id} has no wallet`);
-  return { id: user.id, wallet: read.user.issuer_wallet_address };
-}
 
 /** A signed transfer that the chain does not know yet. */
 export interface Prepared {
@@ -32,7 +9,7 @@ export interface Prepared {
   readonly hash: string;
 }
 
-/** Sends test USDC straight to the dev chain, whose accounts are unlocked: no part of the service is asked. */
+/** Sends test USDC straight to the dev chain, whose accounts are unlocked, without the service. */
 export class Treasury {
   /** The node picks the nonce: two transfers at once would get the same one. */
   private last: Promise<unknown> = Promise.resolve();
@@ -61,7 +38,7 @@ export class Treasury {
     return sent;
   }
 
-  /** A transfer whose hash is known before the chain hears of it, from an account that sends nothing else. */
+  /** A transfer whose hash is known before it is sent, from an account that sends nothing else. */
   async prepare(to: string, amountMinor: number): Promise<{ hash: string; broadcast: () => Promise<void> }> {
     const [{ raw, hash }] = (await this.rivals([to], amountMinor)) as [Prepared];
     return {

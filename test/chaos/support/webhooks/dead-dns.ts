@@ -3,18 +3,18 @@ import { createSocket, type Socket } from 'node:dgram';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** On loopback, and nobody else's. */
+/** On loopback; no other program uses it. */
 const ADDRESS = '127.0.53.53';
 
-/** A DNS server that takes every question and responds to none, for processes that see an /etc/resolv.conf of their own. */
-export class SilentDns {
+/** A DNS server that never responds, for processes with an /etc/resolv.conf that names it. */
+export class DeadDns {
   private constructor(
     private readonly socket: Socket,
     private readonly resolvConf: string,
   ) {}
 
-  /** Null where mount namespaces or port 53 are not to be had: on Linux they take root. */
-  static async start(dir: string): Promise<SilentDns | null> {
+  /** Null without mount namespaces or port 53: on Linux both need root. */
+  static async start(dir: string): Promise<DeadDns | null> {
     if (spawnSync('unshare', ['-m', 'true']).status !== 0) return null;
     const socket = createSocket('udp4');
     const bound = await new Promise<boolean>((resolve) => {
@@ -25,10 +25,10 @@ export class SilentDns {
     mkdirSync(dir, { recursive: true });
     const resolvConf = join(dir, 'resolv.conf');
     writeFileSync(resolvConf, `nameserver ${ADDRESS}\n`);
-    return new SilentDns(socket, resolvConf);
+    return new DeadDns(socket, resolvConf);
   }
 
-  /** The command, for a process that asks this server. It keeps its pid. */
+  /** The command, for a process that resolves names here. It keeps its pid. */
   wrapped(command: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
     const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
     return { command: 'unshare', args: ['-m', 'sh', '-c', script, this.resolvConf, ...command] };

@@ -5,7 +5,7 @@ export class Random {
   constructor(seed: number, index: number) {
     this.state = Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b);
     // The first numbers of neighbouring states resemble each other.
-    for (let turn = 0; turn < 3; turn += 1) this.fraction();
+    for (let skipped = 0; skipped < 3; skipped += 1) this.fraction();
   }
 
   /** From 0 up to, and without, 1. */
@@ -29,9 +29,9 @@ export class Random {
     return choices[this.below(choices.length)]!;
   }
 
-  /** Small ones mostly, sometimes as large as `most`: each power of two is as likely. */
-  size(most: number): number {
-    return Math.floor(2 ** (this.fraction() * Math.log2(most + 1))) - 1;
+  /** Small ones mostly, sometimes as large as `max`: each power of two is as likely. */
+  size(max: number): number {
+    return Math.floor(2 ** (this.fraction() * Math.log2(max + 1))) - 1;
   }
 
   bytes(count: number): Buffer {

@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../../../bench/support/service.js';
+import { until } from '../../../sandbox/processes.js';
+import type { ServiceProcess } from './service-process.js';
+import type { Shared } from './shared.js';
+import { between, seconds, type SuiteOptions } from './suite.js';
+
+/** Leases of killed processes have to run out before another process continues their work. */
+const REACHED_WITHIN_MS = 240_000;
+
+export interface KillStageOptions {
+  readonly env: Readonly<Record<string, string>>;
+  /** Roles of the process that stays up. */
+  readonly livingRoles: string;
+  /** Statements that let leases run out at once, for suites with `--lease-ms`. */
+  readonly expireLeases: readonly string[];
+  /** During an outage a point may be out of reach: after so long the process is killed wherever it is. */
+  readonly outOfReachMs?: number;
+  readonly maxFrozenMs: number;
+}
+
+/** One process that accepts requests and stays up, and one that does all the work and is killed again and again. */
+export class KillStage {
+  readonly outages: string[] = [];
+  private readonly living: ServiceProcess;
+  private victim: ServiceProcess | null = null;
+  private folder = 'victim';
+  private failing = 0;
+  private frozen = false;
+  private readonly inBackground: Promise<void>[] = [];
+
+  constructor(
+    private readonly shared: Shared,
+    private readonly options: KillStageOptions,
+    private readonly suite: SuiteOptions,
+  ) {
+    this.living = shared.process('living', { ...options.env, ROLES: options.livingRoles });
+  }
+
+  /** Merchants and keys are those of a first process, which is stopped again. */
+  async open(): Promise<Service> {
+    const first = await this.shared.service('victim', this.options.env);
+    await this.living.spawn();
+    await this.living.ready();
+    await first.child.stop();
+    return first;
+  }
+
+  /** The processes that may accept a request now. */
+  targets(): readonly ServiceProcess[] {
+    return this.victim === null ? [this.living] : [this.living, this.victim];
+  }
+
+  /** Whether the point was reached, and a line about it. */
+  async killAt(point: string): Promise<readonly [reached: boolean, line: string]> {
+    const { outOfReachMs = Infinity } = this.options;
+    const began = performance.now();
+    const after = (): number => performance.now() - began;
+    const victim = await this.replace({ FAILPOINT: point });
+    await until(() => !victim.runs || (this.failing > 0 && after() > outOfReachMs), REACHED_WITHIN_MS);
+    if (!victim.runs && victim.lostItsPort) return this.killAt(point);
+    const reached = !victim.runs;
+    if (reached || this.failing === 0)
+      this.suite.verdict.equal(victim.exited(), 'signal SIGKILL', `killed at ${point}: its end`);
+    await this.killVictim();
+    await this.expireLeases();
+    return [
+      reached,
+      `${point.padEnd(32)} ${reached ? 'reached' : 'out of reach, killed'} after ${seconds(after())}`,
+    ];
+  }
+
+  async killAnywhere(): Promise<string> {
+    await this.readyVictim();
+    const ms = between(0, 4000);
+    await sleep(ms);
+    await this.killVictim();
+    return `anywhere, ${seconds(ms)} after it was ready`;
+  }
+
+  /** A new process in place of the killed one, ready. */
+  async readyVictim(): Promise<void> {
+    await readyOnItsPort(() => this.replace({}));
+  }
+
+  /** A process is stopped for longer or shorter than its leases, while others continue its work and are killed. */
+  async freeze(): Promise<void> {
+    if (this.frozen) return;
+    this.frozen = true;
+    const still = await readyOnItsPort(async () => {
+      const spawned = this.shared.process('frozen', this.options.env);
+      await spawned.spawn();
+      return spawned;
+    });
+    await sleep(between(100, 2000));
+    process.kill(still.pid, 'SIGSTOP');
+    this.inBackground.push(this.thaw(still));
+  }
+
+  /** Something that the service depends on fails for a while, unless something fails already. */
+  startOutage(name: string, ms: number, fail: () => unknown, recover: () => unknown): void {
+    if (this.failing > 0) return;
+    this.failing += 1;
+    const outage = async (): Promise<void> => {
+      await fail();
+      await sleep(ms);
+      await recover();
+      this.failing -= 1;
+      this.outages.push(`${name} ${seconds(ms)}`);
+      this.suite.say(`     ${name} was unavailable for ${seconds(ms)}`);
+    };
+    this.inBackground.push(outage());
+  }
+
+  /** All outages are over and no process is frozen. */
+  async calm(): Promise<void> {
+    await Promise.all(this.inBackground);
+  }
+
+  /** SIGTERM ends both processes. */
+  async terminate(): Promise<void> {
+    for (const each of this.targets())
+      this.suite.verdict.equal(await each.stop(), 'exit code 0', `SIGTERM ends the ${each.name}`);
+  }
+
+  private async replace(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    await this.killVictim();
+    // In a folder that no living process has.
+    this.folder = this.folder === 'victim' ? 'other' : 'victim';
+    const victim = this.shared.process(this.folder, { ...this.options.env, ...env });
+    await victim.spawn();
+    this.victim = victim;
+    return victim;
+  }
+
+  private async killVictim(): Promise<void> {
+    const { victim } = this;
+    this.victim = null;
+    if (victim?.runs === true) await victim.kill();
+  }
+
+  private async thaw(still: ServiceProcess): Promise<void> {
+    const { verdict, say } = this.suite;
+    const ms = between(1000, this.options.maxFrozenMs);
+    await sleep(ms);
+    process.kill(still.pid, 'SIGCONT');
+    await sleep(between(500, 3000));
+    verdict.expect(still.runs, 'a process that was stopped continues', still.lastWords());
+    if (still.runs) await still.kill();
+    this.frozen = false;
+    say(`     a process was stopped for ${seconds(ms)}`);
+  }
+
+  /** In runs that do not wait for leases: as if their time had passed. */
+  private async expireLeases(): Promise<void> {
+    const ms = this.suite.sizes?.['lease-ms'];
+    if (ms === undefined) return;
+    await sleep(ms);
+    for (const statement of this.options.expireLeases) await this.shared.pool.query(statement);
+  }
+}
+
+async function readyOnItsPort(spawn: () => Promise<ServiceProcess>): Promise<ServiceProcess> {
+  for (;;) {
+    const spawned = await spawn();
+    try {
+      await spawned.ready();
+      return spawned;
+    } catch (error) {
+      if (spawned.runs || !spawned.lostItsPort) throw error;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { call, signed, type Credentials, type SignedRequest } from '../../../bench/support/sign.js';
+
+/** A keyed POST that must happen once: what to send, and the event that says how often it happened. */
+export interface Operation {
+  readonly name: string;
+  readonly path: string;
+  /** Stored name of the one event it writes. */
+  readonly event: string;
+  /** Whether its response waits until the read models have it. */
+  readonly waitsForViews: boolean;
+  /** A body that no other call sends. `userId` belongs to the merchant who sends it. */
+  body(userId: string): string;
+}
+
+export const REPORT: Operation = {
+  name: 'payouts/report',
+  path: '/merchants/v1/payouts/report',
+  event: 'payout.reported.v1',
+  waitsForViews: false,
+  body: (userId) => reportBody(userId, 12_500_000, randomHash()),
+};
+
+export const CREATE_USER: Operation = {
+  name: 'users',
+  path: '/merchants/v1/users',
+  event: 'user.created.v1',
+  waitsForViews: false,
+  body: () => JSON.stringify({ phone_number: randomPhone(), external_id: randomUUID() }),
+};
+
+export const REGISTER_ENDPOINT: Operation = {
+  name: 'webhook_endpoints',
+  path: '/merchants/v1/webhook_endpoints',
+  event: 'webhook_endpoint.registered.v1',
+  waitsForViews: true,
+  body: () => JSON.stringify({ webhook_endpoint: { url: `http://127.0.0.1:9/${randomUUID()}` } }),
+};
+
+/** A report of `minor` units (0.000001 USDC), with metadata that no other report has. */
+export function reportBody(userId: string, minor: number, hash: string, note: string = randomUUID()): string {
+  const amount = `${Math.floor(minor / 1_000_000)}.${String(minor % 1_000_000).padStart(6, '0')}`;
+  return JSON.stringify({
+    user_id: userId,
+    payout: { amount, transaction_hash: hash, custom_metadata: { note } },
+  });
+}
+
+/** A hash that no transaction has. */
+export function randomHash(): string {
+  return `0x${randomBytes(32).toString('hex')}`;
+}
+
+/** A plausible E.164 mobile number. */
+export function randomPhone(): string {
+  return `+49151${String(10_000_000 + Math.floor(Math.random() * 89_999_999))}`;
+}
+
+/** Signed now, under the key: every repeat has a fresh timestamp, as a real client's would. */
+export function keyed(who: Credentials, path: string, body: string, key: string): SignedRequest {
+  return signed(who, 'POST', path, body, { 'idempotency-key': `"${key}"` });
+}
+
+/** A user who completed onboarding. */
+export interface Payee {
+  readonly id: string;
+  /** Where transfers to the user go. */
+  readonly wallet: string;
+}
+
+interface UserBody {
+  readonly user: { readonly id: string; readonly issuer_wallet_address: string | null };
+}
+
+export async function createUser(baseUrl: string, who: Credentials): Promise<string> {
+  const body: unknown = JSON.parse(CREATE_USER.body(''));
+  const { user } = (await call(baseUrl, who, 'POST', CREATE_USER.path, 201, body)) as UserBody;
+  return user.id;
+}
+
+export async function activePayee(baseUrl: string, who: Credentials): Promise<Payee> {
+  const id = await createUser(baseUrl, who);
+  await call(baseUrl, who, 'POST', `/merchants/v1/sandbox/users/${id}/complete_onboarding`, 200);
+  const { user } = (await call(baseUrl, who, 'GET', `${CREATE_USER.path}/${id}`, 200)) as UserBody;
+  if (user.issuer_wallet_address === null) throw new Error(`user ${id} has no wallet`);
+  return { id, wallet: user.issuer_wallet_address };
+}
+
+/** Reports a payout. Its id. */
+export async function reportPayout(
+  baseUrl: string,
+  who: Credentials,
+  payee: Payee,
+  minor: number,
+  hash: string,
+): Promise<string> {
+  const body: unknown = JSON.parse(reportBody(payee.id, minor, hash));
+  const response = (await call(baseUrl, who, 'POST', REPORT.path, 201, body)) as { payout: { id: string } };
+  return response.payout.id;
+}
+
+export interface Outcome {
+  readonly id: string;
+  readonly type: 'payout.received.v2' | 'payout.expired.v1';
+  readonly reason: string | null;
+  /** Seconds from the end of the window to the outcome, by the database's clock; negative before it. */
+  readonly afterEnd: number;
+  /** Of the window, in seconds since 1970. */
+  readonly end: number;
+}
+
+/** The outcomes that these payouts have, by their events. */
+export async function outcomesOf(
+  pool: pg.Pool,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Outcome>> {
+  const { rows } = await pool.query<Outcome>(
+    `select substr(ended.stream, 8) as id, ended.type, ended.data::json->>'reason' as reason,
+       extract(epoch from ended.recorded_at - (reported.data::json->>'expires_at')::timestamptz)::float8 as "afterEnd",
+       extract(epoch from (reported.data::json->>'expires_at')::timestamptz)::float8 as "end"
+     from event_store.events ended
+     join event_store.events reported on reported.stream = ended.stream and reported.revision = 0
+     where ended.stream = any($1::text[]) and ended.revision > 0`,
+    [ids.map((id) => `payout-${id}`)],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}

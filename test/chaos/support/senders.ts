@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { between } from './suite.js';
+import { Tally, type Verdict } from './verdict.js';
+
+interface Responded {
+  readonly status: number;
+}
+
+/** Statuses under which a careful client sends the same request again. */
+const RETRIED = [409, 503];
+
+/**
+ * Clients that work one round after the other until they are stopped, and send each request again until it has a final
+ * response, as every careful client does.
+ */
+export abstract class Senders {
+  /** Statuses, and why connections broke. */
+  readonly tally = new Tally();
+  protected abandoned = false;
+  private workers: Promise<void>[] = [];
+  private running = true;
+
+  constructor(
+    protected readonly verdict: Verdict,
+    /** Each client pauses up to this long after a round. */
+    protected readonly pauseMs: number,
+    /** A request without a final response after this long is a broken promise. */
+    private readonly giveUpMs: number,
+  ) {}
+
+  start(clients: number): void {
+    const failed = (error: Error): void => this.verdict.expect(false, 'a client continues', error.stack);
+    this.workers = Array.from({ length: clients }, (_, client) => this.work(client).catch(failed));
+  }
+
+  /** No new rounds; resolves when each request in flight has its final response. */
+  async stop(): Promise<void> {
+    this.running = false;
+    await Promise.all(this.workers);
+  }
+
+  /** Drops the requests in flight, too: the suite has failed and they get no response. */
+  async abandon(): Promise<void> {
+    this.abandoned = true;
+    await this.stop();
+  }
+
+  protected abstract round(client: number): Promise<void>;
+
+  /** One attempt. Null when no response came. */
+  protected async attempt<R extends Responded>(what: string, send: () => Promise<R>): Promise<R | null> {
+    try {
+      const response = await send();
+      this.tally.add(`${what} ${response.status}`);
+      return response;
+    } catch (error) {
+      const { code, cause, name, message } = error as NodeJS.ErrnoException & { cause?: { code?: string } };
+      this.tally.add(code ?? cause?.code ?? (name === 'Error' ? message : name));
+      return null;
+    }
+  }
+
+  /** Sends until a response has one of these statuses. Null when a wrong one came, or none in time. */
+  protected async untilFinal<R extends Responded>(
+    what: string,
+    final: readonly number[],
+    send: () => Promise<R>,
+  ): Promise<R | null> {
+    const began = performance.now();
+    for (;;) {
+      const response = await this.attempt(what, send);
+      if (response !== null && final.includes(response.status)) return response;
+      if (response !== null && !RETRIED.includes(response.status)) {
+        this.verdict.expect(false, `${what} got ${response.status}`, response);
+        if (response.status < 500) return null;
+      }
+      if (this.abandoned) return null;
+      if (performance.now() - began > this.giveUpMs) {
+        this.verdict.expect(false, `${what} has a final response within ${this.giveUpMs / 1000} s`, response);
+        return null;
+      }
+      await sleep(between(20, 200));
+    }
+  }
+
+  private async work(client: number): Promise<void> {
+    while (this.running) {
+      await this.round(client);
+      await sleep(between(0, this.pauseMs));
+    }
+  }
+}
