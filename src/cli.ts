@@ -4,7 +4,7 @@ import { DomainError } from './kernel/domain-error.js';
 import { programOf } from './operator.js';
 import { printable } from './platform/operator/printable.js';
 import { ConfigError } from './platform/config/settings.js';
-import { Unreachable } from './platform/postgres/unreachable.js';
+import { Unreachable } from './platform/postgres/unavailable.js';
 
 const EXIT_REFUSED = 1;
 const EXIT_CONFIG = 78;

@@ -7,8 +7,8 @@ import { ConfigError } from './platform/config/settings.js';
 import { followParent } from '../sandbox/announce.js';
 import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
-import { onOwnSchema } from './platform/postgres/schema-mismatch.js';
-import { Unreachable } from './platform/postgres/unreachable.js';
+import { onOwnSchema } from './platform/postgres/migrate.js';
+import { Unreachable } from './platform/postgres/unavailable.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 

@@ -128,7 +128,7 @@ async function serviceSettled(
   await eventually('the list holds all reports', async () => (await count(listed, [merchantId])) >= accepted);
   const events = `select count(*) as n from event_store.events where type = 'payout.reported.v1'`;
   const streams = `select count(distinct stream) as n from event_store.events where type = 'payout.reported.v1'`;
-  const stored = `select count(*) as n from event_store.answers where status = 201 and body like '%\n{"payout":%'`;
+  const stored = `select count(*) as n from event_store.responses where status = 201 and body like '%\n{"payout":%'`;
   context.checks.equal('payout.reported events', await count(events), accepted);
   context.checks.equal('payout streams', await count(streams), accepted);
   context.checks.equal('rows in the list', await count(listed, [merchantId]), accepted);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { base58Length } from './base58.js';
 
 describe('the length of a Base58 text', () => {
-  it('is that of the bytes it was made of', () => {
+  it('decodes to the bytes it was encoded from', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const zeros = bytes.findIndex((byte) => byte !== 0);

@@ -1,7 +1,7 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**
- * How many bytes a Base58 text without a checksum stands for; null for what is none. Takes the square of its length: the
+ * How many bytes a Base58 text without a checksum encodes; null for an invalid text. Takes the square of its length: the
  * caller bounds it.
  */
 export function base58Length(text: string): number | null {

@@ -12,10 +12,10 @@ describe('an amount at a rate', () => {
     expect(needed('100', '3', 6)).toBe('33.333334');
     expect(needed('1', '8', 3)).toBe('0.125');
     fc.assert(
-      fc.property(amount, amount, (wanted, rate) => {
-        const from = new Big(needed(wanted, rate, 6));
-        expect(from.times(rate).gte(wanted) || from.eq(new Big(wanted).div(rate))).toBe(true);
-        expect(from.minus('0.000001').times(rate).lt(wanted)).toBe(true);
+      fc.property(amount, amount, (target, rate) => {
+        const from = new Big(needed(target, rate, 6));
+        expect(from.times(rate).gte(target) || from.eq(new Big(target).div(rate))).toBe(true);
+        expect(from.minus('0.000001').times(rate).lt(target)).toBe(true);
       }),
     );
   });

@@ -33,12 +33,12 @@ export function least(a: string, b: string): string {
   return new Big(a).lt(b) ? a : b;
 }
 
-/** `amount` at `rate`, rounded down: nobody is paid a fraction that does not exist. */
+/** `amount` at `rate`, rounded down to a fraction that exists. */
 export function exchanged(amount: string, rate: string, decimals: number): string {
   return new Big(amount).times(rate).round(decimals, Big.roundDown).toFixed();
 }
 
-/** The least amount that gives `wanted` at `rate`, rounded up: nobody gets less than was wanted. */
-export function needed(wanted: string, rate: string, decimals: number): string {
-  return new Big(wanted).div(rate).round(decimals, Big.roundUp).toFixed();
+/** The smallest amount that gives at least `target` at `rate`, rounded up. */
+export function needed(target: string, rate: string, decimals: number): string {
+  return new Big(target).div(rate).round(decimals, Big.roundUp).toFixed();
 }

@@ -13,7 +13,7 @@ export type DomainErrorCode =
 /** Field name (without its wrapper: `url`, not `webhook_endpoint.url`) to the messages about it. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** The one error type that domain and application code throw on purpose. `message` is shown to the merchant. */
+/** The one error type that domain and application code throw on purpose. `message` is part of the response. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 

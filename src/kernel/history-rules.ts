@@ -1,26 +1,26 @@
 import type { Aggregate, DomainEvent } from './aggregate.js';
 import { DomainError } from './domain-error.js';
 
-/** The rules that every history of one category keeps, as an auditor asks for them, event by event. */
+/** The rules that every history of one category keeps, for an audit, event by event. */
 export interface HistoryRules {
   readonly category: string;
-  /** Stored names of the events that it judges. */
+  /** Stored names of the events that it evaluates. */
   readonly events: readonly string[];
   /** Before the first event. States are opaque, and small once a history has ended. */
   readonly initial: unknown;
   /** The state after the event, and the rule that the event breaks, in words, or null. `id` names the stream within its category. */
-  judge(state: unknown, event: DomainEvent, id: string): Judgement;
+  evaluate(state: unknown, event: DomainEvent, id: string): Evaluation;
 }
 
 /** A rule across streams, given every event of a log in order: the rule that the event breaks, in words, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
 
-export interface Judgement {
+export interface Evaluation {
   readonly state: unknown;
   readonly broken: string | null;
 }
 
-/** The decision behind an event, asked again with what the event says; or the rule that it breaks. */
+/** The decision behind an event, repeated with the data of the event; or the rule that it breaks. */
 type Decisions<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (
     data: Extract<Event, { type: Type }>['data'],
@@ -45,7 +45,7 @@ export function historyRules<State, Event extends DomainEvent>(
     category: aggregate.category,
     events: Object.keys(decisions),
     initial: aggregate.initial,
-    judge: (before, recorded, id) => {
+    evaluate: (before, recorded, id) => {
       const state = before as State;
       const event = recorded as Event;
       const broken = wrongStream(event, idName, id) ?? brokenBy(event, state, decisions);
@@ -78,7 +78,7 @@ function brokenBy<State, Event extends DomainEvent>(
       : difference(same.data, event.data);
   } catch (error) {
     if (error instanceof DomainError) return error.message;
-    // The event lacks what the decision looks into.
+    // The event lacks what the decision reads.
     if (error instanceof TypeError) return 'it lacks what such an event says';
     throw error;
   }
@@ -88,9 +88,9 @@ function brokenBy<State, Event extends DomainEvent>(
 function difference(decided: object, recorded: object): string | null {
   const [due, said] = [decided as Members, recorded as Members];
   for (const name in due) {
-    if (due[name] !== said[name] && !isSame(due[name], said[name])) return told(name, due, said);
+    if (due[name] !== said[name] && !isSame(due[name], said[name])) return broken(name, due, said);
   }
-  for (const name in said) if (!(name in due)) return told(name, due, said);
+  for (const name in said) if (!(name in due)) return broken(name, due, said);
   return null;
 }
 
@@ -101,7 +101,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function told(name: string, due: Members, said: Members): string {
+function broken(name: string, due: Members, said: Members): string {
   const [a, b] = [JSON.stringify(due[name]), JSON.stringify(said[name])];
   return `its ${name} is ${b ?? 'missing'}, and what was before it gives ${a ?? 'none'}`;
 }

@@ -12,7 +12,7 @@ describe('ids', () => {
     );
   });
 
-  it('tell parts apart however they are cut', () => {
+  it('differ for parts that are cut differently', () => {
     expect(deriveId('ab', 'c')).not.toBe(deriveId('a', 'bc'));
     expect(deriveId('a', 'b')).not.toBe(deriveId('a:b'));
     expect(deriveId('1:a;1:b')).not.toBe(deriveId('a', 'b'));

@@ -1,7 +1,7 @@
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 /**
- * The instant an RFC 3339 date-time stands for, cut to milliseconds; null for any other text, for a date or time that
+ * The instant of an RFC 3339 date-time, cut to milliseconds; null for any other text, for a date or time that
  * does not exist, and for what lies before 1970.
  */
 export function parseInstant(text: string): Date | null {

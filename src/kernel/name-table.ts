@@ -3,7 +3,7 @@ const FIRST_SLOTS = 1 << 10;
 
 /**
  * Numbers for names, from 0 in the order in which they come. The names themselves are not kept, 64 bits of each are: a
- * million of them take some 15 MB. Two that share these bits would be taken for one, and an audit would complain of it.
+ * million of them take some 15 MB. Two that share these bits count as one, which an audit reports.
  */
 export class NameTable {
   /** Of how many names there are numbers. */
@@ -35,7 +35,7 @@ export class NameTable {
     return number;
   }
 
-  /** Where the name stands, or would. Leaves its hash in {@link low} and {@link high}. */
+  /** The slot of the name, or its free one. Leaves its hash in {@link low} and {@link high}. */
   private slotOf(name: string): number {
     hash(name);
     const mask = this.slots.length - 1;

@@ -4,7 +4,7 @@ import { KeyOutlived, requireRepeatable } from './repeats.js';
 describe('a repeat under an Idempotency-Key', () => {
   const done = '2026-01-01T00:00:00.000Z';
 
-  it('is one for 29 days, also by a clock that is behind, and a request of its own after that', () => {
+  it('is one for 29 days, also by a clock that is behind, and a new request after that', () => {
     for (const now of ['2025-12-31T23:59:00.000Z', done, '2026-01-30T00:00:00.000Z']) {
       expect(() => requireRepeatable(done, now)).not.toThrow();
     }

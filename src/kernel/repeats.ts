@@ -5,7 +5,7 @@ export const RESPONSES_KEPT_DAYS = 30;
 /** A day less, so that clocks that differ do not find an operation a repeat's whose response is gone. */
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
 
-/** The operation under this key is older than responses are kept: what comes under the key now is a request of its own. */
+/** The operation under this key is older than responses are kept: a request under the key is a new one. */
 export class KeyOutlived extends Error {
   override readonly name = 'KeyOutlived';
 }

@@ -6,16 +6,16 @@ import { describe, expect, it } from '@jest/globals';
 import type {
   ConsistencyProof,
   PayoutProof,
-  ShownHead,
+  PublishedHead,
 } from '../../src/contexts/audit/application/payout-proofs.js';
-import { keyIdOf, newKeyPair, pemOf, signText } from '../../src/contexts/audit/application/signatures.js';
+import { keyIdOf, newKeyPair, pemOf, signText } from '../../src/contexts/audit/application/ledger-keys.js';
 import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/domain/event-leaf.js';
 import {
   consistencyRanges,
   inclusionRanges,
   lastLeafOf,
-  rootOfRange,
 } from '../../src/contexts/audit/domain/merkle-proof.js';
+import { rootOfRange } from '../support/merkle.js';
 import { MerkleTree } from '../../src/contexts/audit/domain/merkle-tree.js';
 import { headText } from '../../src/contexts/audit/domain/signed-head.js';
 import { runFolder } from '../support/run-folder.js';
@@ -109,7 +109,7 @@ describe('the verifier of heads', () => {
     roots.push(tree.root.toString('hex'));
     return row;
   });
-  const headOver = (size: number): ShownHead => {
+  const headOver = (size: number): PublishedHead => {
     const named = {
       ...{ log_id, size, root: roots[size - 1]!, position: String(size) },
       ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey), previous: null },

@@ -44,7 +44,7 @@ describe('npm run audit -- balance', () => {
   const positionOf = (stream: string, type: string): string =>
     events.find((event) => event.stream === stream && event.type === type)!.position;
 
-  it('tells what there is now, which is what the API says', async () => {
+  it('prints the present balance, equal to that of the API', async () => {
     const { printed, exitCode } = await run('balance', '--user', user);
     expect(printed).toMatch(/^confirmed +12\.5 +USDC, 1 payout$/m);
     expect(printed).toMatch(/^pending +7 +USDC, 1 payout$/m);
@@ -54,7 +54,7 @@ describe('npm run audit -- balance', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('tells what there was at a position, itself included', async () => {
+  it('prints the balance at a position, itself included', async () => {
     const receivedAt = positionOf(`payout-${received}`, 'payout.received.v2');
     expect(await balance('--at', receivedAt)).toMatchObject({ confirmed: '12.5', pending: '0', api: null });
     const before = await balance('--at', String(BigInt(receivedAt) - 1n));
@@ -62,7 +62,7 @@ describe('npm run audit -- balance', () => {
     expect(before.payouts).toMatchObject([{ id: received, status: 'pending' }]);
   });
 
-  it('tells what there was at a time, and reads the log no further', async () => {
+  it('prints the balance at a time, and reads the log no further', async () => {
     const reportedAt = events.find(({ stream }) => stream === `payout-${received}`)!;
     const then = await balance('--at', reportedAt.recorded_at.toISOString());
     expect(then).toMatchObject({ confirmed: '0', pending: '12.5' });
@@ -71,7 +71,7 @@ describe('npm run audit -- balance', () => {
     expect(await balance('--at', shifted.replace('Z', '+02:00'))).toEqual(then);
   });
 
-  it('reads only the streams that the read model names, when it is told to', async () => {
+  it('reads only the streams that the read model names, with --quick', async () => {
     const quick = await balance('--quick');
     expect(quick).toMatchObject({ confirmed: '12.5', pending: '7', committed: '19.5', events_read: 3 });
     expect(quick.payouts.map(({ id }) => id)).toEqual([received, pending]);
@@ -93,9 +93,9 @@ describe('npm run audit -- balance', () => {
   });
 
   it.each<[string, () => string[], RegExp]>([
-    ['of nobody', () => ['--user', 'd88999a2-201a-8423-b384-5c58e425bb7d'], /knows no user/],
+    ['of an unknown user', () => ['--user', 'd88999a2-201a-8423-b384-5c58e425bb7d'], /knows no user/],
     ['of no id', () => ['--user', 'x'], /is no id of a user/],
-    ['at no moment', () => ['--user', user, '--at', 'yesterday'], /--at takes a position/],
+    ['at an invalid point', () => ['--user', user, '--at', 'yesterday'], /--at takes a position/],
     ['in the future', () => ['--user', user, '--at', '9999-01-01'], /is in the future/],
     ['beyond the log', () => ['--user', user, '--at', '999999999'], /log ends at position/],
     ['before the user', () => ['--user', user, '--at', '2001-01-01'], /was created at position/],

@@ -16,15 +16,15 @@ let webhooks: MerchantWebhooks;
 onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
 
 /** What an audit says of deliveries; events of payouts that were never reported are in the log too. */
-async function verify(): Promise<{ rows: number; different: number; told: string[]; unchecked: string[] }> {
+async function verify(): Promise<{ rows: number; different: number; listed: string[]; unchecked: string[] }> {
   const { printed } = await invoke('audit', { DATABASE_URL: app.config.databaseUrl! }, '--json', 'verify');
   const report = JSON.parse(printed) as AuditReport;
   const { rows, different } = report.read_models!.tables.find(({ table }) => table === TABLE)!;
-  const told = report.differences.filter((each) => each.startsWith(`${TABLE} `));
-  return { rows, different, told, unchecked: report.not_checked.filter((each) => each.includes(TABLE)) };
+  const listed = report.differences.filter((each) => each.startsWith(`${TABLE} `));
+  return { rows, different, listed, unchecked: report.not_checked.filter((each) => each.includes(TABLE)) };
 }
 
-const inOrder = { different: 0, told: [], unchecked: [] };
+const inOrder = { different: 0, listed: [], unchecked: [] };
 
 describe('npm run audit -- verify, of deliveries', () => {
   it('agrees with tests, resends, recoveries, and endpoints that are disabled, changed and deleted', async () => {
@@ -69,9 +69,9 @@ describe('npm run audit -- verify, of deliveries', () => {
       await app.database.query('create table kept as select * from webhooks.deliveries');
       try {
         await app.database.query(sql, params);
-        const { different, told } = await verify();
-        expect(different).toBe(told.length);
-        return told;
+        const { different, listed } = await verify();
+        expect(different).toBe(listed.length);
+        return listed;
       } finally {
         await app.database.query(
           'truncate webhooks.deliveries; insert into webhooks.deliveries select * from kept; drop table kept',

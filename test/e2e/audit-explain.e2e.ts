@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Explanation } from '../../src/contexts/audit/application/explain/explanation.js';
+import type { Explanation } from '../../src/contexts/audit/application/causes.js';
 import { deriveId, newId } from '../../src/kernel/ids.js';
 import { wholeJourney, type WholeJourney } from '../support/whole-journey.js';
 
@@ -29,19 +29,19 @@ describe('npm run audit -- explain', () => {
     });
 
   it('a payout: from its outcome back to the call of the merchant', async () => {
-    const told = await json('payout', journey.received);
-    expect(chain(told)).toEqual([
+    const explained = await json('payout', journey.received);
+    expect(chain(explained)).toEqual([
       ['payout.received.v2', 'payouts.verification', false],
       ['payout.reported.v1', 'POST /merchants/v1/payouts/report', true],
     ]);
     const printed = await text('payout', journey.received);
-    const { request_id: request } = told.events[0]!.cause;
+    const { request_id: request } = explained.events[0]!.cause;
     expect(printed).toMatch(/^ {2}amount +12\.50 USDC, received$/m);
     expect(printed).toContain(`← request ${request}`);
     expect(printed).toContain('(Test merchant)');
   });
 
-  it('a payout: what was seen of its transfer, and whether what is kept of it is what was kept', async () => {
+  it('a payout: the evidence of its transfer, and whether the stored receipt is unchanged', async () => {
     const printed = await text('payout', journey.received);
     expect(printed).toMatch(/^ {2}block +\d+, 0x[0-9a-f]{64}, \d{4}-/m);
     expect(printed).toMatch(/^ {2}claimed +by this payout alone, at position \d+$/m);
@@ -56,30 +56,30 @@ describe('npm run audit -- explain', () => {
     await change('"status":"0x0"', '"status":"0x1"');
   });
 
-  it('a payout: how the merchant was told', async () => {
+  it('a payout: the deliveries to the merchant', async () => {
     const printed = await text('payout', journey.received);
     expect(printed).toContain(`${delivery}, payout.received: succeeded`);
     expect(printed).toMatch(/^ {2}attempt 1 +\d.*succeeded, HTTP 204 after \d+ ms$/m);
     expect(printed).toContain('dropped, the endpoint was disabled or deleted');
-    expect(await text('payout', journey.pending)).toContain('merchants hear of the outcome');
+    expect(await text('payout', journey.pending)).toContain('merchants are notified of the outcome');
     expect(await text('payout', journey.expired)).toContain('payout.failed: succeeded');
   });
 
-  it('an order: its quote, its deposits, its outcome, and who asked for it', async () => {
-    const told = await json('order', journey.order);
-    expect(chain(told)).toEqual([
+  it('an order: its events from the quote to the outcome, and the key of its request', async () => {
+    const explained = await json('order', journey.order);
+    expect(chain(explained)).toEqual([
       ['order.completed.v1', 'exchange.watch', false],
       ['order.processing_started.v1', 'exchange.watch', false],
       ['order.created.v1', 'POST /v1/orders', true],
     ]);
     const printed = await text('order', journey.order);
     expect(printed).toMatch(/^ {2}amount +100 for 0\.5 of USDCSOL, completed$/m);
-    expect(printed).toMatch(/^ {2}counted +100, transaction 0x[0-9a-f]{64}, block of /m);
-    expect(printed).toMatch(/^ {2}paid out +0\.5, transaction /m);
+    expect(printed).toMatch(/^ {4}withdraw transaction hash .+$/m);
+    expect(printed).toMatch(/^ {4}amount to 0\.5$/m);
     expect(printed).toContain(`key ${journey.app.exchange.open.credentials.apiKey}`);
   });
 
-  it('a balance: every event that moved it, what it was then, and how it was before', async () => {
+  it('a balance: every event that moved it, and the balance of 12.50 USDC before the outcome', async () => {
     const { after, figure } = await json<Explanation & { after: object[] }>('balance', journey.user);
     expect(after).toMatchObject([
       { pending: '12.5', confirmed: '0' },
@@ -87,16 +87,16 @@ describe('npm run audit -- explain', () => {
       { pending: '7', confirmed: '12.5' },
     ]);
     expect(Object.fromEntries(figure)).toMatchObject({ confirmed: '12.5 USDC', pending: '7 USDC' });
-    const told = await json('payout', journey.received);
-    const before = await text('balance', journey.user, '--at', told.events[0]!.position);
+    const explained = await json('payout', journey.received);
+    const before = await text('balance', journey.user, '--at', explained.events[0]!.position);
     expect(before).toMatch(/^ {2}pending +12\.5 USDC$/m);
     expect(before).not.toContain('payout.received');
     expect(await text('balance', journey.user, '--quick')).toContain('payouts.verification, because of');
   });
 
-  it('a delivery: the event that it tells and each attempt', async () => {
-    const told = await json('delivery', delivery);
-    expect(chain(told)).toEqual([
+  it('a delivery: its event and each attempt', async () => {
+    const explained = await json('delivery', delivery);
+    expect(chain(explained)).toEqual([
       ['payout.received.v2', 'payouts.verification', false],
       ['payout.reported.v1', 'POST /merchants/v1/payouts/report', true],
     ]);

@@ -48,12 +48,12 @@ describe('npm run audit -- export', () => {
     ...{ id: newId(), type, data, metadata },
   });
 
-  /** Streams of two events each, by turns of two merchants; only the first event says whose it is. */
+  /** Streams of two events each, alternately of two merchants; only the first event says whose it is. */
   async function write(streams: number): Promise<void> {
     const appends = Array.from({ length: streams }, (_, n) => {
       const merchant_id = n % 2 === 0 ? MERCHANT : OTHER;
       const events = [
-        event('thing.made.v1', { merchant_id, text: `\u2028"é\\ ${n}`, sealed: 'c2VhbGVk' }),
+        event('thing.created.v1', { merchant_id, text: `\u2028"é\\ ${n}`, sealed: 'c2VhbGVk' }),
         event('thing.ended.v1', { n, price: 1.5 }),
       ];
       return { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
@@ -153,7 +153,7 @@ describe('npm run audit -- export', () => {
     child.stderr.on('data', (chunk) => (err += String(chunk)));
     await new Promise((resolve) => child.on('close', resolve));
     expect(out.trim()).toBe('1');
-    expect(err).toContain('standard output: whoever reads it is gone (EPIPE)');
+    expect(err).toContain('standard output: its reader is gone (EPIPE)');
     expect(err).not.toContain('    at ');
   });
 
@@ -192,7 +192,7 @@ describe('npm run audit -- export', () => {
     expect(existsSync(folder('none'))).toBe(false);
   });
 
-  it('goes on after it was killed, at any part, and is what it would have been', async () => {
+  it('continues after it was killed, at any part, and equals an uninterrupted one', async () => {
     const out = folder('killed');
     const args = ['audit', 'export', '--out', out, '--part-events', '100'];
     for (let part = 1; part <= 3; part += 1) {

@@ -27,14 +27,14 @@ describe('npm run audit -- verify, of exchange orders', () => {
     app = await startTestApp();
     key = app.exchange.open.credentials.apiKey;
     const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
-    const made = async (more: Partial<OrderFacts> = {}): Promise<string> => {
+    const create = async (more: Partial<OrderFacts> = {}): Promise<string> => {
       const facts = { ...factsOf(key, app.merchant.credentials.apiKey), ...more };
       await loop.execute(order, facts.order_id, (state) => createOrder(facts, state));
       return facts.order_id;
     };
-    completed = await made();
-    cancelled = await made({ user_id: null, user_hash: null, caller: 'hash' });
-    pending = await made();
+    completed = await create();
+    cancelled = await create({ user_id: null, user_hash: null, caller: 'hash' });
+    pending = await create();
     const at = new Date().toISOString();
     const deposit = { id: '1:0x1:0', amount: '120', transactionHash: '0x1', at };
     const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
@@ -116,7 +116,7 @@ describe('npm run audit -- verify, of exchange orders', () => {
       () => `exchange.order_counts ${key} `,
     ],
     [
-      'the list of those that are looked at',
+      'the list of open orders',
       () => [
         `update work.items set key = 'gone' where kind = 'exchange.watch' and key = '${pending}'`,
         `update work.items set key = '${pending}' where kind = 'exchange.watch' and key = 'gone'`,

@@ -34,7 +34,7 @@ describe('npm run audit -- verify, of every read model', () => {
   });
   afterAll(() => db.drop());
 
-  it.each(tables)('names a row of %s that is gone, and one that nobody made', async (table) => {
+  it.each(tables)('names a row of %s that was deleted', async (table) => {
     const of = ({ differences }: Report): string[] =>
       differences.filter((each) => each.startsWith(`${table} `));
     expect(of(await verify())).toEqual([]);

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Explanation } from '../../src/contexts/audit/application/explain/explanation.js';
+import type { Explanation } from '../../src/contexts/audit/application/causes.js';
 import type { PayoutProof } from '../../src/contexts/audit/application/payout-proofs.js';
 import type { AuditReport } from '../../src/contexts/audit/application/verify.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
@@ -48,7 +48,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     ledger: ledger?.findings,
   });
 
-  it('proves each event of a payout to whoever has the key', async () => {
+  it('proves each event of a payout to a holder of the key', async () => {
     const program = '../../examples/audit-verifier/verify-proof.mjs';
     const { verifyProof } = (await import(program)) as {
       verifyProof(proof: PayoutProof, key: string): { events: readonly { type: string }[] };
@@ -66,7 +66,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     expect(events).toBeGreaterThanOrEqual(proven!.size);
   });
 
-  it('verifies the log and an export of it, beside the read models', async () => {
+  it('verifies the log and an export of it, and the read models', async () => {
     const inOrder = { violations: [], differences: [], ledger: [] };
     const live = await json<AuditReport>('verify');
     expect(wrong(live)).toEqual(inOrder);
@@ -83,7 +83,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     expect(ledger!.proven!.size).toBeGreaterThan(40);
   });
 
-  it("exports a merchant's events, which stand by themselves", async () => {
+  it("exports a merchant's events, which verify separately", async () => {
     const mine = join(runFolder(), `export-${randomUUID()}`);
     await audit('export', '--out', mine, '--merchant', journey.app.merchant.credentials.apiKey);
     const report = await json<AuditReport>('verify', '--from', mine, '--offline');
@@ -91,7 +91,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     expect(report.read).toBeGreaterThan(30);
   });
 
-  it('tells a balance, and what each figure is made of', async () => {
+  it('prints a balance, and the events behind each figure', async () => {
     const balance = await json<{ confirmed: string; pending: string; api: { agrees: boolean } }>(
       ...['balance', '--user', journey.user],
     );
@@ -113,12 +113,12 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
     expect(created.status).toBe(201);
     expect((await merchant.post(USERS, { phone_number })).status).toBe(422);
     const { id } = created.json<{ user: { id: string } }>().user;
-    await journey.run('user', 'deactivate', id, '--reason', 'asked for it', '--actor', 'ops@example.com');
+    await journey.run('user', 'deactivate', id, '--reason', 'on request', '--actor', 'ops@example.com');
     const won = await eventually(async () => {
       const all = await Promise.all(Array.from({ length: 8 }, () => merchant.post(USERS, { phone_number })));
-      const made = all.filter(({ status }) => status === 201);
+      const created = all.filter(({ status }) => status === 201);
       expect(all.filter(({ status }) => status !== 201 && status !== 422)).toEqual([]);
-      return made.length > 0 && made;
+      return created.length > 0 && created;
     });
     expect(won).toHaveLength(1);
     expect((await merchant.post(USERS, { phone_number })).status).toBe(422);

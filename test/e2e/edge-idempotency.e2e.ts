@@ -176,7 +176,7 @@ test('a response given once remains, regardless of a later run', async () => {
   const key = randomUUID();
   const first = await client.post(PLAIN, {}, key);
   const [row] = await db.database.query<{ status: number; body: string }>(
-    'select status, body from event_store.answers where key = $1',
+    'select status, body from event_store.responses where key = $1',
     [key],
   );
   expect(row!.status).toBe(201);
@@ -202,7 +202,7 @@ test('401, 413, 429 and 5xx are not the response of a key', async () => {
   } as const;
   expect((await client.call(bad)).status).toBe(401);
   expect((await client.post(PLAIN, Buffer.alloc(1_048_576, 0x20), key)).status).toBe(413);
-  const rows = await db.database.query('select 1 from event_store.answers where key = $1', [key]);
+  const rows = await db.database.query('select 1 from event_store.responses where key = $1', [key]);
   expect(rows).toEqual([]);
 });
 

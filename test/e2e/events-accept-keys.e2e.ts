@@ -111,7 +111,9 @@ describe('an Idempotency-Key', () => {
   test('finds the batch again when the process died before its response was stored', async () => {
     const [key, body] = [randomUUID(), batchOf([eventItem()])];
     await client.post(PATH, body, key);
-    await db.database.query('delete from event_store.answers where scope = $1', [client.credentials.apiKey]);
+    await db.database.query('delete from event_store.responses where scope = $1', [
+      client.credentials.apiKey,
+    ]);
     const response = await client.post(PATH, body, key);
     expect([response.status, response.headers['idempotent-replayed']]).toEqual([202, undefined]);
     expect(await storedBatches()).toBe(1);

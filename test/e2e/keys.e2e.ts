@@ -58,7 +58,7 @@ describe('a master key', () => {
     };
     return checks['master_key']!.status;
   };
-  /** What the service, started as a process of its own, says before it ends with the code of a wrong setting. */
+  /** The output of the service, in a separate process, before it exits with the code of a wrong setting. */
   const refusal = async ({ masterKey }: Keys): Promise<string> => {
     const env = {
       ...process.env,
@@ -97,31 +97,31 @@ describe('a master key', () => {
     const next = { masterKey: newKey(), masterKeyFormer: present.masterKey };
     first = await start(present);
     let targets = [client(first)];
-    const made: { readonly id: string; readonly phone: string }[] = [];
+    const users: { readonly id: string; readonly phone: string }[] = [];
     const failures: string[] = [];
     let running = true;
     const expectStatus = (status: number, expected: number, what: string): void => {
       if (status !== expected) failures.push(`${what}: ${status}`);
     };
     const load = async (place: number): Promise<void> => {
-      for (let turn = place; running; turn += 1) {
+      for (let round = place; running; round += 1) {
         const phone = randomPhone();
-        const target = targets[turn % targets.length]!;
+        const target = targets[round % targets.length]!;
         const created = await target.post(USERS, { phone_number: phone }, randomUUID());
         expectStatus(created.status, 201, 'create');
         const { id } = created.json<{ user: { id: string } }>().user;
-        made.push({ id, phone });
-        const read = await targets[(turn + 1) % targets.length]!.get(`${USERS}/${id}`);
+        users.push({ id, phone });
+        const read = await targets[(round + 1) % targets.length]!.get(`${USERS}/${id}`);
         if (read.json<{ user: { phone_number: string } }>().user.phone_number !== phone) {
           failures.push(`read: ${read.status}`);
         }
-        const again = await targets[(turn + 1) % targets.length]!.post(USERS, { phone_number: phone });
+        const again = await targets[(round + 1) % targets.length]!.post(USERS, { phone_number: phone });
         expectStatus(again.status, 422, 'the same phone number again');
       }
     };
     const someMore = async (): Promise<void> => {
-      const until = made.length + 20;
-      while (made.length < until && failures.length === 0)
+      const until = users.length + 20;
+      while (users.length < until && failures.length === 0)
         await new Promise((resolve) => setTimeout(resolve, 10));
     };
     const loads = [0, 1, 2, 3].map(load);
@@ -150,7 +150,7 @@ describe('a master key', () => {
       // Forgotten, still with the former key: it works on, and says that it could not start again.
       await first.app.get(KeyRing).refresh();
       expect(await ready(first)).toBe('unavailable');
-      expect((await client(first).get(`${USERS}/${made[0]!.id}`)).status).toBe(200);
+      expect((await client(first).get(`${USERS}/${users[0]!.id}`)).status).toBe(200);
       await stop(first);
 
       for (const service of [second, third]) await service.app.get(KeyRing).refresh();
@@ -169,7 +169,7 @@ describe('a master key', () => {
 
     expect(await refusal(present)).toMatch(REFUSED);
     const last = client(await start({ ...next, masterKeyFormer: null }));
-    for (const { id, phone } of made) {
+    for (const { id, phone } of users) {
       const read = await last.get(`${USERS}/${id}`);
       expect(read.json<{ user: { phone_number: string } }>().user.phone_number).toBe(phone);
     }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   ConsistencyProof,
   PayoutProof,
-  ShownHead,
+  PublishedHead,
 } from '../../src/contexts/audit/application/payout-proofs.js';
 import type { AuditReport } from '../../src/contexts/audit/application/verify.js';
 import {
@@ -59,7 +59,7 @@ describe('the ledger', () => {
       expect(response.headers['retry-after']).toBe('1');
       return null;
     });
-  const isSigned = ({ public_key, signature, ...head }: ShownHead): boolean =>
+  const isSigned = ({ public_key, signature, ...head }: PublishedHead): boolean =>
     verify(null, Buffer.from(headText(head)), createPublicKey(public_key), Buffer.from(signature, 'hex'));
 
   it('proves the events of a payout, as they are stored', async () => {
@@ -71,9 +71,9 @@ describe('the ledger', () => {
       'select position, data from event_store.events where stream = $1 order by revision',
       [`payout-${received}`],
     );
-    const shown = events.map(({ leaf }) => JSON.parse(leaf) as { position: string; data: object });
-    expect(shown).toHaveLength(2);
-    expect(shown.map(({ position, data }) => ({ position, data }))).toEqual(
+    const leaves = events.map(({ leaf }) => JSON.parse(leaf) as { position: string; data: object });
+    expect(leaves).toHaveLength(2);
+    expect(leaves.map(({ position, data }) => ({ position, data }))).toEqual(
       stored.map(({ position, data }) => ({ position, data: JSON.parse(data) as object })),
     );
     const { verifyProof } = (await import(`../../${VERIFIER}`)) as {
@@ -112,14 +112,14 @@ describe('the ledger', () => {
   });
 
   it('shows the newest head to merchants, and every head to a file and to operators', async () => {
-    const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: ShownHead }>();
+    const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: PublishedHead }>();
     expect(isSigned(head)).toBe(true);
     const { printed } = await audit('heads', '--since', String(head.size - 1));
     const [first] = printed
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as SignedHead);
-    const same: Partial<ShownHead> = { ...head };
+    const same: Partial<PublishedHead> = { ...head };
     delete (same as { public_key?: string }).public_key;
     expect(first).toEqual(same);
     const all = (await audit('heads')).printed;
@@ -167,29 +167,29 @@ describe('the ledger', () => {
     const pem = join(runFolder(), `${randomUUID()}.pem`);
     const response = await merchant.get('/merchants/v1/audit/head');
     writeFileSync(kept, response.text);
-    writeFileSync(pem, response.json<{ head: ShownHead }>().head.public_key);
+    writeFileSync(pem, response.json<{ head: PublishedHead }>().head.public_key);
     const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
     expect(printed).toContain('in order: the read models equal the replay, and no rule is broken');
     expect(exitCode).toBeNull();
   });
 
-  it('goes on with another key, which the one before has signed', async () => {
+  it('continues with another key, which the one before has signed', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
-    const made = JSON.parse(printed) as SigningKey;
-    expect(made.former_key_id).toBe(before.key_id);
+    const next = JSON.parse(printed) as SigningKey;
+    expect(next.former_key_id).toBe(before.key_id);
     expect(
       verify(
         null,
-        Buffer.from(keyText(made)),
+        Buffer.from(keyText(next)),
         createPublicKey(before.public_key),
-        Buffer.from(made.signature!, 'hex'),
+        Buffer.from(next.signature!, 'hex'),
       ),
     ).toBe(true);
     await createUser(merchant);
     const after = await eventually(async () => {
-      const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: ShownHead }>();
-      return head.key_id === made.key_id ? head : null;
+      const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: PublishedHead }>();
+      return head.key_id === next.key_id ? head : null;
     });
     expect(isSigned(after)).toBe(true);
     const [{ count }] = (await app.database.query(

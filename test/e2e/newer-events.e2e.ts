@@ -62,7 +62,7 @@ describe('events of a newer version', () => {
       body: { webhook_endpoint: { description: 'x' } },
     });
     expect(patched.status).toBe(503);
-    expect((await app.database.query('select from event_store.answers where status = 503')).length).toBe(0);
+    expect((await app.database.query('select from event_store.responses where status = 503')).length).toBe(0);
   });
 
   it('halt the subscriptions, which readiness, metrics, log and audit say, and others still report', async () => {

@@ -39,7 +39,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   };
   /** What a crash between the events and their response leaves behind on a store that does not carry responses. */
   const loseResponse = (key: string): Promise<unknown> =>
-    app.database.query('delete from event_store.answers where key = $1', [key]);
+    app.database.query('delete from event_store.responses where key = $1', [key]);
   const create = (phone: string, key: string): Promise<ApiResponse> =>
     merchant.post(USERS, { phone_number: phone }, key);
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { storeSource } from '../../src/contexts/audit/application/log-source.js';
-import { PERSONAL_KEYS } from '../../src/contexts/audit/application/verify-personal-keys.js';
+import { PERSONAL_KEYS } from '../../src/contexts/audit/application/personal-keys-check.js';
 import { verify } from '../../src/contexts/audit/application/verify.js';
 import type { TableCheck } from '../../src/platform/projections/table-check.js';
 import { liveTables } from '../../src/contexts/audit/cli/live-tables.js';
@@ -138,7 +138,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(await seen()).toBe(before + 102);
   });
 
-  it('waits beside a long reader, such as pg_dump, without holding up the others', async () => {
+  it('waits for a long reader, such as pg_dump, without blocking the others', async () => {
     const before = await seen();
     const dump = new pg.Client({ connectionString: db.url });
     await dump.connect();
@@ -146,8 +146,8 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const lines: string[] = [];
     const rebuilding = rebuild((line) => lines.push(line));
     try {
-      // Long enough for the rebuild to have wanted the tables, and for several readers to have come behind it.
-      await watch(wanted(tables, db.pool));
+      // Until the rebuild waits for the tables, with several readers behind it.
+      await watch(lockRequested(tables, db.pool));
       for (let n = 0; n < 5; n += 1) await write(1);
       expect(await seen()).toBe(before + 5);
     } finally {
@@ -177,7 +177,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
   });
 
-  it('tells what differs: leaves it when it only compares, and mends it otherwise', async () => {
+  it('reports what differs: leaves it with --compare-only, and mends it otherwise', async () => {
     const before = await seen();
     const [table] = tables;
     await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
@@ -185,7 +185,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     for (const compareOnly of [true, true, false]) {
       const { compared } = await rebuild(undefined, compareOnly);
       expect(compared![0]).toMatchObject({
-        ...{ table, different: 1, more: false },
+        ...{ table, different: 1 },
         first: [expect.stringMatching(/: no row, the events say that there is one$/)],
       });
       if (compareOnly) expect(await seen()).toBeLessThan(before);
@@ -216,7 +216,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   });
 
   if (definition === payoutViews) {
-    it('does not get in the way of an audit, which reads tables and events as of one moment', async () => {
+    it('does not block an audit, which reads tables and events of one snapshot', async () => {
       const slow = new Gate();
       slow.shut();
       const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
@@ -228,15 +228,15 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       const source = await storeSource(gated);
       const rules = { contexts: ALL_CONTEXTS, token: null, ledger: null, progress: () => undefined };
       const config = () => readConfig({ DATABASE_URL: db.url });
-      const made = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
+      const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
       // The events of this suite were written without a key for each person.
       const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
-      const auditing = liveTables(db.database, made, ({ tables: live, checks }) =>
+      const auditing = liveTables(db.database, parts, ({ tables: live, checks }) =>
         verify(source, { tables: live, checks: others(checks) }, rules),
       );
       await slow.somebodyWaits;
       const rebuilding = rebuild();
-      await Promise.race([wanted(tables, db.pool), rebuilding]);
+      await Promise.race([lockRequested(tables, db.pool), rebuilding]);
       slow.open();
       expect(await auditing).toMatchObject({
         ...{ differences: [], books: { payouts: { pending: await seen() } } },
@@ -250,7 +250,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     gate.shut();
     const first = rebuild();
     await gate.somebodyWaits;
-    await expect(rebuild()).rejects.toThrow(`A rebuild of ${name} is under way already`);
+    await expect(rebuild()).rejects.toThrow(`A rebuild of ${name} is running already`);
     gate.open();
     await first;
     expect(await seen()).toBe(before);
@@ -278,7 +278,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
 });
 
 /** Resolves once a session waits to have a table for itself. */
-async function wanted(tables: readonly string[], pool: pg.Pool): Promise<void> {
+async function lockRequested(tables: readonly string[], pool: pg.Pool): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(
       `select from pg_locks where mode = 'AccessExclusiveLock' and not granted and relation = any($1::text[]::regclass[])`,

@@ -98,7 +98,7 @@ it('a dump holds nothing of an erased person, in clear or under a key that is le
     expect.arrayContaining([
       ...['phone', 'email'].map((name) => `sealed in event_store.events: ${name}`),
       ...['firstName', 'lastName', 'dateOfBirth'].map((name) => `sealed in event_store.events: ${name}`),
-      ...['phone', 'email'].map((name) => `sealed in event_store.answers: ${name}`),
+      ...['phone', 'email'].map((name) => `sealed in event_store.responses: ${name}`),
       'sealed in event_store.snapshots: lastName',
       'sealed in onboarding.images: face',
       'tracking.sandbox_analytics: email',

@@ -78,7 +78,7 @@ describe('POST webhook_endpoints', () => {
     ).toHaveLength(1);
     const secret = first.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint.signing_secret!;
     const rows = await app.database.query(
-      `select 1 from event_store.answers where position($1 in body) > 0
+      `select 1 from event_store.responses where position($1 in body) > 0
        union all select 1 from event_store.events where position($1 in data::text) > 0
        union all select 1 from webhooks.lanes where position($1 in lanes::text) > 0`,
       [secret.slice('whsec_'.length)],

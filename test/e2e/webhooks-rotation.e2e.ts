@@ -115,7 +115,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(entries(await delivery(id))).toHaveLength(2);
     for (const secret of [former, endpointIn(first).signing_secret]) {
       const rows = await app.database.query(
-        `select 1 from event_store.answers where position($1 in body) > 0
+        `select 1 from event_store.responses where position($1 in body) > 0
          union all select 1 from event_store.events where position($1 in data::text) > 0
          union all select 1 from webhooks.lanes where position($1 in lanes::text) > 0`,
         [secret.slice('whsec_'.length)],

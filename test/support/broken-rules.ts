@@ -9,8 +9,8 @@ export function brokenRules(
 ): readonly (string | null)[] {
   let { initial: state } = rules;
   return events.map((each) => {
-    const judged = rules.judge(state, each, id);
-    state = judged.state;
-    return judged.broken;
+    const evaluated = rules.evaluate(state, each, id);
+    state = evaluated.state;
+    return evaluated.broken;
   });
 }

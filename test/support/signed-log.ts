@@ -7,7 +7,7 @@ import {
   type SignedHead,
   type SigningKey,
 } from '../../src/contexts/audit/domain/signed-head.js';
-import { keyIdOf, newKeyPair, signText } from '../../src/contexts/audit/application/signatures.js';
+import { keyIdOf, newKeyPair, signText } from '../../src/contexts/audit/application/ledger-keys.js';
 import type { Leaf, LedgerState } from '../../src/contexts/audit/store/ledger.js';
 
 export const LOG = randomUUID();

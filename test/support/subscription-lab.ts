@@ -18,10 +18,10 @@ import { newId } from '../../src/kernel/ids.js';
 import { PATIENCE_MS } from './eventually.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
 
-export const WANTED = 'thing.wanted.v1';
+export const RELEVANT = 'thing.relevant.v1';
 export const OTHER = 'thing.other.v1';
 /** Of a version to come: {@link SubscriptionLab.process} knows it only when it is told to. */
-export const NEWER = 'thing.wanted.v2';
+export const NEWER = 'thing.relevant.v2';
 
 /** What one process of the service holds to run subscriptions. */
 export interface SubscriptionProcess {
@@ -69,7 +69,7 @@ export class SubscriptionLab {
     await Promise.all(this.running.splice(0).map((runner) => runner.stop()));
   }
 
-  /** A process that knows {@link WANTED}, {@link OTHER} and what its definitions want. */
+  /** A process that knows {@link RELEVANT}, {@link OTHER} and what its definitions want. */
   process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
     const store = new AuthenticEventStore(new PostgresEventStore(this.database.pool), this.sealer);
     const checkpoints = new Checkpoints(this.database.database);
@@ -77,7 +77,7 @@ export class SubscriptionLab {
     registry.register(...definitions);
     const keys = { obtain: async () => null, find: async () => new Map() };
     const events = new EventRegistry();
-    events.register([{ type: WANTED }, { type: OTHER }]);
+    events.register([{ type: RELEVANT }, { type: OTHER }]);
     const codec = new EventCodec(events, keys);
     const passing = new PassingTypes(this.database.database);
     const config = { roles: ['worker' as const], readYourWritesMs: PATIENCE_MS };
@@ -97,7 +97,7 @@ export class SubscriptionLab {
 
   /** A definition that fails when it sees an event twice, so that nothing hides behind forgiveness. */
   view(extra: Partial<SubscriptionDefinition> = {}): SubscriptionDefinition {
-    return { name: this.name, events: [WANTED], apply: (...args) => this.insert(...args), ...extra };
+    return { name: this.name, events: [RELEVANT], apply: (...args) => this.insert(...args), ...extra };
   }
 
   async insert(events: readonly RecordedEvent[], tx: PoolClient, schema = 'public'): Promise<void> {
@@ -108,7 +108,7 @@ export class SubscriptionLab {
   }
 
   /** Writes events numbered from `from` on; the position of the last. */
-  async write(count: number, type = WANTED, from = 0): Promise<string> {
+  async write(count: number, type = RELEVANT, from = 0): Promise<string> {
     const events = Array.from({ length: count }, (_, n) => {
       return { id: newId(), type, data: { n: from + n }, metadata: {} };
     });

@@ -2,18 +2,15 @@ import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE } from '../../platform/event-store/port.js';
 import { HeadSigner } from './application/head-signer.js';
-import { ledgerFollower } from './application/ledger-follower.js';
+import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
-import { LedgerAnchor } from './application/ledger-anchor.js';
-import { LedgerStart } from './application/ledger-start.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { AUDIT_SETTINGS } from './settings.js';
-import { Heads } from './store/heads.js';
+import { Heads, LedgerTables } from './store/heads.js';
 import { Ledger } from './store/ledger.js';
-import { LedgerTables } from './store/ledger-tables.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
 
 @Module({
@@ -45,7 +42,7 @@ export const audit = defineContext({
       const [books, ledger, begin] = await Promise.all([
         import('./cli/audit.js'),
         import('./cli/ledger.js'),
-        import('./cli/begin.js'),
+        import('./cli/ledger.js'),
       ]);
       return (program, operator) => {
         books.auditProgram(program, operator);

@@ -5,7 +5,7 @@ import { defineContext } from '../../platform/context.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
-import { WorkListCheck } from '../../platform/projections/work-list-check.js';
+import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
 import { Countries } from './adapters/countries.js';

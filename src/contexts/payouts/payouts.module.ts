@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext, type Get } from '../../platform/context.js';
-import { WorkListCheck } from '../../platform/projections/work-list-check.js';
+import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';

@@ -8,7 +8,7 @@ import { AuthenticEventStore } from './authentic-event-store.js';
 import { FORGED_EVENT } from './event-mac.js';
 import type { NewEvent, RecordedEvent, StreamAppend } from './port.js';
 
-const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.made.v1', data: { n }, metadata: {} });
+const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.created.v1', data: { n }, metadata: {} });
 
 describe('an event store whose events carry MACs', () => {
   const sealer = new Sealer(randomBytes(32));
@@ -37,7 +37,7 @@ describe('an event store whose events carry MACs', () => {
   const forged = async (): Promise<readonly (true | undefined)[]> =>
     (await store.readAll(null, 10)).map(({ isForged }) => isForged);
 
-  it('gives back what it has stored, by stream, by page and as it comes', async () => {
+  it('returns what it has stored, by stream, by page and by subscription', async () => {
     expect((await store.readStream('thing-1')).map(({ data }) => data)).toEqual([
       { n: 0 },
       { n: 1 },

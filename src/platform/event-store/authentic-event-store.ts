@@ -13,8 +13,8 @@ import type {
 } from './port.js';
 
 /**
- * Any {@link EventStore} whose events carry MACs by a key of the ring (ADR 152): whoever can write to the
- * store and has no master key cannot add or change one unnoticed. Reading a stream with a forged event throws;
+ * Any {@link EventStore} whose events carry MACs by a key of the ring (ADR 152): a writer to the
+ * store without the master key cannot add or change one unnoticed. Reading a stream with a forged event throws;
  * pages of all streams mark it, because their readers say at which event they halt.
  */
 export class AuthenticEventStore implements EventStore {
@@ -26,7 +26,7 @@ export class AuthenticEventStore implements EventStore {
   constructor(
     private readonly inner: EventStore,
     private readonly macs: Macs,
-    /** Reads the key ring again: a process that stood still while a key was added does not know it. */
+    /** Reads the key ring again: a process that was stopped while a key was added does not know it. */
     private readonly refreshKeys: () => Promise<void> = async () => undefined,
   ) {
     this.atomic = inner.atomic;

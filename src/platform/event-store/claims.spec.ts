@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { newId } from '../../kernel/ids.js';
 import { CLAIM_EVENTS } from './claims.js';
-import { ClaimTaken, type Claim } from './command-loop.js';
+import { ClaimHeld, type Claim } from './command-loop.js';
 import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
@@ -22,7 +22,7 @@ const phone = (key: string): Claim => ({
   category: 'phone',
   key,
   field: 'phone_number',
-  message: 'is taken',
+  message: 'is held',
 });
 
 const noKeys = { obtain: async () => null, find: async () => new Map() };
@@ -47,7 +47,7 @@ function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
   });
 }
 
-/** The same store with some methods of its own. */
+/** The same store with some methods replaced. */
 function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
   return Object.assign(Object.create(inner) as EventStore, methods);
 }
@@ -65,7 +65,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
     await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
     await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
     const executing = loop.execute(counter, 'two', () => [add(1)], { claims: [phone('q'), phone('p')] });
-    await expect(executing).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
+    await expect(executing).rejects.toEqual(new ClaimHeld(phone('p'), 'counter-one'));
     expect((await loop.load(counter, 'two')).revision).toBeNull();
     // What the refused one claimed on its way is free for others.
     await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
@@ -89,19 +89,19 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
   });
 
   it('takes over from an owner who died before its first event, and fences it', async () => {
-    const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
-    await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
+    const held = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
+    await store.commit({ appends: [{ stream: 'phone-p', events: [held], expected: 'no_stream' }] });
     await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
     expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0, lastId: null });
     const late = loop.execute(counter, 'dead', () => [add(1)], { claims: [phone('p')], expectNew: true });
-    await expect(late).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-one'));
+    await expect(late).rejects.toEqual(new ClaimHeld(phone('p'), 'counter-one'));
     // Without the claim it may still begin.
     expect((await loop.execute(counter, 'dead', () => [add(1)])).state).toBe(1);
   });
 
   it('goes to the slow owner who comes back between its fence and the rival that is about to take over', async () => {
-    const taken = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-slow' }, metadata: {} };
-    await store.commit({ appends: [{ stream: 'phone-p', events: [taken], expected: 'no_stream' }] });
+    const held = { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-slow' }, metadata: {} };
+    await store.commit({ appends: [{ stream: 'phone-p', events: [held], expected: 'no_stream' }] });
     let comesBack: Promise<unknown> | null = null;
     const rival = overridden(store, {
       commit: async (commit) => {
@@ -116,7 +116,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
       },
     });
     const executing = loopOver(rival).execute(counter, 'rival', () => [add(1)], { claims: [phone('p')] });
-    await expect(executing).rejects.toEqual(new ClaimTaken(phone('p'), 'counter-slow'));
+    await expect(executing).rejects.toEqual(new ClaimHeld(phone('p'), 'counter-slow'));
     expect((await loop.load(counter, 'slow')).state).toBe(1);
     expect((await loop.load(counter, 'rival')).state).toBe(0);
   });
@@ -128,7 +128,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
       await loop.execute(counter, 'one', () => [add(1)], { claims: [freed('p')] });
       const other = { ...freed('p'), freedBy: 'counter.closed.v1' };
       const refused = loop.execute(counter, 'two', () => [add(1)], { claims: [other] });
-      await expect(refused).rejects.toEqual(new ClaimTaken(other, 'counter-one'));
+      await expect(refused).rejects.toEqual(new ClaimHeld(other, 'counter-one'));
       for (const id of ['two', 'three']) {
         const options = { claims: [freed('p')], expectNew: true };
         expect((await loop.execute(counter, id, () => [add(1)], options)).state).toBe(1);
@@ -141,7 +141,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
   it.each([false, true])(
     'leaves each claim with one established owner, freed before: %s, however calls of rivals interleave and die',
     async (freed) => {
-      // The holder from before may come to its end at any moment of the race.
+      // The former holder may end at any time of the race.
       const claim: Claim = { ...phone('p'), ...(freed ? { freedBy: 'counter.closed.v1' } : {}) };
       await fc.assert(
         fc.asyncProperty(
@@ -183,12 +183,12 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
               lifetimes.map((_, n) => loopOver(inner).load(counter, `rival${n}`)),
             );
             expect(established.filter(({ state }) => state > 0).length).toBeLessThanOrEqual(1);
-            // A claim is never lost for good: whoever comes later gets it, or is told who has it.
+            // A claim is never lost for good: a later writer gets it, or learns who has it.
             const later = await loopOver(inner)
               .execute(counter, 'later', () => [add(1)], { claims: [claim] })
               .catch((error: unknown) => error);
             const holder = established.findIndex(({ state }) => state > 0);
-            if (holder >= 0) expect(later).toEqual(new ClaimTaken(claim, `counter-rival${holder}`));
+            if (holder >= 0) expect(later).toEqual(new ClaimHeld(claim, `counter-rival${holder}`));
             else expect(later).toMatchObject({ state: 1 });
           },
         ),

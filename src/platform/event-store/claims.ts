@@ -1,16 +1,16 @@
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
-import { ClaimTaken, type Claim } from './command-loop.js';
+import { ClaimHeld, type Claim } from './command-loop.js';
 import type { EventTypeDefinition } from './event-registry.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 
-const TAKEN = 'claim.taken.v1';
+const CLAIMED = 'claim.taken.v1';
 const ABANDONED = 'claim.owner_abandoned.v1';
 
 /** Event names of claims. */
-export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [{ type: TAKEN }, { type: ABANDONED }];
+export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [{ type: CLAIMED }, { type: ABANDONED }];
 
-/** The mark that fences a stream whose writer took a claim and never came back. It says nothing to the aggregate. */
+/** The mark that fences a stream whose writer took a claim and then died. The aggregate ignores it. */
 export function isFence(event: { readonly type: string }): boolean {
   return event.type === ABANDONED;
 }
@@ -19,30 +19,30 @@ export function claimStream(claim: Pick<Claim, 'category' | 'key'>): string {
   return `${claim.category}-${claim.key}`;
 }
 
-/** Who wants the claim. `established`: its stream holds events of its own, so that nobody can take it over. */
+/** A stream that requests a claim. `established`: it holds events beyond fences, so that its claims are safe. */
 export interface Claimant {
   readonly stream: string;
   readonly established: boolean;
   readonly metadata: EventMetadata;
 }
 
-/** The claim as nobody has taken it yet: what to append when there is no reason to believe otherwise. */
+/** The append for a claim that is presumed free. */
 export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant): StreamAppend {
-  return { stream: claimStream(claim), events: [taken(owner, metadata)], expected: 'no_stream' };
+  return { stream: claimStream(claim), events: [claimedBy(owner, metadata)], expected: 'no_stream' };
 }
 
 /**
- * What to append so that the claimant holds a claim whose stream exists, now that it has been looked at.
+ * The append for a claim whose stream exists, after reading it.
  *
- * A holder without events of its own died, or is slow, between its claim and its first event; only a store that is
+ * A holder without events died, or is slow, between its claim and its first event; only a store that is
  * not atomic allows that. The fence settles which: a mark at the revision of the holder's stream. A holder that is
- * merely slow then conflicts with the mark, loads again and comes back here. It must write to the claim once more
- * even though it still seems to hold it, because whoever fenced it may be about to take the claim.
+ * merely slow then conflicts with the mark, loads again and returns here. It must write to the claim again
+ * even though it still seems to hold it, because the stream that fenced it may be about to take the claim.
  *
- * A holder that is done with it (`freedBy`) stays so: that it is, may be read before the append. Of two who then want the
+ * A holder that is done with it (`freedBy`) stays so: that it is, may be read before the append. Of two that then request the
  * claim, one conflicts at its revision and finds the other.
  *
- * Throws {@link ClaimTaken} when an established owner holds it.
+ * Throws {@link ClaimHeld} when an established owner holds it.
  */
 export async function contestedClaim(
   store: EventStore,
@@ -58,27 +58,27 @@ export async function contestedClaim(
     owner === claimant.stream ||
     (await isFreed(store, claim, owner)) ||
     (await fence(store, owner, claimant.metadata));
-  if (!isFree) throw new ClaimTaken(claim, owner);
-  return { stream, events: [taken(claimant.stream, claimant.metadata)], expected: revision };
+  if (!isFree) throw new ClaimHeld(claim, owner);
+  return { stream, events: [claimedBy(claimant.stream, claimant.metadata)], expected: revision };
 }
 
 /** What {@link contestedClaim} would throw for one of these claims by now, or null; writes nothing. */
-export async function claimTaken(
+export async function claimHeld(
   store: EventStore,
   claims: readonly Claim[],
   claimant: string,
-): Promise<ClaimTaken | null> {
+): Promise<ClaimHeld | null> {
   for (const claim of claims) {
     const owner = await claimOwner(store, claim);
     if (owner === null || owner === claimant) continue;
     const events = await store.readStream(owner);
     if (!events.every(isFence) && !events.some(({ type }) => type === claim.freedBy))
-      return new ClaimTaken(claim, owner);
+      return new ClaimHeld(claim, owner);
   }
   return null;
 }
 
-/** The stream of whoever holds the claim; null when nobody does. */
+/** The stream that holds the claim; null for a free one. */
 export async function claimOwner(
   store: EventStore,
   claim: Pick<Claim, 'category' | 'key'>,
@@ -97,12 +97,12 @@ async function readClaim(
   const [last] = await store.readStream(stream, { lastOnly: true });
   if (last === undefined) return null;
   // A newer version may hold it under a name that this one does not know.
-  if (last.type !== TAKEN)
+  if (last.type !== CLAIMED)
     throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 
-/** Fences `holder`. True when it has no events of its own and can write none any more before it looks at its claims again. */
+/** Fences `holder`. True when it has no events and can write none before it reads its claims again. */
 export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);
@@ -114,6 +114,6 @@ export async function fence(store: EventStore, holder: string, metadata: EventMe
   }
 }
 
-function taken(owner: string, metadata: EventMetadata): NewEvent {
-  return { id: newId(), type: TAKEN, data: { owner }, metadata };
+function claimedBy(owner: string, metadata: EventMetadata): NewEvent {
+  return { id: newId(), type: CLAIMED, data: { owner }, metadata };
 }

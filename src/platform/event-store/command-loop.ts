@@ -16,12 +16,12 @@ export interface Loaded<State> {
 export interface Claim {
   readonly category: string;
   readonly key: string;
-  /** Field to blame when somebody else holds it, and the message. */
+  /** Field to blame when another aggregate holds it, and the message. */
   readonly field: string;
   readonly message: string;
   /**
-   * Stored name of an event that ends the need of whoever holds it: a holder whose stream has it gives way. It has to be
-   * one after which the holder never asks for the claim again. Absent: it is held for ever.
+   * Stored name of an event that frees the claim: a holder whose stream has it gives way, and must never request the
+   * claim again. Absent: it is held for ever.
    */
   readonly freedBy?: string;
 }
@@ -45,8 +45,8 @@ export interface ExecuteOptions<State> {
    */
   readonly preconditions?: readonly StreamAppend[];
   /**
-   * Only for a store that is not atomic: an append to a new stream that stands before the preconditions are read. The
-   * precondition may fail to hold between its read and the events; whoever changes it finds here what may still come.
+   * Only for a store that is not atomic: an append to a new stream, before the preconditions are read. The
+   * precondition may fail to hold between its read and the events; a writer that changes it finds here what may still follow.
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
   /**
@@ -75,17 +75,17 @@ export class AlreadyResponded extends Error {
 }
 
 /** A claim is held by another aggregate that exists. Use cases turn it into the contract's 422. */
-export class ClaimTaken extends Error {
-  override readonly name = 'ClaimTaken';
+export class ClaimHeld extends Error {
+  override readonly name = 'ClaimHeld';
   constructor(
     readonly claim: Claim,
     readonly owner: string,
   ) {
-    super(`${claim.category} is taken`);
+    super(`${claim.category} is held`);
   }
 }
 
-/** A stream of `preconditions` has moved on: load it anew and decide again. Nothing was written. */
+/** A stream of `preconditions` has moved on: load it and decide again. Nothing was written. */
 export class PreconditionFailed extends Error {
   override readonly name = 'PreconditionFailed';
   constructor(
@@ -97,7 +97,7 @@ export class PreconditionFailed extends Error {
 }
 
 /**
- * Load, decide, append; once more from the start when somebody else was faster. A stream that holds an event of a newer
+ * Loads, decides and appends; again from the start after a conflict. A stream that holds an event of a newer
  * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
  */
 export interface CommandLoop {
@@ -109,7 +109,7 @@ export interface CommandLoop {
    */
   show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S>;
   /**
-   * Throws whatever `decide` throws, {@link ClaimTaken}, {@link AlreadyResponded}, EventStoreUnavailable,
+   * Throws what `decide` throws, {@link ClaimHeld}, {@link AlreadyResponded}, EventStoreUnavailable,
    * or DomainError `unavailable` after too many conflicts.
    */
   execute<S, E extends DomainEvent>(

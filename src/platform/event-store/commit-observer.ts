@@ -6,7 +6,7 @@ export interface CommitObserver {
   onConflict(category: string): void;
 }
 
-/** Where a {@link CommitObserver} registers; tells all of them. */
+/** Where a {@link CommitObserver} registers; notifies all of them. */
 export class CommitObservers implements CommitObserver {
   private readonly observers: CommitObserver[] = [];
 

@@ -21,19 +21,19 @@ const SEALED_AND_RENAMED: EventTypeDefinition = {
   upcast: { to: 'user.called.v2', with: ({ phone, ...rest }) => ({ ...rest, phone_number: phone ?? null }) },
 };
 
-/** Keys in memory, with a count of how often somebody asked. */
+/** Keys in memory, with a count of the calls. */
 class KeyRing {
   readonly keys = new Map<string, Sealer>();
-  asked = 0;
+  calls = 0;
 
   async obtain(subject: string): Promise<Sealer | null> {
-    this.asked += 1;
+    this.calls += 1;
     if (!this.keys.has(subject)) this.keys.set(subject, new Sealer(randomBytes(32)));
     return this.keys.get(subject) ?? null;
   }
 
   async find(): Promise<ReadonlyMap<string, Sealer>> {
-    this.asked += 1;
+    this.calls += 1;
     return this.keys;
   }
 }
@@ -121,10 +121,10 @@ describe('the event codec', () => {
     expect(await codec.encode('s-1', events)).toBe(events);
     const read = recorded('s-1', events);
     expect(await codec.decode(read)).toBe(read);
-    expect(ring.asked).toBe(0);
+    expect(ring.calls).toBe(0);
   });
 
-  it('refuses to store a name that nobody registered, and lets it pass when it is read', async () => {
+  it('refuses to store an unregistered name, and lets it pass when it is read', async () => {
     const { codec } = setUp();
     await expect(codec.encode('s-1', [event('stray.v1', {})])).rejects.toThrow('stray.v1 is not registered');
     const read = recorded('s-1', [event('stray.v1', { a: 1 })]);

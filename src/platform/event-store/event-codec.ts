@@ -101,7 +101,7 @@ export class EventCodec {
   }
 }
 
-/** A stored event parses its text when somebody asks, by getters, which a spread alone would lose. */
+/** A stored event parses its text lazily, by getters, which a spread alone would lose. */
 function changed<E extends object>(event: E, type: string, data: JsonObject): E {
   const { metadata, recordedAt } = event as Partial<RecordedEvent>;
   return { ...event, ...(metadata && { metadata }), ...(recordedAt && { recordedAt }), type, data };

@@ -5,18 +5,18 @@ import type { JsonObject } from './port.js';
 export interface EventTypeDefinition {
   /** Stored name with version: `user.created.v1`. */
   readonly type: string;
-  /** Fields that never stand in clear in the store; sealed with the key of the subject. */
+  /** Fields that are sealed in the store, with the key of the subject. */
   readonly sealed?: {
     readonly fields: readonly string[];
     /** Name of the field that holds the id of the person the fields are about. */
     readonly subject: string;
   };
-  /** Turns data stored under this name into the data of `to`. */
+  /** Converts data stored under this name into the data of `to`. */
   readonly upcast?: { readonly to: string; readonly with: (data: JsonObject) => JsonObject };
 }
 
 /**
- * Every event name the service may store. A name that nobody registered is an error when it is appended;
+ * Every event name the service may store. An unregistered name is an error when it is appended;
  * when it is read, it belongs to a newer version: folds leave it alone, decisions on it and subscriptions wait (ADR 96).
  */
 @Injectable()

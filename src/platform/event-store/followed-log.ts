@@ -4,8 +4,8 @@ import { Database } from '../postgres/database.js';
 import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
 
 /**
- * The read models and checkpoints in DATABASE_URL belong to one log. Beside another one, or beside a log that was
- * taken back to an earlier state, subscriptions would wait for positions that never come, and say nothing.
+ * The read models and checkpoints in DATABASE_URL belong to one log. With another one, or with a log that was
+ * restored to an earlier state, subscriptions would wait for ever for positions that never come.
  */
 @Injectable()
 export class FollowedLog {
@@ -14,7 +14,7 @@ export class FollowedLog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** The first log that this database meets is its own. Throws {@link ConfigError} beside any other, or a shorter one. */
+  /** The first log that this database meets is its own. Throws {@link ConfigError} for any other, or a shorter one. */
   async verify(): Promise<void> {
     const found = await this.found();
     const [row] = await this.database.query<{ log_id: string }>(
@@ -53,7 +53,7 @@ export class FollowedLog {
     }
   }
 
-  /** Read before the head is: what it is held against can only be further. */
+  /** Read before the head, which can only be further. */
   private async furthest(): Promise<{ readonly name: string; readonly position: string } | null> {
     const rows = await this.database.query<{ name: string; position: string }>(
       'select name, position from event_store.checkpoints where position is not null',

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import type { Config } from '../config/config.js';
-import { outliveConnections } from '../postgres/lost-connections.js';
-import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
-import { reaching } from '../postgres/unreachable.js';
+import { outliveConnections, reaching } from '../postgres/unavailable.js';
+import { CONNECTING, LIMITS, RESPONSE_TIMEOUT_MS, sessionOptions } from '../postgres/session-settings.js';
 import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
@@ -26,7 +25,7 @@ export async function openEventStore(
 ): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
-    // Its client is large: whoever keeps events in PostgreSQL does not load it.
+    // Its client is large: only processes that need it load it.
     const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
     const store = openEventStoreDb(url, observers);
     const writer = new PostgresEventStore(pool);
@@ -50,7 +49,7 @@ export async function openEventStore(
   return { store, responses: { pool: own, writer: store }, close };
 }
 
-/** A database for events alone has no migrations: its schema is made when it is missing. */
+/** A database for events alone has no migrations: its schema is created when it is missing. */
 async function preparedPool(connectionString: string, max: number): Promise<pg.Pool> {
   const options = sessionOptions({ plan_cache_mode: 'force_custom_plan' }, LIMITS);
   const pool = new pg.Pool({

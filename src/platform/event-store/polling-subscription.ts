@@ -7,7 +7,7 @@ const REST_MS = 10;
 const POLL_MS = 25;
 const IDLE_POLL_MS = 100;
 /** Polls without an event before they become rarer. */
-const PATIENCE = 40;
+const MAX_FAST_POLLS = 40;
 const OUTAGE = { firstMs: 50, mostMs: 2000 };
 
 /**
@@ -52,7 +52,7 @@ export class PollingSubscription implements Subscription {
         if (events.length < BATCH) await this.committed.changedSince(version, POLL_MS, this.closing.signal);
       } else {
         idle += 1;
-        const pollMs = idle < PATIENCE ? POLL_MS : IDLE_POLL_MS;
+        const pollMs = idle < MAX_FAST_POLLS ? POLL_MS : IDLE_POLL_MS;
         await this.committed.changedSince(version, pollMs, this.closing.signal);
       }
     }

@@ -36,12 +36,12 @@ export interface RecordedEvent extends NewEvent {
   readonly stream: string;
   /** Place in its stream, from 0. */
   readonly revision: number;
-  /** Place among all events, as an opaque string: only {@link comparePositions} may look inside. */
+  /** Place among all events, as an opaque string: only {@link comparePositions} may interpret it. */
   readonly position: string;
   readonly recordedAt: Date;
 }
 
-/** What the writer believes of the stream: empty, not empty, whatever, or exactly at this revision. */
+/** The writer's expectation of the stream: empty, not empty, any state, or exactly this revision. */
 export type ExpectedRevision = 'no_stream' | 'stream_exists' | 'any' | number;
 
 export interface StreamAppend {
@@ -52,7 +52,7 @@ export interface StreamAppend {
 
 /**
  * The response of an idempotent request, riding with the events it caused.
- * `scope` is the merchant's id, `key` the bare uuid of the Idempotency-Key, `fingerprint` tells method, path and body.
+ * `scope` is the merchant's id, `key` the bare uuid of the Idempotency-Key, `fingerprint` identifies method, path and body.
  */
 export interface StoredResponse {
   readonly scope: string;
@@ -117,7 +117,7 @@ export interface EventStore {
   subscribe(after: string | null): Subscription;
   /** Position of the newest event; null when empty. */
   head(): Promise<string | null>;
-  /** Which log this is: a uuid that stays with the events, made when it is asked for the first time. */
+  /** Which log this is: a uuid that stays with the events, created by the first call. */
   identity(): Promise<string>;
   /** Resolves when the store can take appends, throws {@link EventStoreUnavailable} otherwise. */
   ping(): Promise<void>;

@@ -22,7 +22,7 @@ const phone = (key: string): Claim => ({
   category: 'phone',
   key,
   field: 'phone_number',
-  message: 'is taken',
+  message: 'is held',
 });
 
 const noKeys = { obtain: async () => null, find: async () => new Map() };
@@ -33,7 +33,7 @@ function loopOver(store: EventStore, observers = new CommitObservers()): Retryin
   return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), observers);
 }
 
-/** The same store with some methods of its own. */
+/** The same store with some methods replaced. */
 function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
   return Object.assign(Object.create(inner) as EventStore, methods);
 }
@@ -75,7 +75,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(await store.head()).toBeNull();
   });
 
-  it('decides again on the new state when another was faster, and tells the observers', async () => {
+  it('decides again on the new state when another was faster, and notifies the observers', async () => {
     const conflicts: string[] = [];
     const observers = new CommitObservers();
     observers.add({ onCommit: () => undefined, onConflict: (category) => conflicts.push(category) });
@@ -107,7 +107,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     await expect(executing).rejects.toMatchObject({ name: 'DomainError', code: 'unavailable' });
   });
 
-  it('throws what the decision throws, and an event name that nobody registered', async () => {
+  it('throws what the decision throws, and an unregistered event name', async () => {
     const refuse = (): never => {
       throw new DomainError('invalid_transition', 'no');
     };
@@ -198,13 +198,13 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     const response: StoredResponse = { ...request, status: 201, body: 'body' };
 
     it('makes it, and sends it along where the store carries it, also when there is nothing to write', async () => {
-      let asked = 0;
+      let calls = 0;
       const give = (state: number): StoredResponse => {
-        asked += 1;
+        calls += 1;
         return { ...response, body: `state ${state}` };
       };
       await loop.execute(counter, 'one', () => [add(3)], { response: give });
-      expect(asked).toBe(1);
+      expect(calls).toBe(1);
       if (!atomic) return;
       const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
       await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.js';
 import { failpoint } from '../failpoints.js';
 import { traced } from '../telemetry/tracing.js';
 import { backOff } from '../background/backoff.js';
-import { claimStream, claimTaken, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
+import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import {
   AlreadyResponded,
   PreconditionFailed,
@@ -36,7 +36,7 @@ const RETRY = { firstMs: 2, mostMs: 50 };
 const NO_METADATA: EventMetadata = {};
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
 
-/** A loaded aggregate, or one that is taken to be new without a look. */
+/** A loaded aggregate, or one that is assumed to be new. */
 interface Found<S> extends Loaded<S> {
   /** The stream holds events of the aggregate's own, not just fences. */
   readonly established: boolean;
@@ -99,7 +99,7 @@ export class RetryingCommandLoop implements CommandLoop {
       requireKnown(found);
       const metadata = causeOf(options, found);
       const decided = await this.decide(aggregate, stream, found, decide, { ...options, metadata });
-      if (decided === 'look') {
+      if (decided === 'load') {
         assume = false;
         continue;
       }
@@ -117,7 +117,7 @@ export class RetryingCommandLoop implements CommandLoop {
       }
       this.observers.onConflict(result.stream.slice(0, result.stream.indexOf('-')));
       contested.add(result.stream);
-      // Claims that others hold are looked at by what is there, not by what was assumed.
+      // Claims of others are checked against the stored events, not against the assumption.
       assume = false;
     }
     throw new DomainError('unavailable', 'too many others are changing this at the same time');
@@ -164,29 +164,29 @@ export class RetryingCommandLoop implements CommandLoop {
     return found;
   }
 
-  /** 'look' when the outcome rests on the assumption that the aggregate is new: the real state decides. */
+  /** 'load' when the outcome rests on the assumption that the aggregate is new: the real state decides. */
   private async decide<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
     stream: string,
     found: Found<S>,
     decide: (state: S) => readonly E[],
     { metadata = NO_METADATA, response, claims = [] }: ExecuteOptions<S>,
-  ): Promise<Decided<S, E> | 'look'> {
+  ): Promise<Decided<S, E> | 'load'> {
     let events: readonly E[];
     try {
       events = decide(found.state);
     } catch (error) {
       if (!found.assumed) throw error;
-      return 'look';
+      return 'load';
     }
-    if (events.length === 0 && found.assumed) return 'look';
+    if (events.length === 0 && found.assumed) return 'load';
     const state = fold(aggregate, events, found.state);
     // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
     // kept, because a repeat in another process may be about to seal with it.
     if (claims.length > 0 && this.codec.seals(events)) {
-      const taken = await claimTaken(this.store, claims, stream);
-      if (taken !== null && found.assumed) return 'look';
-      if (taken !== null) throw taken;
+      const held = await claimHeld(this.store, claims, stream);
+      if (held !== null && found.assumed) return 'load';
+      if (held !== null) throw held;
     }
     const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
     // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
@@ -223,7 +223,7 @@ export class RetryingCommandLoop implements CommandLoop {
         won.push(each);
         continue;
       }
-      // Claims first, each on its own, so that the aggregate's events never stand without them.
+      // Claims first, each separately, so that the aggregate's events are never without them.
       const result = await this.store.commit({ appends: [each] });
       if (result.outcome !== 'committed') return result;
     }

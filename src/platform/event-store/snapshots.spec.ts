@@ -20,7 +20,7 @@ type Named = DomainEvent<'tally.named.v1', { readonly subject: string; readonly 
 interface Tally {
   readonly subject: string | null;
   readonly name: string | null;
-  /** Told from every event, and not from the last alone. */
+  /** Depends on every event, not on the last one alone. */
   readonly changes: number;
 }
 
@@ -136,7 +136,7 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     expect(await snapshots.find(tally, stream)).toEqual(at(8));
   });
 
-  it('never show another state than all events do, whatever the commands', async () => {
+  it('always equal the state of all events, for any commands', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 6 }), async (sizes) => {
         id = newId();
@@ -184,7 +184,7 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     }
   });
 
-  it('are not used when they were changed or stand in another place, and are made anew', async () => {
+  it('are not used when they were changed or moved to another place, and are rebuilt', async () => {
     await grow(200);
     const expected = await whole();
     for (const damage of [
@@ -232,7 +232,7 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     }
   });
 
-  it('are not made of streams with events that this version does not know', async () => {
+  it('are not taken of streams with events that this version does not know', async () => {
     await grow(50);
     const stray = { id: newId(), type: 'tally.unheard.v1', data: {}, metadata: {} };
     await store.commit({ appends: [{ stream: `tally-${id}`, events: [stray], expected: 'any' }] });

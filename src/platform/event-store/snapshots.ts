@@ -6,7 +6,7 @@ import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 
 /** Snapshots that a process writes at a time; further ones are left for a later load. */
-const MOST_WRITES = 4;
+const MAX_WRITES = 4;
 
 /** A state with everything up to `revision` folded in, whose event there is `eventId`. */
 export interface Snapshot<S> {
@@ -24,7 +24,7 @@ interface Row {
 }
 
 /**
- * Folded states of long streams, in `event_store.snapshots` beside whichever event store it is. Never the truth: one
+ * Folded states of long streams, in `event_store.snapshots` next to any event store. Never the truth: one
  * that is missing, damaged, of another version of the code or of a person who was forgotten is no snapshot, and no
  * trouble here is trouble for a command. Sealed like personal fields in events, and bound to its place in the stream.
  */
@@ -116,7 +116,7 @@ export class Snapshots {
   }
 
   private inBackground(stream: string, work: () => Promise<void>): void {
-    if (this.writes.has(stream) || this.writes.size >= MOST_WRITES) return;
+    if (this.writes.has(stream) || this.writes.size >= MAX_WRITES) return;
     const write = work()
       .catch((error: unknown) =>
         this.logger.warn({ msg: 'a snapshot was not written', stream, cause: String(error) }),

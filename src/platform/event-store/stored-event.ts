@@ -1,6 +1,6 @@
 import type { EventMetadata, JsonObject, RecordedEvent } from './port.js';
 
-/** An event whose JSON is parsed when somebody asks: subscriptions pass by most events unread. */
+/** An event whose JSON is parsed lazily: subscriptions skip most events unread. */
 export class StoredEvent implements RecordedEvent {
   private parsedData: JsonObject | undefined;
   private parsedMetadata: EventMetadata | undefined;

@@ -1,4 +1,4 @@
-import type { CreatedPage, PagePlace } from '../postgres/created-page.js';
+import type { CreatedPage, PagePlace } from '../postgres/list-page.js';
 import { Fault } from '../../kernel/fault.js';
 import { Field, type Dto, type Rule } from '../dto/field.js';
 import { day, digits, text } from '../dto/rules.js';

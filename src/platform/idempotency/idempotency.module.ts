@@ -2,10 +2,9 @@ import { Global, Module } from '@nestjs/common';
 import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
 import { Idempotency } from './idempotency.js';
 import { PersonalResponses } from './personal-responses.js';
-import { ResponsePurge } from './response-purge.js';
-import { ResponseStore } from './response-store.js';
+import { ResponsePurge, ResponseStore } from './response-store.js';
 
-/** {@link Idempotency} for the edge, over the responses that lie beside the events. */
+/** {@link Idempotency} for the edge, over the responses that are stored next to the events. */
 @Global()
 @Module({
   providers: [

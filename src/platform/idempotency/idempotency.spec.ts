@@ -61,14 +61,14 @@ describe('ids under an Idempotency-Key', () => {
   });
 
   it('a key that has outlived its response creates the next user, and a repeat finds that one again', async () => {
-    const taken = ticket(merchant).id('user');
+    const used = ticket(merchant).id('user');
     const create = () =>
       underKey(ticket(merchant), 'user', async (id) => {
-        if (id === taken) throw new KeyOutlived();
+        if (id === used) throw new KeyOutlived();
         return id;
       });
     const created = await create();
-    expect(created).not.toBe(taken);
+    expect(created).not.toBe(used);
     expect(await create()).toBe(created);
     const refused = new Error('refused');
     await expect(underKey(ticket(merchant), 'user', () => Promise.reject(refused))).rejects.toBe(refused);

@@ -5,28 +5,28 @@ import { ResponseSeal } from './response-seal.js';
 import { ResponseStore } from './response-store.js';
 import { fingerprintOf, RequestTicket } from './ticket.js';
 
-/** Why a key cannot be taken: a request under it is under way, or it belongs to another request. */
+/** Why a key is refused: a request under it is in progress, or it belongs to another request. */
 export type KeyConflict = 'in_flight' | 'mismatch';
 
-/** Said before the request was looked at, or of our own trouble: a repeat runs again (contract.md 4.4). */
+/** Before the request was read, or a fault of the service: a repeat runs again (contract.md 4.4). */
 function saysNothing(status: number): boolean {
   return status >= 500 || status === 401 || status === 413 || status === 429;
 }
 
-/** Of what is there at the moment, and nothing was written: a repeat may find more, and runs again (ADR 22). */
-function isOfTheMoment(status: number): boolean {
+/** Of the present state, and nothing was written: a repeat may find more, and runs again (ADR 22). */
+function isTransient(status: number): boolean {
   return status === 403 || status === 404 || status === 409;
 }
 
 /**
- * Requests with an Idempotency-Key run once (contract.md 4): what is under way is refused, what is done is replayed, and
+ * Requests with an Idempotency-Key run once (contract.md 4): what is in progress is refused, what is done is replayed, and
  * what is done now is stored. Either the commit of the events carries the response (`@ResponseTravels()`, on stores that
- * can), and finds out by itself that the key was used before; or the response is looked up before the handler runs and
+ * can), and detects that the key was used before; or the response is looked up before the handler runs and
  * stored after it.
  */
 @Injectable()
 export class Idempotency {
-  /** Keys under way in this process. */
+  /** Keys in progress in this process. */
   private readonly inFlight = new Map<string, RequestTicket>();
   private readonly seal: ResponseSeal;
   /** Whether the commit that carries a ticket's response stores it. */
@@ -67,13 +67,13 @@ export class Idempotency {
   }
 
   /**
-   * Makes a response about to be sent the response of its key, and resolves to the one that stands: null for this one,
+   * Makes a response about to be sent the response of its key, and resolves to the one that is stored: null for this one,
    * otherwise the earlier one, which must be sent instead. Rejects when the stored responses cannot be reached.
    */
   async settle(ticket: RequestTicket, status: number, body: string): Promise<StoredResponse | null> {
     if (ticket.key === null || saysNothing(status)) return null;
     // Two at once in two processes: the one that came too late gets the response of the other.
-    if (isOfTheMoment(status)) return this.earlier(ticket);
+    if (isTransient(status)) return this.earlier(ticket);
     const { offered } = ticket;
     const travelled = this.commitsCarryResponses && offered?.status === status && offered.body === body;
     if (travelled) return null;

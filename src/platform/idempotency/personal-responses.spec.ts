@@ -38,7 +38,7 @@ describe('stored responses that name a person', () => {
   const isKept = async (key: string, scope = merchant): Promise<boolean> =>
     (await store.find(scope, key)) !== null;
 
-  it('go with the person; those of others, of other merchants and those that nobody can open stay', async () => {
+  it('go with the person; those of others, of other merchants and those that do not open stay', async () => {
     const gone = [await stored(`{"id":"${userId}"}`), await stored(`{"user":"${userId}"}`)];
     const stay = [
       await stored(`{"id":"${newId()}"}`),
@@ -52,7 +52,7 @@ describe('stored responses that name a person', () => {
     expect(await isKept(others, other)).toBe(true);
   });
 
-  it('stop the erasure when the key cannot be used at the moment: it is repeated, and none is passed over', async () => {
+  it('stop the erasure when the key cannot be used now: it is repeated, and none is passed over', async () => {
     const key = await stored(`{"id":"${userId}"}`);
     const failing = new Sealer(randomBytes(32));
     failing.open = () => {
@@ -66,7 +66,7 @@ describe('stored responses that name a person', () => {
     expect(await isKept(key)).toBe(false);
   });
 
-  it('are looked for from a day before the person was created: clocks may differ', async () => {
+  it('are searched from a day before the person was created: clocks may differ', async () => {
     const key = await stored(`{"id":"${userId}"}`);
     await responses.drop({ named: [userId], scope: merchant, since: now(1.1) });
     expect(await isKept(key)).toBe(true);

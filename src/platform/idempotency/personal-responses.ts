@@ -4,7 +4,7 @@ import { SealError, Sealer } from '../sealing/sealer.js';
 import { ResponseSeal } from './response-seal.js';
 import { ResponseStore } from './response-store.js';
 
-/** Clocks of the response and of what it tells of may differ by as much. */
+/** Clocks of the response and of its subject may differ by as much. */
 const MARGIN_MS = 86_400_000;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -12,11 +12,11 @@ const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 export interface Naming {
   readonly named: readonly string[];
   readonly scope: string;
-  /** When the first of what is named was made, ISO 8601. */
+  /** When the first of the named records was created, ISO 8601. */
   readonly since: string;
 }
 
-/** Stored responses that name a person: they are kept sealed, with secrets, and are told apart by opening them. */
+/** Stored responses that name a person: they are sealed, as secrets are, and found by opening them. */
 @Injectable()
 export class PersonalResponses {
   private readonly seal: ResponseSeal;
@@ -46,7 +46,7 @@ export class PersonalResponses {
     return true;
   }
 
-  /** Empty for one that nobody can open. */
+  /** Empty for one that does not open. */
   private textOf(response: StoredResponse): string {
     try {
       return this.seal.open(response).body;

@@ -1,7 +1,7 @@
 import type { StoredResponse } from '../event-store/port.js';
 import { SealError, type Sealer } from '../sealing/sealer.js';
 
-/** JSON never begins like this. An index of `event_store.answers` is of those that do. */
+/** JSON never begins like this. An index of `event_store.responses` is of those that do. */
 const SEALED = 'sealed:';
 
 /** Purpose of MACs. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
-import { ResponsePurge } from './response-purge.js';
-import { ResponseStore } from './response-store.js';
+import { ResponsePurge, ResponseStore } from './response-store.js';
 import type { StoredResponse } from '../event-store/port.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
 
@@ -24,7 +23,7 @@ describe('the store of responses', () => {
     return { scope: newId(), key: newId(), fingerprint: 'POST /users', status: 422, body };
   };
 
-  it('keeps the first response under a key, byte for byte, and gives it to whoever comes later', async () => {
+  it('keeps the first response under a key, byte for byte, and returns it to every later request', async () => {
     const first = response('{"é":"\\u0000","n":1.50}');
     expect(await ofAProcess().storeOrGet(first)).toBeNull();
     expect(await ofAProcess().storeOrGet({ ...first, body: 'later', status: 201 })).toEqual(first);
@@ -40,7 +39,7 @@ describe('the store of responses', () => {
     expect(await store.find(other.scope, other.key)).toBeNull();
   });
 
-  it('lets one of many at once win, in two processes, and tells all others', async () => {
+  it('lets one of many at once win, in two processes, and returns its response to all others', async () => {
     const processes = [ofAProcess(), ofAProcess()];
     const base = response();
     const results = await Promise.all(
@@ -69,7 +68,7 @@ describe('the store of responses', () => {
     const old = response();
     await store.storeOrGet(old);
     const { rows } = await test.pool.query<{ at: Date }>(
-      'select max(created_at) as at from event_store.answers',
+      'select max(created_at) as at from event_store.responses',
     );
     const written = rows[0]!.at.getTime();
     expect(await store.purge(new Date(written + 30 * DAY_MS - 60_000))).toBe(0);

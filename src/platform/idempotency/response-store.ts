@@ -1,8 +1,13 @@
 import type { Pool } from 'pg';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/repeats.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
-import { bounded } from '../postgres/bounded.js';
-import { deleteBefore } from '../postgres/delete-before.js';
+import { bounded } from '../postgres/session-settings.js';
+import { deleteBefore } from '../postgres/chunks.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { BackgroundWork } from '../background/background-work.js';
+import { earlierNow } from '../postgres/clock-check.js';
+import { Database } from '../postgres/database.js';
 
 /** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
 export interface ResponseWriter {
@@ -42,7 +47,7 @@ export class ResponseStore {
     const { rows } = await this.pool.query<ResponseRow>(
       bounded({
         name: 'event_store.find_response',
-        text: 'select fingerprint, status, body from event_store.answers where scope = $1 and key = $2',
+        text: 'select fingerprint, status, body from event_store.responses where scope = $1 and key = $2',
         values: [scope, key],
       }),
     );
@@ -54,7 +59,7 @@ export class ResponseStore {
   async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
     for (let after: SealedRow = { created_at: since.toISOString(), key: FIRST_KEY }; ;) {
       const { rows } = await this.pool.query<SealedRow & ResponseRow>(
-        `select key, created_at::text, fingerprint, status, body from event_store.answers
+        `select key, created_at::text, fingerprint, status, body from event_store.responses
          where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
          order by created_at, key limit ${PAGE}`,
         [scope, after.created_at, after.key],
@@ -69,7 +74,7 @@ export class ResponseStore {
   async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
     if (responses.length === 0) return;
     await this.pool.query(
-      `delete from event_store.answers using unnest($1::text[], $2::uuid[]) gone (scope, key)
+      `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
        where answers.scope = gone.scope and answers.key = gone.key`,
       [responses.map(({ scope }) => scope), responses.map(({ key }) => key)],
     );
@@ -78,6 +83,28 @@ export class ResponseStore {
   /** Deletes responses older than 30 days before `now`; returns how many. */
   purge(now: Date, signal?: AbortSignal): Promise<number> {
     const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
-    return deleteBefore(this.pool, 'event_store.answers', 'created_at', before, signal);
+    return deleteBefore(this.pool, 'event_store.responses', 'created_at', before, signal);
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Deletes expired responses once an hour. */
+@Injectable()
+export class ResponsePurge {
+  readonly work = new BackgroundWork({
+    name: 'purge of stored responses',
+    everyMs: HOUR_MS,
+    run: (signal) => this.purge(signal),
+  });
+
+  constructor(
+    private readonly responses: ResponseStore,
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async purge(signal?: AbortSignal): Promise<void> {
+    await this.responses.purge(await earlierNow(this.database, this.clock), signal);
   }
 }

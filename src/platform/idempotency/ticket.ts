@@ -14,7 +14,7 @@ export function parseIdempotencyKey(header: string): string | null {
   return isUuid(key) ? key.toLowerCase() : null;
 }
 
-/** Tells one operation from another under the same key: method, path as sent, and body. */
+/** Distinguishes operations under the same key: method, path as sent, and body. */
 export function fingerprintOf(method: string, path: string, body: Buffer): string {
   return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
 }
@@ -42,7 +42,7 @@ export interface IdempotencyTicket {
 
 /**
  * Does `operation` under the id of the ticket's key. When that belongs to an operation whose response is no longer kept
- * ({@link KeyOutlived}), the request is one of its own and gets the next id, which a repeat of it finds again.
+ * ({@link KeyOutlived}), the request is a new one and gets the next id, which a repeat of it finds again.
  */
 export async function underKey<T>(
   ticket: Pick<IdempotencyTicket, 'id'>,

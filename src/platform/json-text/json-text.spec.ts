@@ -54,7 +54,7 @@ describe('the text of a member', () => {
     '{"payout":{}}',
   ])('is undefined in %s', (body) => expect(memberText(body, PATH)).toBeUndefined());
 
-  it('is the value that JSON.parse sees, whatever surrounds it', () => {
+  it('is the value that JSON.parse sees, in any context', () => {
     fc.assert(
       fc.property(
         fc.json(),
@@ -96,7 +96,7 @@ describe('the depth of a JSON text', () => {
 });
 
 describe('members and elements', () => {
-  /** The text again, from what the visitors were shown. */
+  /** The text again, from the calls of the visitors. */
   const again = (json: string, at = 0): string => {
     const parts: string[] = [];
     if (json[at] === '{') {

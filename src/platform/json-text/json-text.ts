@@ -1,6 +1,6 @@
 /**
  * Reads JSON text in place, for what a parser cannot give: the exact text of a member, the depth of a text before it is
- * parsed, and what of malformed text can be told. Text that JSON.parse refuses gets some result; nothing here recurses.
+ * parsed, and what of malformed text can be recognized. Text that JSON.parse refuses gets some result; nothing here recurses.
  */
 
 const QUOTE = 0x22;
@@ -29,18 +29,18 @@ export function depthOf(json: string): number {
 }
 
 /**
- * The text of the value at `path` in `json`, exactly as it stands there: parsing and writing it again would lose large
+ * The text of the value at `path` in `json`, exactly as it is written there: parsing and writing it again would lose large
  * integers, key order and escapes. Of repeated keys the last one counts, as for JSON.parse. Undefined when there is no
  * such member.
  */
 export function memberText(json: string, path: readonly string[]): string | undefined {
   let text: string | undefined = json;
-  for (const wanted of path) {
+  for (const member of path) {
     const object: string = text;
     text = undefined;
     eachMember(object, 0, (key, start) => {
       const end = endOfValue(object, start);
-      if (key === wanted) text = object.slice(start, end);
+      if (key === member) text = object.slice(start, end);
       return end;
     });
     if (text === undefined) return undefined;
@@ -80,7 +80,7 @@ export function eachElement(json: string, at: number, visit: VisitElement): numb
   return at + 1;
 }
 
-/** The string that stands between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
+/** The string between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
 export function stringOf(json: string, start: number, end: number): string {
   const inner = json.slice(start + 1, end - 1);
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
@@ -117,7 +117,7 @@ function skipSpace(json: string, from: number): number {
   return at;
 }
 
-/** A byte order mark counts as white space: it may stand before a text. */
+/** A byte order mark counts as white space: it may precede a text. */
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
 }

@@ -1,5 +1,5 @@
 import pg, { type Connection, type Pool, type Submittable } from 'pg';
-import { bounded } from './bounded.js';
+import { bounded } from './session-settings.js';
 
 /** Fields of a row in PostgreSQL's binary format; null for SQL null. */
 export type BinaryFields = readonly (Buffer | null)[];
@@ -20,14 +20,14 @@ export interface BinaryStatement {
  * For texts of hundreds of kilobytes: pg decodes every field of a usual result to a string, which would be encoded
  * again on its way out. COPY hands over bytes. It takes no parameters, so `params` become literals. Unlike a SELECT it
  * takes its snapshot before it waits for its tables: had a rebuild put others in their place meanwhile, it would find no
- * rows in them. So the lock comes first, in a statement of its own, of the same message and transaction.
+ * rows in them. So the lock comes first, in a separate statement, of the same message and transaction.
  */
 export async function binaryRow<T>(
   pool: Pool,
   sql: string,
   { params, tables }: BinaryStatement,
   read: (fields: BinaryFields) => T,
-  patienceMs: number | null,
+  timeoutMs: number | null,
 ): Promise<T> {
   const text = sql.replace(/\$(\d+)/g, (_, number: string) => literal(params[Number(number) - 1]!));
   const lock = tables.length === 0 ? '' : `lock table ${tables.join(', ')} in access share mode; `;
@@ -35,7 +35,7 @@ export async function binaryRow<T>(
     value: read(fields),
   }));
   // The pool hands a query of one's own to a connection and waits for its callback, as for any other.
-  await (pool.query(patienceMs === null ? query : bounded(query, patienceMs)) as unknown as Promise<void>);
+  await (pool.query(timeoutMs === null ? query : bounded(query, timeoutMs)) as unknown as Promise<void>);
   const [row] = query.rows;
   if (row === undefined) throw new Error('a statement that gives one row gave none');
   return row.value;
@@ -81,7 +81,7 @@ class CopyOut<T> implements Submittable {
   }
 }
 
-/** The header may stand before the row in one message; null when the message holds no row. */
+/** The header may precede the row in one message; null when the message holds no row. */
 function fieldsOf(message: Buffer): BinaryFields | null {
   const headed = message.subarray(0, SIGNATURE.length).equals(SIGNATURE);
   let at = headed ? HEADER + message.readInt32BE(HEADER - 4) : 0;

@@ -15,11 +15,11 @@ export class ClockCheck {
 
   /** Seconds that this clock is ahead, at least; 0 when the time the question took explains all of it. */
   async skewSeconds(): Promise<number> {
-    const asked = this.clock.now().getTime();
+    const before = this.clock.now().getTime();
     const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
     const responded = this.clock.now().getTime();
-    const told = row!.now.getTime();
-    const skewMs = told < asked ? asked - told : Math.min(0, responded - told);
+    const database = row!.now.getTime();
+    const skewMs = database < before ? before - database : Math.min(0, responded - database);
     clockSkew.set(skewMs / 1000);
     return skewMs / 1000;
   }

@@ -7,7 +7,7 @@ import type { Migration } from './migrate.js';
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** Without migrations the schema is taken as it is. */
+  /** Without migrations the schema is used as it is. */
   static of(migrations: readonly Migration[] = []): DynamicModule {
     const useFactory = (config: Config): Promise<Database> => databaseFromConfig(config, migrations);
     return {

@@ -5,7 +5,7 @@ import { testDatabase, type TestDatabase } from '../../../test/support/postgres.
 import { isDatabaseUnavailable } from './unavailable.js';
 import { Database } from './database.js';
 
-const PATIENCE_MS = 300;
+const QUERY_TIMEOUT_MS = 300;
 const NOTHING = { params: [], tables: [] };
 
 describe('the database when it takes connections and never responds', () => {
@@ -18,7 +18,7 @@ describe('the database when it takes connections and never responds', () => {
   });
   beforeEach(async () => {
     road = new CuttableRoad(new URL(test.url));
-    database = await Database.connect({ url: await road.open(), poolSize: 2, patienceMs: PATIENCE_MS });
+    database = await Database.connect({ url: await road.open(), poolSize: 2, timeoutMs: QUERY_TIMEOUT_MS });
   });
   afterEach(async () => {
     road.silent = false;
@@ -69,7 +69,7 @@ describe('a row in binary', () => {
     expect(await texts('select $1::text, $2::text, $3::text', values)).toEqual(values);
   });
 
-  it('rejects for a statement that fails, that gives no row, or whose row cannot be read, and goes on', async () => {
+  it('rejects for a statement that fails, that gives no row, or whose row cannot be read, and continues', async () => {
     await expect(texts('select 1 / 0')).rejects.toMatchObject({ code: '22012' });
     await expect(texts('select 1 where false')).rejects.toThrow('gave none');
     const unread = test.database.binaryRow('select 1', NOTHING, () => {
@@ -81,11 +81,11 @@ describe('a row in binary', () => {
 
   it('is of the table that a rebuild puts in place while it waits', async () => {
     await test.pool.query(
-      `create table swapped (n text); create table twin (n text); insert into swapped values ('old')`,
+      `create table swapped (n text); create table shadow (n text); insert into swapped values ('old')`,
     );
     const rebuild = await test.pool.connect();
     await rebuild.query(
-      `begin; insert into twin values ('new'); lock table swapped in access exclusive mode`,
+      `begin; insert into shadow values ('new'); lock table swapped in access exclusive mode`,
     );
     const read = test.database.binaryRow(
       'select string_agg(n, null) from swapped',
@@ -94,7 +94,7 @@ describe('a row in binary', () => {
     );
     const waits = `select from pg_locks where not granted and relation = 'swapped'::regclass`;
     await eventually(async () => (await test.pool.query(waits)).rowCount === 1);
-    await rebuild.query('drop table swapped; alter table twin rename to swapped; commit');
+    await rebuild.query('drop table swapped; alter table shadow rename to swapped; commit');
     rebuild.release();
     expect(await read).toBe('new');
   });

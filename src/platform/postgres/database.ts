@@ -3,11 +3,16 @@ import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Config } from '../config/config.js';
-import { reaching } from './unreachable.js';
-import { outliveConnections } from './lost-connections.js';
+import { outliveConnections, reaching } from './unavailable.js';
 import { binaryRow, type BinaryFields, type BinaryStatement } from './binary-row.js';
-import { bounded, PATIENCE_MS } from './bounded.js';
-import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
+import {
+  bounded,
+  CONNECTING,
+  LIMITS,
+  QUERY_TIMEOUT_MS,
+  RESPONSE_TIMEOUT_MS,
+  sessionOptions,
+} from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
 
 /**
@@ -20,7 +25,7 @@ export class Database implements OnApplicationShutdown {
     readonly dataSource: DataSource,
     readonly pool: Pool,
     /** How long {@link query} waits for its result; null: as long as it takes. */
-    readonly patienceMs: number | null,
+    readonly timeoutMs: number | null,
   ) {}
 
   /** Connects, after running `migrations`, if there are any. Rejects when the database cannot be reached. */
@@ -29,7 +34,7 @@ export class Database implements OnApplicationShutdown {
     readonly poolSize: number;
     readonly migrations?: readonly Migration[];
     /** How long {@link query} waits for its result; as long as it takes when not set. */
-    readonly patienceMs?: number;
+    readonly timeoutMs?: number;
     /** Sessions hold others up for a while at most: {@link LIMITS}. */
     readonly limited?: boolean;
     /** How long statements of transactions wait for their result, in milliseconds; as long as it takes when not set. */
@@ -41,7 +46,7 @@ export class Database implements OnApplicationShutdown {
       url: options.url,
       applicationName: 'disburse',
       poolSize: options.poolSize,
-      // Plans made while a table was empty stay bad for as long as the connection lives (measured 2.8 times slower).
+      // Plans made while a table was empty stay bad for the life of the connection (measured 2.8 times slower).
       extra: {
         ...CONNECTING,
         options: sessionOptions({ plan_cache_mode: 'force_custom_plan' }, options.limited ? LIMITS : {}),
@@ -53,7 +58,7 @@ export class Database implements OnApplicationShutdown {
     await reaching('database', 'DATABASE_URL', () => dataSource.initialize());
     const pool = (dataSource.driver as PostgresDriver).master as Pool;
     outliveConnections(pool);
-    return new Database(dataSource, pool, options.patienceMs ?? null);
+    return new Database(dataSource, pool, options.timeoutMs ?? null);
   }
 
   /** Rows of one statement. In the service one without a result in time rejects, as if the database were unavailable. */
@@ -64,12 +69,12 @@ export class Database implements OnApplicationShutdown {
 
   /** The statement of a transaction with the bound on its time that {@link query} has. */
   bounded<C extends QueryConfig>(statement: C): C {
-    return this.patienceMs === null ? statement : bounded(statement, this.patienceMs);
+    return this.timeoutMs === null ? statement : bounded(statement, this.timeoutMs);
   }
 
   /** The one row of a statement as bytes, for large texts: {@link binaryRow}. Waits as {@link query} does. */
   binaryRow<T>(sql: string, given: BinaryStatement, read: (fields: BinaryFields) => T): Promise<T> {
-    return binaryRow(this.pool, sql, given, read, this.patienceMs);
+    return binaryRow(this.pool, sql, given, read, this.timeoutMs);
   }
 
   /**
@@ -84,7 +89,7 @@ export class Database implements OnApplicationShutdown {
     const statement = (text: string): QueryConfig => (bounded ? this.bounded({ text }) : { text });
     const client = await this.pool.connect();
     let broken: Error | undefined;
-    // A connection that dies while checked out emits an error of its own; the query under way rejects with it too.
+    // A connection that dies while checked out emits an error event; its pending query rejects as well.
     const onError = (error: Error): void => {
       broken = error;
     };
@@ -95,7 +100,7 @@ export class Database implements OnApplicationShutdown {
       await client.query(statement('commit'));
       return result;
     } catch (error) {
-      // Where a result did not come, none comes to a rollback: the server rolls back when the connection ends.
+      // Where a result did not come, none comes for a rollback: the server rolls back when the connection ends.
       if (error instanceof Error && /query read timeout/i.test(error.message)) broken = error;
       else
         await client.query(statement('rollback')).catch((failure: Error) => {
@@ -132,7 +137,7 @@ export async function databaseFromConfig(
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     migrations,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: QUERY_TIMEOUT_MS,
     limited: true,
     // Programs of operators have no role. A rebuild waits for as long as its statements take.
     ...(config.roles.length > 0 ? { responseTimeoutMs: RESPONSE_TIMEOUT_MS } : {}),

@@ -4,8 +4,7 @@ import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { MIGRATIONS } from '../../composition.js';
-import { createIndexConcurrently } from './concurrent-index.js';
-import { migrate } from './migrate.js';
+import { createIndexConcurrently, migrate } from './migrate.js';
 
 /** What the test calls an outage: the migration may hold readers up for a second. */
 const OUTAGE_MS = 8000;
@@ -59,7 +58,7 @@ describe('migrations', () => {
     await reader.query('select spec from users.wallets');
   });
 
-  it('make an index concurrently while another process waits for its turn, also over the rest of a failed try', async () => {
+  it('create an index concurrently while another process waits for the lock, also over the rest of a failed try', async () => {
     await db.pool.query('create index wallets_spec on users.wallets (user_id)');
     await db.pool.query(
       `update pg_index set indisvalid = false where indexrelid = 'users.wallets_spec'::regclass`,

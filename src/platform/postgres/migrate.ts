@@ -1,28 +1,27 @@
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataSource, type MigrationInterface } from 'typeorm';
+import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
-import { outliveConnections } from './lost-connections.js';
-import { refuseOtherMigrations } from './schema-mismatch.js';
-import { reaching } from './unreachable.js';
+import { outliveConnections, reaching } from './unavailable.js';
+import { ConfigError } from '../config/settings.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
 const MIGRATION_LOCK = 7_331_002;
 /** How long a migration waits for a lock, and everybody who comes after it with it. */
 const LOCK_TIMEOUT_MS = 1000;
-/** Between tries, so that those who had to wait get their turn. */
+/** Between tries, so that blocked sessions get through. */
 const PAUSE_MS = 2000;
 const POLL_MS = 100;
 /** How long a boot tries before it fails. */
-const PATIENCE_MS = 600_000;
+const MAX_WAIT_MS = 600_000;
 
 /** Its class name ends with the timestamp of its file. */
 export type Migration = new () => MigrationInterface;
 
 /**
- * Brings the schema up to date: each migration in a transaction of its own, one process at a time. One that finds a
+ * Brings the schema up to date: each migration in a separate transaction, one process at a time. One that finds a
  * table in use gives way and tries again (ADR 100).
  */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<void> {
@@ -50,15 +49,15 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
   outliveConnections(pool);
   const client = await pool.connect();
   try {
-    // Asked for again and again: a session that waits in a statement would hold up `create index concurrently`.
-    const until = Date.now() + PATIENCE_MS;
+    // Polled: a session that waits in a statement would hold up `create index concurrently`.
+    const until = Date.now() + MAX_WAIT_MS;
     const lock = 'select pg_try_advisory_lock($1) as mine';
     while (!(await client.query<{ mine: boolean }>(lock, [MIGRATION_LOCK])).rows[0]!.mine) {
       if (Date.now() > until) throw new Error('another process has been migrating the database for too long');
       await sleep(POLL_MS);
     }
     await refuseOtherMigrations(dataSource);
-    await persevere(dataSource, until);
+    await retried(dataSource, until);
   } finally {
     // Its connection ends, and the lock with it.
     client.release(true);
@@ -66,7 +65,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
   }
 }
 
-async function persevere(dataSource: DataSource, until: number): Promise<void> {
+async function retried(dataSource: DataSource, until: number): Promise<void> {
   for (;;) {
     try {
       await dataSource.runMigrations();
@@ -77,5 +76,57 @@ async function persevere(dataSource: DataSource, until: number): Promise<void> {
       new Logger('Migrations').warn({ msg: 'a migration waits for a table that is in use' });
       await sleep(PAUSE_MS);
     }
+  }
+}
+
+/** SQLSTATE of a schema, table, column, function or object that is missing, or that exists already. */
+const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
+
+/** Runs a boot. Where a statement does not fit the schema of the database, rejects with a {@link ConfigError} that says so. */
+export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
+  try {
+    return await boot();
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    if (code === undefined || !MISMATCHES.includes(code)) throw error;
+    throw mismatch(message);
+  }
+}
+
+/**
+ * Throws a {@link ConfigError} when the database has a migration that this version does not. One that is newer than all
+ * of this version's is a later version's: it keeps what this one reads and writes (docs/migrations.md).
+ */
+export async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
+  const own = dataSource.migrations.map((migration) => migration.constructor.name);
+  const newest = Math.max(...own.map((name) => Number(/\d+$/.exec(name))));
+  const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();
+  const other = executed.find(({ name, timestamp }) => timestamp <= newest && !own.includes(name));
+  if (other !== undefined) throw mismatch(`it has the migration ${other.name}, which this version does not`);
+}
+
+function mismatch(why: string): ConfigError {
+  return new ConfigError(
+    `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
+      'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
+      'A database of a build before the first release cannot be used.',
+  );
+}
+
+/**
+ * Creates an index on an existing table without blocking its writers. For a separate migration, with
+ * `readonly transaction = false`. `index` is its bare name, `on` what follows `on` in `create index`. It may run
+ * again: what a try that died left behind goes first. It waits for old transactions, and no other session waits for it.
+ */
+export async function createIndexConcurrently(
+  runner: QueryRunner,
+  { schema, index, on, unique = false }: { schema: string; index: string; on: string; unique?: boolean },
+): Promise<void> {
+  await runner.query('set lock_timeout = 0');
+  try {
+    await runner.query(`drop index concurrently if exists ${schema}.${index}`);
+    await runner.query(`create ${unique ? 'unique ' : ''}index concurrently ${index} on ${schema}.${on}`);
+  } finally {
+    await runner.query('reset lock_timeout');
   }
 }

@@ -1,4 +1,6 @@
-/** The silent peer of a connection is asked whether it is there after so long, and given up after three more words. */
+import type { QueryConfig } from 'pg';
+
+/** TCP keep-alive: an unresponsive peer is probed after so long, and given up after three probes. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
@@ -14,9 +16,9 @@ const CONNECTION = {
 } as const;
 
 /**
- * How long a session may hold others up, in milliseconds. A process that stands still in a transaction (a stopped
+ * How long a session may block others, in milliseconds. A process that stalls in a transaction (a stopped
  * container, a paused host) says nothing more: the server has to end it (ADR 98). Waiting for a lock ends before the
- * client gives up, so that sessions nobody listens to do not queue for it. Work that takes longer for good
+ * client gives up, so that abandoned sessions do not queue for it. Work that takes longer for good
  * reasons says so with `set local`.
  */
 export const LIMITS = {
@@ -43,3 +45,14 @@ export const CONNECTING = {
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   connectionTimeoutMillis: 5000,
 } as const;
+
+/** How long a statement may take that a request waits for, before the database counts as unavailable. */
+export const QUERY_TIMEOUT_MS = 10_000;
+
+/**
+ * The statement with a bound on the wait for its response, in milliseconds. A server that hangs or a network that drops
+ * packets says nothing for a quarter of an hour; the pool drops a connection on which the bound was passed.
+ */
+export function bounded<C extends QueryConfig>(statement: C, ms = QUERY_TIMEOUT_MS): C {
+  return Object.assign(statement, { query_timeout: ms });
+}

@@ -15,14 +15,14 @@ const SETTINGS = [
   'client_connection_check_interval',
 ];
 
-describe('a process that stands still', () => {
+describe('a stalled process', () => {
   let url: string;
   let database: Database;
 
   beforeAll(async () => {
     url = await testDatabaseUrl();
     database = await databaseFromConfig({ databaseUrl: url, databasePoolSize: 4, roles: ['worker'] });
-    await database.query('create table lanes (id int primary key, turns int not null)');
+    await database.query('create table lanes (id int primary key, n int not null)');
     await database.query('insert into lanes values (1, 0)');
   });
   afterAll(async () => {
@@ -30,7 +30,7 @@ describe('a process that stands still', () => {
     await dropTestDatabase(url);
   });
 
-  it('in a transaction loses it, learns so, and goes on; who waited for its locks does too', async () => {
+  it('in a transaction loses it, learns of it, and continues; who waited for its locks does too', async () => {
     let held = (): void => undefined;
     const holds = new Promise<void>((resolve) => {
       held = resolve;
@@ -41,10 +41,10 @@ describe('a process that stands still', () => {
     });
     const sleeper = database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock(7331002)');
-      await tx.query('update lanes set turns = turns + 100 where id = 1');
+      await tx.query('update lanes set n = n + 100 where id = 1');
       held();
       await wakes;
-      await tx.query('update lanes set turns = turns + 1000 where id = 1');
+      await tx.query('update lanes set n = n + 1000 where id = 1');
     });
     const lost = sleeper.then(() => 'committed', isDatabaseUnavailable);
     await holds;
@@ -54,7 +54,7 @@ describe('a process that stands still', () => {
         try {
           return await database.transaction(async (tx) => {
             await tx.query('select pg_advisory_xact_lock(7331002)');
-            await tx.query('update lanes set turns = turns + 1 where id = 1');
+            await tx.query('update lanes set n = n + 1 where id = 1');
           });
         } catch (error) {
           if (!isDatabaseUnavailable(error)) throw error;
@@ -64,9 +64,9 @@ describe('a process that stands still', () => {
     await other();
     woken();
     expect(await lost).toBe(true);
-    expect(await database.query('select turns from lanes')).toEqual([{ turns: 1 }]);
+    expect(await database.query('select n from lanes')).toEqual([{ n: 1 }]);
     await other();
-    expect(await database.query('select turns from lanes')).toEqual([{ turns: 2 }]);
+    expect(await database.query('select n from lanes')).toEqual([{ n: 2 }]);
   });
 
   it('is bounded on the connections of every pool', async () => {

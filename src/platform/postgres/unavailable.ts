@@ -1,11 +1,12 @@
 import { types } from 'node:util';
+import type { Pool } from 'pg';
 
 /** A transaction took longer than it may. */
 export const TRANSACTION_TIMEOUT = '25P04';
 
 /**
  * SQLSTATE classes of a server that is unavailable or shutting down, of transactions that may simply run again, and of those that
- * ended because somebody stood still: whoever held the lock that was waited for, or this process itself.
+ * ended because a process stalled: the holder of the lock that was waited for, or this process.
  */
 const TRANSIENT_STATES = new Set([
   ...['57P01', '57P02', '57P03', '53300', '40001', '40P01'],
@@ -36,3 +37,35 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   }
   return CLIENT_MESSAGES.test(error.message);
 }
+
+/** A boot that cannot continue: the message is a sentence for the operator. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+/** No such database, no such user, a wrong password: PostgreSQL; a wrong or missing password: Redis. */
+const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
+
+/** Runs `connect`; when what the setting names is unavailable or refuses everybody, rejects with {@link Unreachable} that says so. */
+export async function reaching<T>(what: string, setting: string, connect: () => Promise<T>): Promise<T> {
+  try {
+    return await connect();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!isDatabaseUnavailable(error) && !REFUSED.test(code ?? message)) throw error;
+    // Of an address of two families the message is empty.
+    throw new Unreachable(`The ${what} of ${setting} cannot be reached: ${message || code}.`);
+  }
+}
+
+/**
+ * Lets connections of a pool die without the process. A pool listens for errors only while a client is idle, and
+ * the caller of `connect()` listens only later: a server that closes at once would emit an unhandled error,
+ * which ends the process. Users of such a client notice, because its queries reject.
+ */
+export function outliveConnections(pool: Pool): void {
+  pool.on('error', ignore);
+  pool.on('connect', (client) => client.on('error', ignore));
+}
+
+function ignore(): void {}

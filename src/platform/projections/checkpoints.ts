@@ -4,12 +4,12 @@ import { Database } from '../postgres/database.js';
 
 const { escapeLiteral } = pg;
 
-/** How far each subscription has come, in `event_store.checkpoints`, beside the rows that its events became. */
+/** The position of each subscription, in `event_store.checkpoints`: next to the rows that follow from its events. */
 @Injectable()
 export class Checkpoints {
   constructor(private readonly database: Database) {}
 
-  /** Makes rows for names that have none: they start before the first event. */
+  /** Inserts names that are missing: they start before the first event. */
   async ensure(names: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into event_store.checkpoints (name, position, updated_at)
@@ -40,8 +40,8 @@ export class Checkpoints {
     to: string,
     work: (tx: PoolClient) => Promise<void>,
   ): Promise<boolean> {
-    // One round trip. Not waiting for the disk is safe: what a crash of PostgreSQL takes away, rows and checkpoint
-    // together, is made again from the events, which are on disk.
+    // One round trip. Not waiting for the disk is safe: what a crash of PostgreSQL loses, rows and checkpoint
+    // together, is rebuilt from the events, which are on disk.
     const begin = `begin; set local synchronous_commit = off;
       update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()
       where name = (
@@ -64,13 +64,18 @@ export class Checkpoints {
     return this.advance(name, from, to, async () => undefined);
   }
 
-  /** Locks the checkpoint until `tx` ends, waiting for whoever has it; where it is. */
-  async hold(name: string, tx: PoolClient): Promise<string | null> {
+  /** As `tx` sees it. */
+  async of(name: string, tx: Pick<PoolClient, 'query'>, lock = ''): Promise<string | null> {
     const { rows } = await tx.query<{ position: string | null }>(
-      'select position from event_store.checkpoints where name = $1 for update',
+      `select position from event_store.checkpoints where name = $1 ${lock}`,
       [name],
     );
     return rows[0]?.position ?? null;
+  }
+
+  /** Waits for the lock, and holds it until `tx` ends. */
+  async hold(name: string, tx: PoolClient): Promise<string | null> {
+    return this.of(name, tx, 'for update');
   }
 
   /** Moves the checkpoint wherever it is now. */

@@ -16,11 +16,11 @@ describe('two tables of one shape', () => {
   afterAll(() => db.drop());
 
   /** The comparison after `sql` was done to the live one, which is as it was afterwards. */
-  async function after(sql: string, most?: number): Promise<TableComparison> {
+  async function after(sql: string): Promise<TableComparison> {
     await db.pool.query('truncate b.t; insert into b.t select * from a.t');
     return db.database.transaction(async (tx) => {
       await tx.query(`savepoint before; ${sql}`);
-      const compared = await compareTables(tx, { live: 'a.t', made: 'b.t' }, most);
+      const compared = await compareTables(tx, { live: 'a.t', rebuilt: 'b.t' });
       await tx.query('rollback to savepoint before');
       return compared;
     });
@@ -60,7 +60,7 @@ describe('two tables of one shape', () => {
     expect(await after(sql)).toMatchObject({ different: 1, first: [words] });
   });
 
-  it('differ in a long text: what is shown is around the place', async () => {
+  it('differ in a long text: the report quotes the text around the place', async () => {
     const long = `repeat('abcdefghij', 30)`;
     await db.pool.query(`update a.t set body = ${long} where id = 7`);
     const { first } = await after(`update a.t set body = overlay(body placing '!' from 151) where id = 7`);
@@ -74,7 +74,7 @@ describe('two tables of one shape', () => {
         await tx.query('truncate b.t; insert into b.t select * from a.t');
         await tx.query(`update b.t set body = '[{"a":1,"b":{"c":2,"d":3}}]' where id = 7`);
         await tx.query('update a.t set body = $1 where id = 7', [live]);
-        return compareTables(tx, { live: 'a.t', made: 'b.t', ...(json && { json }) });
+        return compareTables(tx, { live: 'a.t', rebuilt: 'b.t', ...(json && { json }) });
       });
     const other = '[{"b":{"d":3,"c":2},"a":1}]';
     expect(await compared(other, ['body'])).toEqual({ rows: 100, different: 0, first: [] });
@@ -83,8 +83,8 @@ describe('two tables of one shape', () => {
       expect(await compared(live, ['body'])).toMatchObject({ different: 1, first: [expect.any(String)] });
   });
 
-  it('are counted whole and told in part, by their keys', async () => {
-    const { rows, different, first } = await after('update a.t set state = 1', 3);
-    expect({ rows, different, first: first.length }).toEqual({ rows: 100, different: 100, first: 3 });
+  it('100 differing rows are counted, and the first 20 by key are listed', async () => {
+    const { rows, different, first } = await after('update a.t set state = 1');
+    expect({ rows, different, first: first.length }).toEqual({ rows: 100, different: 100, first: 20 });
   });
 });

@@ -7,22 +7,22 @@ import {
   type Subscription,
 } from '../event-store/port.js';
 
-/** Newest events kept for subscriptions that are nearly up to date. */
-const KEPT = 512;
+/** Newest events retained for subscriptions that are nearly up to date. */
+const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, mostMs: 5000 };
 
 /**
- * New events, read once for all subscriptions of this process. Whoever is further behind than what is kept here
- * reads the store by itself until it has caught up.
+ * New events, read once for all subscriptions of this process. A subscription that is further behind reads the store
+ * until it has caught up.
  */
 export class EventFeed {
   private readonly arrived = new Signal();
   private readonly closing = new AbortController();
   /** All events after `from` up to `to`. */
-  private kept: RecordedEvent[] = [];
+  private retained: RecordedEvent[] = [];
   private from: string | null = null;
   private to: string | null = null;
-  /** Whether a forged event follows `to`: it is never kept, and readers find it in the store. */
+  /** Whether a forged event follows `to`: it is not retained, and readers find it in the store. */
   private isBlocked = false;
   private source: Subscription | null = null;
   private running: Promise<void> | null = null;
@@ -42,15 +42,15 @@ export class EventFeed {
     await this.running;
   }
 
-  /** Up to `limit` events after `position`, in order; waits up to `patienceMs` for the first. */
-  async after(position: string | null, limit: number, patienceMs: number): Promise<readonly RecordedEvent[]> {
+  /** Up to `limit` events after `position`, in order; waits up to `timeoutMs` for the first. */
+  async after(position: string | null, limit: number, timeoutMs: number): Promise<readonly RecordedEvent[]> {
     const version = this.arrived.version;
     const known = this.slice(position, limit);
     if (known === 'behind' || (known.length === 0 && this.isBlocked)) {
       const events = await this.store.readAll(position, limit);
       if (events.length > 0) return events;
     } else if (known.length > 0) return known;
-    await this.arrived.changedSince(version, patienceMs, this.closing.signal);
+    await this.arrived.changedSince(version, timeoutMs, this.closing.signal);
     const news = this.slice(position, limit);
     return news === 'behind' ? [] : news;
   }
@@ -59,20 +59,20 @@ export class EventFeed {
     if (comparePositions(position, this.from) < 0) return 'behind';
     if (comparePositions(position, this.to) >= 0) return [];
     let low = 0;
-    let high = this.kept.length;
+    let high = this.retained.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (comparePositions(this.kept[middle]!.position, position) <= 0) low = middle + 1;
+      if (comparePositions(this.retained[middle]!.position, position) <= 0) low = middle + 1;
       else high = middle;
     }
-    return this.kept.slice(low, low + limit);
+    return this.retained.slice(low, low + limit);
   }
 
   private async run(): Promise<void> {
     for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
       try {
         if (this.to === null) this.from = this.to = await this.store.head();
-        // Stopped meanwhile: nobody would close what is subscribed to now.
+        // Stopped meanwhile: a new subscription would stay open.
         if (this.closing.signal.aborted) return;
         this.source = this.store.subscribe(this.to);
         for await (const events of this.source) {
@@ -84,17 +84,17 @@ export class EventFeed {
         }
         await this.source.close();
       } catch {
-        // The subscriptions find out for themselves; here it is enough to be back when the store is.
+        // Subscriptions meet the failure on their own reads; the feed only has to recover with the store.
       }
       await backOff(OUTAGE, failures, this.closing.signal);
     }
   }
 
   private keep(events: readonly RecordedEvent[]): void {
-    this.kept.push(...events);
+    this.retained.push(...events);
     this.to = events.at(-1)?.position ?? this.to;
-    if (this.kept.length > KEPT) {
-      const dropped = this.kept.splice(0, this.kept.length - KEPT);
+    if (this.retained.length > MAX_RETAINED) {
+      const dropped = this.retained.splice(0, this.retained.length - MAX_RETAINED);
       this.from = dropped.at(-1)!.position;
     }
     this.arrived.notify();

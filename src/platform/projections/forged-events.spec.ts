@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Logger } from '@nestjs/common';
 import { newId } from '../../kernel/ids.js';
 import { eventually } from '../../../test/support/eventually.js';
-import { SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
+import { SubscriptionLab, upTo, RELEVANT } from '../../../test/support/subscription-lab.js';
 
 /** Of the events of one stream, in order. */
 const EVENTS = 'select position from event_store.events where stream = $1 order by revision';
@@ -37,7 +37,7 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
     const stream = `thing-${newId()}`;
     const events = upTo(3).map((n) => ({
       id: newId(),
-      type: WANTED,
+      type: RELEVANT,
       data: { n },
       metadata: { actor: 'spec' },
     }));
@@ -47,7 +47,7 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
 
   /** The subscription applies `before`, halts at `position`, and continues once the row is deleted. */
   const haltsAt = async (position: string, before: readonly number[]): Promise<void> => {
-    const after = await lab.write(1, WANTED, 9);
+    const after = await lab.write(1, RELEVANT, 9);
     const { runner } = lab.process(lab.view());
     runner.start();
     await eventually(() => runner.states()[0]?.haltedAt?.position === position);
@@ -66,7 +66,7 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
     const [position] = await sql(
       `insert into event_store.events
        values (nextval('event_store.position'), 'thing-x', 0, $1, $2, '{"n":7}', '{}', now()) returning position`,
-      [newId(), WANTED],
+      [newId(), RELEVANT],
     );
     await haltsAt(position!, upTo(2));
     expect(await lab.applied()).toEqual([0, 1, 9]);
@@ -80,13 +80,13 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
     const [position] = await sql(
       `insert into event_store.events
        values (nextval('event_store.position'), 'thing-y', 0, $1, $2, '{"n":7}', '{}', now()) returning position`,
-      [newId(), WANTED],
+      [newId(), RELEVANT],
     );
     await eventually(() => runner.states()[0]?.haltedAt?.position === position);
-    await lab.write(1, WANTED, 2);
+    await lab.write(1, RELEVANT, 2);
     await sql('delete from event_store.events where position = $1', [position]);
     await eventually(async () => (await lab.applied()).length === 3);
-    await lab.write(1, WANTED, 3);
+    await lab.write(1, RELEVANT, 3);
     await eventually(async () => (await lab.applied()).length === 4);
     expect(await lab.applied()).toEqual(upTo(4));
   });

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../postgres/database.js';
 
-/** An operator's word that subscriptions may go past a type of event that no version here knows. */
+/** An operator's permission for subscriptions to pass a type of event that no version here knows. */
 export interface PassingType {
   readonly type: string;
   readonly reason: string;
   readonly allowed_at: Date;
 }
 
-/** The recorded rules about unknown types, in `event_store.passing_types`. Whoever knows a type applies it all the same. */
+/** The recorded rules about unknown types, in `event_store.passing_types`. A process that knows a type applies it. */
 @Injectable()
 export class PassingTypes {
   constructor(private readonly database: Database) {}

@@ -6,10 +6,10 @@ export type Transaction = PoolClient;
 
 const declared = new Set<string>();
 
-/** Names of subscriptions of the files that were loaded. */
+/** Names of the subscriptions whose files were loaded. */
 export const declaredSubscriptions: ReadonlySet<string> = declared;
 
-/** The name of a subscription; and the boot misses it when no context lists it. */
+/** Declares the name of a subscription: the boot fails when no context lists it. */
 export function subscriptionName(name: string): string {
   declared.add(name);
   return name;
@@ -23,16 +23,16 @@ export function subscriptionName(name: string): string {
 export interface SubscriptionDefinition {
   /** Name of the checkpoint, for example `payouts.views`. */
   readonly name: string;
-  /** Stored event names it wants; others only move the checkpoint. */
+  /** Stored names of its events; others only move the checkpoint. */
   readonly events: readonly string[];
   /**
-   * Whatever `events` says: every event of the log, of types that this version does not know too, as it is stored,
-   * with sealed fields sealed. For what keeps account of the log itself; no read waits for it, and no readiness.
+   * Every event of the log instead of `events`, of unknown types too, as it is stored, with sealed fields sealed. For
+   * what records the log itself; neither reads nor readiness wait for it.
    */
   readonly wholeLog?: true;
   /**
-   * Personal fields arrive sealed, as they are stored: rows that keep them are the same for a reader without keys, and
-   * cannot be read once the key is dropped.
+   * Personal fields arrive sealed, as they are stored: rows with them are the same for a reader without keys, and
+   * unreadable once the key is dropped.
    */
   readonly staysSealed?: true;
   /**
@@ -42,13 +42,13 @@ export interface SubscriptionDefinition {
    */
   apply(events: readonly RecordedEvent[], tx: Transaction, schema?: string): Promise<void>;
   /**
-   * Under load, the least time in ms between the starts of two batches: larger ones cost less. An event that comes
-   * alone is applied at once. For work that nobody waits for.
+   * Under load, the minimum time in ms between the starts of two batches: larger ones cost less. A single event is
+   * applied at once. For background work.
    */
   readonly gatherMs?: number;
   /** Called after the transaction committed, to wake workers. It may be lost in a crash: nothing durable here. */
   afterCommit?(events: readonly RecordedEvent[]): void;
-  /** Read models only: their tables, which a rebuild makes anew. Absent for sagas, which never replay. */
+  /** Read models only: their tables, which a rebuild replaces. Absent for sagas, which never replay. */
   readonly tables?: ReadModelTables;
   /**
    * Read models only: a fast way to fill empty tables in `schema`, before they have their indexes (fold in memory,
@@ -69,6 +69,6 @@ export type DerivedTables = Pick<
 export interface ReadModelTables {
   readonly schema: string;
   readonly names: readonly string[];
-  /** Columns of JSON as text in which members may stand in any order: an exported log has another one than the store. */
+  /** Columns of JSON as text in which the order of members may differ: an exported log has another one than the store. */
   readonly json?: readonly string[];
 }

@@ -5,10 +5,9 @@ import { ReadModelRebuild } from './read-model-rebuild.js';
 import { SubscriptionLag } from './subscription-lag.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionRunner } from './subscription-runner.js';
-import { ViewFreshness } from './view-freshness.js';
-import { ViewProgress } from './view-progress.js';
+import { ViewFreshness, ViewProgress } from './view-progress.js';
 
-/** Subscriptions to the event store: their runner, how far they are, and the wait for what one wrote; for every module. */
+/** Subscriptions to the event store: their runner, their progress, and the wait for own writes; for every module. */
 @Global()
 @Module({
   providers: [

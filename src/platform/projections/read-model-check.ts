@@ -1,68 +1,68 @@
+import { PassThrough } from 'node:stream';
+import { once } from 'node:events';
 import type { PoolClient } from 'pg';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, type RecordedEvent } from '../event-store/port.js';
 import type { Database } from '../postgres/database.js';
-import { compareTables, type TableComparison } from './compare-tables.js';
-import { Handover } from './handover.js';
+import type { TableComparison } from './compare-tables.js';
 import type { DerivedTables, SubscriptionDefinition } from './projection.js';
-import { TwinTables } from './twin-tables.js';
+import { ShadowTables } from './shadow-tables.js';
+import type { TableCheck } from './table-check.js';
 
 const BEGIN = `begin isolation level repeatable read;
   set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 
-/** A subscription with tables of its own. */
+/** A subscription with tables. */
 export type ReadModel = SubscriptionDefinition & DerivedTables;
 
 export function isReadModel(definition: SubscriptionDefinition): definition is ReadModel {
   return definition.tables !== undefined;
 }
 
-/** Where the read model stands, and by which snapshot of the database. */
-export interface Standing {
-  readonly snapshot: string;
-  readonly position: string | null;
-}
+/** Reads the checkpoint of the read model in the transaction that sees its tables, before anything else does. */
+export type OpenSnapshot = (tx: PoolClient) => Promise<string | null>;
 
 /**
- * A read model made once more from the events, by its own projection and up to where it stands, in tables that nobody sees
- * and that are gone in the end; and compared with what is there.
+ * Rebuilds a read model from the events up to its checkpoint, in shadow tables that are dropped in the end, and compares
+ * them with the live tables in one snapshot of the database.
  */
-export class ReadModelCheck {
+export class ReadModelCheck implements TableCheck {
   private readonly names: ReadonlySet<string>;
-  private readonly handover = new Handover<readonly RecordedEvent[]>();
+  /** One page is in flight while the next one is read. */
+  private readonly events = new PassThrough({ objectMode: true, highWaterMark: 1 });
   private readonly filled: Promise<void>;
 
   private constructor(
     private readonly definition: DerivedTables,
     private readonly codec: EventCodec,
     private readonly tx: PoolClient,
-    private readonly twins: TwinTables,
-    private readonly standing: Standing,
+    private readonly shadow: ShadowTables,
+    readonly position: string | null,
   ) {
     this.names = new Set(definition.events);
-    this.filled = twins.fill(definition, this.handover);
-    // Met by whoever adds, or by the end.
+    this.filled = shadow.fill(definition, this.events);
+    // Awaited in `add` and `compare`.
     this.filled.catch(() => undefined);
   }
 
-  /** On a connection of its own, until {@link drop}. */
+  /** Holds a connection until {@link drop}. */
   static async begin(
     database: Database,
     codec: EventCodec,
     definition: DerivedTables,
-    standing: Standing,
+    open: OpenSnapshot,
   ): Promise<ReadModelCheck> {
     const tx = await database.pool.connect();
-    // A connection that dies emits an error of its own; the query under way rejects with it too.
+    // A connection that dies emits an error event; its pending query rejects as well.
     tx.on('error', () => undefined);
     try {
       await tx.query(BEGIN);
-      await tx.query(`set transaction snapshot '${standing.snapshot}'`);
+      const position = await open(tx);
       const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
       const how = { prefix: `checked_${rows[0]!.pid}`, kind: 'unlogged' } as const;
-      const twins = await TwinTables.create(tx, definition.tables, how);
-      return new ReadModelCheck(definition, codec, tx, twins, standing);
+      const shadow = await ShadowTables.create(tx, definition.tables, how);
+      return new ReadModelCheck(definition, codec, tx, shadow, position);
     } catch (error) {
       tx.release(true);
       throw error;
@@ -74,34 +74,24 @@ export class ReadModelCheck {
     return this.definition.name;
   }
 
-  /** The next events of the log, as they are stored. */
   async add(page: readonly RecordedEvent[]): Promise<void> {
-    const wanted = page.filter(
+    const relevant = page.filter(
       ({ type, position }) =>
-        this.names.has(this.codec.currentName(type)) &&
-        comparePositions(position, this.standing.position) <= 0,
+        this.names.has(this.codec.currentName(type)) && comparePositions(position, this.position) <= 0,
     );
-    if (wanted.length === 0) return;
-    const events = await this.codec.decode(wanted, this.definition.staysSealed);
-    await Promise.race([this.handover.put(events), this.filled]);
+    if (relevant.length === 0) return;
+    const events = await this.codec.decode(relevant, this.definition.staysSealed);
+    if (!this.events.write(events)) await Promise.race([once(this.events, 'drain'), this.filled]);
   }
 
-  /** After the last event. */
-  async compare(most?: number): Promise<ReadonlyMap<string, TableComparison>> {
-    this.handover.end();
+  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+    this.events.end();
     await this.filled;
-    const { schema, names, json = [] } = this.definition.tables;
-    const compared = new Map<string, TableComparison>();
-    for (const name of names) {
-      const pair = { live: `${schema}.${name}`, made: `${this.twins.schema}.${name}`, json };
-      compared.set(pair.live, await compareTables(this.tx, pair, most));
-    }
-    return compared;
+    return this.shadow.compare();
   }
 
-  /** Nothing is left of it. */
   async drop(): Promise<void> {
-    this.handover.end();
+    this.events.end();
     await this.filled.catch(() => undefined);
     const rolledBack = await this.tx.query('rollback').catch(() => null);
     this.tx.release(rolledBack === null);

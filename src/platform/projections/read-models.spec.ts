@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
+import { OTHER, SubscriptionLab, upTo, RELEVANT } from '../../../test/support/subscription-lab.js';
 
 describe('read models, seen from outside', () => {
   let lab: SubscriptionLab;
@@ -33,18 +33,18 @@ describe('read models, seen from outside', () => {
       const { runner, progress } = lab.process(lab.view());
       runner.start();
       for (let n = 0; n < 20; n += 1) {
-        await lab.write(1, WANTED, n);
+        await lab.write(1, RELEVANT, n);
         expect(await progress.current(lab.name)).toBe(true);
         expect(await lab.applied()).toEqual(upTo(n + 1));
       }
     });
 
-    it('shows it in another process too, where events that nobody wants are nothing to wait for', async () => {
+    it('shows it in another process too, without waiting for irrelevant events', async () => {
       const worker = lab.process(lab.view());
       worker.runner.start();
       const api = lab.process(lab.view());
       for (let n = 0; n < 20; n += 1) {
-        await lab.write(1, WANTED, n);
+        await lab.write(1, RELEVANT, n);
         expect(await api.progress.current(lab.name)).toBe(true);
         expect(await lab.applied()).toEqual(upTo(n + 1));
       }
@@ -74,7 +74,7 @@ describe('read models, seen from outside', () => {
   describe('rebuild', () => {
     const tables = { schema: 'public', names: ['seen'] };
 
-    it('replays everything while readers see the old rows, and the runner goes on', async () => {
+    it('replays everything while readers see the old rows, and the runner continues', async () => {
       const { rebuild, runner, progress, checkpoints } = lab.process(lab.view({ tables }));
       await checkpoints.set(lab.name, null, lab.database.pool);
       runner.start();
@@ -94,7 +94,7 @@ describe('read models, seen from outside', () => {
       expect(await lab.applied()).toEqual(before);
       expect(seenMeanwhile).not.toHaveLength(0);
       for (const rows of seenMeanwhile) expect(rows).toEqual(before);
-      expect(await progress.reached(lab.name, await lab.write(1, WANTED, 99))).toBe(true);
+      expect(await progress.reached(lab.name, await lab.write(1, RELEVANT, 99))).toBe(true);
       expect((await lab.applied()).at(-1)).toBe(99);
       expect(rebuild.names()).toEqual([lab.name]);
     });
@@ -108,12 +108,12 @@ describe('read models, seen from outside', () => {
       const { rebuild, checkpoints } = lab.process(lab.view({ tables }));
       const hold = checkpoints.hold.bind(checkpoints);
       checkpoints.hold = async (name, tx) => {
-        expect(await progress.reached(name, await lab.write(1, WANTED, 50))).toBe(true);
+        expect(await progress.reached(name, await lab.write(1, RELEVANT, 50))).toBe(true);
         return hold(name, tx);
       };
       await rebuild.rebuild(lab.name);
       expect(await lab.applied()).toEqual([...before, 50]);
-      expect(await progress.reached(lab.name, await lab.write(1, WANTED, 99))).toBe(true);
+      expect(await progress.reached(lab.name, await lab.write(1, RELEVANT, 99))).toBe(true);
       expect(await lab.applied()).toEqual([...before, 50, 99]);
     });
 
@@ -124,7 +124,7 @@ describe('read models, seen from outside', () => {
       expect(position).toBe(await lab.writer.head());
       const rebuilt = await lab.applied();
       runner.start();
-      expect(await progress.reached(lab.name, await lab.write(1, WANTED, 99))).toBe(true);
+      expect(await progress.reached(lab.name, await lab.write(1, RELEVANT, 99))).toBe(true);
       expect(await lab.applied()).toEqual([...rebuilt, 99]);
     });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OTHER, SubscriptionLab, WANTED } from '../../../test/support/subscription-lab.js';
+import { OTHER, SubscriptionLab, RELEVANT } from '../../../test/support/subscription-lab.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import type { EventStore } from '../event-store/port.js';
@@ -40,7 +40,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   const twenty = (progress: ViewProgress) =>
     Promise.all(Array.from({ length: 20 }, () => progress.current(lab.name)));
 
-  it('look at a few pages, together, when it is far behind', async () => {
+  it('read a few pages, together, when it is far behind', async () => {
     for (let n = 0; n < BEHIND; n += 2000) await lab.write(2000, OTHER);
     await lab.write(1);
     const progress = progressOf(2000);
@@ -48,7 +48,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     expect(pages).toBeLessThanOrEqual(8);
   });
 
-  it('look at no event twice, and find out when there is nothing to wait for', async () => {
+  it('read no event twice, and notice when there is nothing to wait for', async () => {
     const position = await lab.write(1);
     await lab.write(1200, OTHER);
     const progress = progressOf(1000);
@@ -64,7 +64,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     expect(pages - first).toBe(1);
   });
 
-  it('see a wanted event again after a crash of PostgreSQL took the checkpoint back', async () => {
+  it('see a relevant event again after a crash of PostgreSQL rewound the checkpoint', async () => {
     const { checkpoints } = lab.process(lab.view());
     const before = (await checkpoints.read([lab.name])).get(lab.name)!;
     const position = await lab.write(1);
@@ -79,7 +79,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   it.each(['readAll', 'head'])(
     'return within READ_YOUR_WRITES_MS when the event store hangs in %s',
     async (call) => {
-      await lab.write(1, WANTED);
+      await lab.write(1, RELEVANT);
       const progress = progressOf(100, { [call]: () => new Promise<never>(() => undefined) });
       expect(new Set(await twenty(progress))).toEqual(new Set([false]));
     },

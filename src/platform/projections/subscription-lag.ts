@@ -9,17 +9,14 @@ export interface Lag {
   readonly position: string | null;
   /** Age of the oldest event that is not behind the checkpoint, in milliseconds; 0 when there is none. */
   readonly ageMs: number;
-  /** Somebody's reads or work wait for it. */
+  /** Reads or work wait for it. */
   readonly isAwaited: boolean;
 }
 
-/** How long a measurement is good for, so that asking is cheap. */
+/** How long a measurement is valid, so that calls are cheap. */
 const FRESH_MS = 500;
 
-/**
- * How far the registered subscriptions are behind, wherever they run. A checkpoint may trail by half a second
- * behind events that its subscription does not want.
- */
+/** Lag of the registered subscriptions, in any process. A checkpoint may trail half a second behind irrelevant events. */
 @Injectable()
 export class SubscriptionLag {
   private measured: Promise<readonly Lag[]> | null = null;

@@ -11,18 +11,18 @@ import type { EventFeed } from './event-feed.js';
 import type { PassingTypes } from './passing-types.js';
 import type { ViewProgress } from './view-progress.js';
 
-const MOST_EVENTS = 5000;
-/** The longest that a checkpoint is behind what was passed by without being wanted. */
+const MAX_EVENTS = 5000;
+/** The longest that a checkpoint trails behind irrelevant events. */
 const LAZY_MS = 500;
-/** How often an idle subscription makes sure that its checkpoint is where it left it. */
+/** How often an idle subscription reads its checkpoint again. */
 const CONFIRM_MS = 2000;
-/** How long to leave a checkpoint alone that another process holds. */
+/** Pause while another process holds the checkpoint. */
 const HELD_MS = 20;
-/** How often a subscription that waits at an unknown event looks whether it may go on. */
+/** How often a subscription that waits at an unknown event checks whether it may continue. */
 const HALTED_MS = 1000;
 const RETRY = { firstMs: 50, mostMs: 30_000 };
 /** Failures of one batch before it is cut in half to find the event at fault. */
-const PATIENCE = 3;
+const MAX_FAILURES = 3;
 
 export interface SubscriptionState {
   readonly name: string;
@@ -46,31 +46,32 @@ export interface SubscriptionParts {
 }
 
 /** What a subscription does with a type of event: apply it, go past it, or wait for a version that knows it. */
-type Manner = 'apply' | 'pass' | 'wait';
+type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
- * One subscription at work: reads, applies, moves the checkpoint, in order, for as long as the process runs. An event
- * that cannot be applied stops this subscription, and only this one, until it can: nothing is ever skipped. A type that
- * this version does not know halts it: a newer process goes on from there, or an operator says that it may pass (ADR 96).
+ * Reads, applies and moves the checkpoint of one subscription, in order, while the process runs. An event that cannot be
+ * applied stops this subscription, and only this one, until it can: nothing is ever skipped. A type that this version does
+ * not know halts it: a newer process continues from there, or an operator lets it pass (ADR 96).
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
-  private readonly manners = new Map<string, Manner>();
+  private readonly treatments = new Map<string, Treatment>();
   private readonly names: ReadonlySet<string>;
-  /** The checkpoint as it is stored, and how far we really are: events nobody wants move only the second. */
+  /** The stored checkpoint, and the position that was really reached: irrelevant events move only the second. */
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;
   private confirmedAt = 0;
-  /** When the last batch was begun. */
+  /** When the last batch began. */
   private startedAt = -Infinity;
-  private limit = MOST_EVENTS;
+  private limit = MAX_EVENTS;
   private failures = 0;
-  /** While a batch fails: its last position. Up to there it is taken in smaller pieces. */
+  /** While a batch fails: its last position. Up to there batches are smaller. */
   private troubleUntil: string | null = null;
-  private inHand: readonly RecordedEvent[] = [];
+  private pending: readonly RecordedEvent[] = [];
   private halted: RecordedEvent | null = null;
-  private ahead: { readonly after: string; readonly events: Promise<readonly RecordedEvent[]> } | null = null;
+  private prefetched: { readonly after: string; readonly events: Promise<readonly RecordedEvent[]> } | null =
+    null;
 
   constructor(
     private readonly definition: SubscriptionDefinition,
@@ -81,11 +82,11 @@ export class SubscriptionLoop {
 
   get state(): SubscriptionState {
     const { name } = this.definition;
-    const oldestPending = this.inHand[0]?.recordedAt ?? null;
+    const oldestPending = this.pending[0]?.recordedAt ?? null;
     return { name, position: this.seen, oldestPending, failures: this.failures, haltedAt: this.halted };
   }
 
-  /** Runs until `signal` aborts; the batch in hand is finished first. */
+  /** Runs until `signal` aborts; the pending batch is finished first. */
   async run(signal: AbortSignal): Promise<void> {
     let known = false;
     while (!signal.aborted) {
@@ -104,7 +105,7 @@ export class SubscriptionLoop {
   private async step(signal: AbortSignal): Promise<void> {
     await this.gather(signal);
     const page = await this.next();
-    const barrier = page.findIndex(({ type, isForged }) => isForged || this.mannerOf(type) === 'wait');
+    const barrier = page.findIndex(({ type, isForged }) => isForged || this.treatmentOf(type) === 'wait');
     if (barrier === 0 && !signal.aborted) return this.halt(page, signal);
     const events = barrier < 0 ? page : page.slice(0, barrier);
     if (events.length === 0 || signal.aborted) {
@@ -112,18 +113,18 @@ export class SubscriptionLoop {
       if (performance.now() - this.confirmedAt >= CONFIRM_MS) await this.reread();
       return;
     }
-    this.inHand = events;
+    this.pending = events;
     this.startedAt = performance.now();
     const last = events.at(-1)!.position;
-    if (events.length >= this.limit) this.readAhead(last);
-    const wanted = events.filter(({ type }) => this.mannerOf(type) === 'apply');
-    if (wanted.length > 0) {
+    if (events.length >= this.limit) this.prefetch(last);
+    const relevant = events.filter(({ type }) => this.treatmentOf(type) === 'apply');
+    if (relevant.length > 0) {
       const { name, wholeLog, staysSealed } = this.definition;
-      const decoded = wholeLog ? wanted : await this.parts.codec.decode(wanted, staysSealed);
+      const decoded = wholeLog ? relevant : await this.parts.codec.decode(relevant, staysSealed);
       const applied = await traced('subscription.batch', { subscription: name, events: decoded.length }, () =>
         this.parts.checkpoints.advance(name, this.stored, last, (tx) => this.definition.apply(decoded, tx)),
       );
-      if (!applied) return this.standBack(signal);
+      if (!applied) return this.yieldCheckpoint(signal);
       this.stored = last;
       this.storedAt = performance.now();
       this.passed(last);
@@ -134,26 +135,26 @@ export class SubscriptionLoop {
     }
   }
 
-  /** Lets more events come together, unless whole batches are waiting already. */
+  /** Waits for more events, unless whole batches are waiting already. */
   private async gather(signal: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
-    if (waitMs > 0 && this.ahead === null) await pause(waitMs, signal);
+    if (waitMs > 0 && this.prefetched === null) await pause(waitMs, signal);
   }
 
   private async next(): Promise<readonly RecordedEvent[]> {
-    const { ahead } = this;
-    this.ahead = null;
-    if (ahead !== null && ahead.after === this.seen) return ahead.events;
+    const { prefetched } = this;
+    this.prefetched = null;
+    if (prefetched !== null && prefetched.after === this.seen) return prefetched.events;
     return this.parts.feed.after(this.seen, this.limit, LAZY_MS);
   }
 
   /** While catching up: the next page is read while this one is applied. */
-  private readAhead(after: string): void {
+  private prefetch(after: string): void {
     const events = this.parts.feed.after(after, this.limit, LAZY_MS);
     // Awaited in the next step; until then a failure must not count as unhandled.
     events.catch(() => undefined);
-    this.ahead = { after, events };
+    this.prefetched = { after, events };
   }
 
   private wake(events: readonly RecordedEvent[]): void {
@@ -161,22 +162,22 @@ export class SubscriptionLoop {
       this.definition.afterCommit?.(events);
     } catch (error) {
       this.logger.warn({
-        msg: 'a subscription could not wake its workers',
+        msg: 'subscription workers not woken: the hook failed',
         subscription: this.definition.name,
         cause: String(error),
       });
     }
   }
 
-  private mannerOf(type: string): Manner {
-    let manner = this.manners.get(type);
-    if (manner === undefined) {
+  private treatmentOf(type: string): Treatment {
+    let treatment = this.treatments.get(type);
+    if (treatment === undefined) {
       const { codec } = this.parts;
-      if (this.definition.wholeLog || this.names.has(codec.currentName(type))) manner = 'apply';
-      else manner = codec.knows(type) ? 'pass' : 'wait';
-      this.manners.set(type, manner);
+      if (this.definition.wholeLog || this.names.has(codec.currentName(type))) treatment = 'apply';
+      else treatment = codec.knows(type) ? 'pass' : 'wait';
+      this.treatments.set(type, treatment);
     }
-    return manner;
+    return treatment;
   }
 
   /**
@@ -185,12 +186,12 @@ export class SubscriptionLoop {
    */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
-    this.inHand = events;
+    this.pending = events;
     if (this.halted?.position !== barrier.position) this.reportHalt(barrier);
     this.halted = barrier;
     await this.storeSeen();
     if (!barrier.isForged && (await this.parts.passing.includes(barrier.type))) {
-      this.manners.set(barrier.type, 'pass');
+      this.treatments.set(barrier.type, 'pass');
       this.halted = null;
       return;
     }
@@ -200,17 +201,17 @@ export class SubscriptionLoop {
 
   private passed(position: string): void {
     this.seen = position;
-    this.inHand = [];
+    this.pending = [];
     this.halted = null;
     if (this.troubleUntil !== null && comparePositions(position, this.troubleUntil) >= 0) {
       this.troubleUntil = null;
-      this.limit = MOST_EVENTS;
+      this.limit = MAX_EVENTS;
     }
     this.parts.progress.advanced(this.definition.name, position);
   }
 
-  /** Another process holds the checkpoint or has moved it, or a crash took it back: go on from where it is. */
-  private async standBack(signal: AbortSignal): Promise<void> {
+  /** Another process holds the checkpoint or has moved it, or a crash rewound it: continues from where it is. */
+  private async yieldCheckpoint(signal: AbortSignal): Promise<void> {
     const before = this.stored;
     await this.reread();
     if (this.stored === before) await pause(HELD_MS, signal);
@@ -230,15 +231,15 @@ export class SubscriptionLoop {
     else if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
   }
 
-  /** A crash of PostgreSQL took the last batches back, their rows and the checkpoint with them: they are applied again. */
+  /** A crash of PostgreSQL lost the last batches, their rows and the checkpoint: they are applied again. */
   private rewind(position: string | null): void {
     const { name } = this.definition;
-    this.logger.warn({ msg: 'a subscription goes back to its checkpoint', subscription: name, position });
+    this.logger.warn({ msg: 'subscription rewound to checkpoint', subscription: name, position });
     this.seen = position;
-    this.inHand = [];
+    this.pending = [];
     this.halted = null;
-    this.ahead = null;
-    this.parts.progress.takenBack(name, position);
+    this.prefetched = null;
+    this.parts.progress.rewound(name, position);
   }
 
   private async storeSeen(): Promise<void> {
@@ -251,18 +252,18 @@ export class SubscriptionLoop {
 
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
     this.failures += 1;
-    this.ahead = null;
-    // One that took too long may do so again: it is cut in half like one that fails.
+    this.prefetched = null;
+    // One that timed out may do so again: it is cut in half like one that fails.
     const tooLong = (error as { code?: unknown } | null)?.code === TRANSACTION_TIMEOUT;
     const outage = (isDatabaseUnavailable(error) && !tooLong) || error instanceof EventStoreUnavailable;
-    const size = this.inHand.length;
-    if (!outage && size > 1 && (this.failures >= PATIENCE || this.troubleUntil !== null)) {
-      this.troubleUntil ??= this.inHand.at(-1)!.position;
+    const size = this.pending.length;
+    if (!outage && size > 1 && (this.failures >= MAX_FAILURES || this.troubleUntil !== null)) {
+      this.troubleUntil ??= this.pending.at(-1)!.position;
       this.limit = Math.ceil(size / 2);
     }
     this.report(error, outage);
-    // The search for the event at fault is not slowed down; once it is found, or in an outage, patience grows.
-    const attempt = size > 1 && !outage ? Math.min(this.failures, PATIENCE) : this.failures;
+    // The search for the event at fault is not slowed down; once it is found, or in an outage, the pause grows.
+    const attempt = size > 1 && !outage ? Math.min(this.failures, MAX_FAILURES) : this.failures;
     await pause(backoffMs(RETRY, attempt), signal);
   }
 
@@ -270,20 +271,20 @@ export class SubscriptionLoop {
     this.logger.error({
       msg: isForged
         ? `subscription halted: ${FORGED_EVENT}`
-        : 'a subscription waits at an event of a type that this version does not know: upgrade it, or let the type pass',
+        : 'subscription halted: this version does not know the event type, upgrade it or let the type pass',
       ...{ subscription: this.definition.name, type, stream, revision, event_id: id, position },
     });
   }
 
   private report(error: unknown, outage: boolean): void {
     const { name } = this.definition;
-    const [event] = this.inHand;
+    const [event] = this.pending;
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    if (!outage && event && this.inHand.length === 1) {
+    if (!outage && event && this.pending.length === 1) {
       const { type, stream, id, position } = event;
       this.logger.error(
         {
-          msg: 'a subscription is stopped by an event that it cannot apply',
+          msg: 'subscription stuck: an event cannot be applied',
           subscription: name,
           type,
           stream,
@@ -295,7 +296,7 @@ export class SubscriptionLoop {
       );
     } else {
       this.logger.warn({
-        msg: 'a subscription failed and tries again',
+        msg: 'subscription failed: retrying',
         subscription: name,
         failures: this.failures,
         cause,

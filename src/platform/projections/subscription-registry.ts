@@ -19,7 +19,7 @@ export class SubscriptionRegistry {
     return [...this.definitions.values()];
   }
 
-  /** Throws for a name that nobody registered. */
+  /** Throws for a name that is not registered. */
   get(name: string): SubscriptionDefinition {
     const definition = this.definitions.get(name);
     if (!definition) throw new Error(`there is no subscription ${name}`);

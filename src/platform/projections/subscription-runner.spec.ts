@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../test/support/eventually.js';
-import { OTHER, SubscriptionLab, upTo, WANTED } from '../../../test/support/subscription-lab.js';
+import { OTHER, SubscriptionLab, upTo, RELEVANT } from '../../../test/support/subscription-lab.js';
 
 describe('the subscription runner', () => {
   let lab: SubscriptionLab;
@@ -31,7 +31,7 @@ describe('the subscription runner', () => {
     );
     runner.start();
     await lab.write(5, OTHER);
-    const position = await lab.write(20, WANTED, 30);
+    const position = await lab.write(20, RELEVANT, 30);
     expect(await progress.reached(lab.name, position)).toBe(true);
     expect(await lab.applied()).toEqual(upTo(50));
     expect(woken.reduce((sum, n) => sum + n, 0)).toBe(50);
@@ -54,9 +54,9 @@ describe('the subscription runner', () => {
     runner.start();
     const first = await lab.write(1);
     expect(await progress.reached(lab.name, first)).toBe(true);
-    expect(await progress.reached(lab.name, await lab.write(3, WANTED, 1))).toBe(true);
+    expect(await progress.reached(lab.name, await lab.write(3, RELEVANT, 1))).toBe(true);
     await loseAllButTheFirst(first);
-    expect(await progress.reached(lab.name, await lab.write(2, WANTED, 4))).toBe(true);
+    expect(await progress.reached(lab.name, await lab.write(2, RELEVANT, 4))).toBe(true);
     expect(await lab.applied()).toEqual(upTo(6));
   });
 
@@ -66,18 +66,18 @@ describe('the subscription runner', () => {
     runner.start();
     const first = await lab.write(1);
     expect(await progress.reached(lab.name, first)).toBe(true);
-    expect(await progress.reached(lab.name, await lab.write(3, WANTED, 1))).toBe(true);
+    expect(await progress.reached(lab.name, await lab.write(3, RELEVANT, 1))).toBe(true);
     await loseAllButTheFirst(first);
     await eventually(async () => (await lab.applied()).length === 4);
     expect(await lab.applied()).toEqual(upTo(4));
   });
 
-  it('goes on from the checkpoint in the next process', async () => {
+  it('continues from the checkpoint in the next process', async () => {
     const first = lab.process(lab.view());
     first.runner.start();
     expect(await first.progress.reached(lab.name, await lab.write(3))).toBe(true);
     await first.runner.stop();
-    const position = await lab.write(3, WANTED, 3);
+    const position = await lab.write(3, RELEVANT, 3);
     const second = lab.process(lab.view());
     second.runner.start();
     expect(await second.progress.reached(lab.name, position)).toBe(true);
@@ -109,14 +109,14 @@ describe('the subscription runner', () => {
     for (const { runner } of processes) runner.start();
     let position = '';
     for (let n = 0; n < 150; n += 1) {
-      position = await lab.write(1, WANTED, n);
+      position = await lab.write(1, RELEVANT, n);
       if (n % 3 === 0) await lab.write(1, OTHER);
     }
     for (const { progress } of processes) expect(await progress.reached(lab.name, position)).toBe(true);
     expect(await lab.applied()).toEqual(upTo(150));
   });
 
-  it('stops at an event that cannot be applied, names it, lets the others go on, and never skips it', async () => {
+  it('stops at an event that cannot be applied, names it, lets the others continue, and never skips it', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     let broken = true;
@@ -133,7 +133,7 @@ describe('the subscription runner', () => {
     expect(await progress.reached(healthy.name, position)).toBe(true);
     while (errors.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await lab.applied()).toEqual(upTo(37));
-    expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: lab.name, type: WANTED });
+    expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: lab.name, type: RELEVANT });
     expect(runner.states().find((state) => state.name === lab.name)).toMatchObject({
       oldestPending: expect.any(Date),
       failures: expect.any(Number),
@@ -143,7 +143,7 @@ describe('the subscription runner', () => {
     expect(await lab.applied()).toEqual(upTo(60));
   });
 
-  it('moves the stored checkpoint past events that nobody wants, in its own time', async () => {
+  it('moves the stored checkpoint past irrelevant events, within 500 ms', async () => {
     const { runner, checkpoints, lagAfter } = lab.process(lab.view());
     runner.start();
     const position = await lab.write(3, OTHER);

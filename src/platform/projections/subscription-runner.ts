@@ -47,7 +47,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     this.running = Promise.all(this.loops.map((loop) => loop.run(this.stopping.signal)));
   }
 
-  /** Finishes the batches in hand. */
+  /** Finishes the pending batches. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.feed.stop();

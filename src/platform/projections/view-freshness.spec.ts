@@ -6,8 +6,7 @@ import { EventRegistry } from '../event-store/event-registry.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import { ViewFreshness } from './view-freshness.js';
-import { ViewProgress } from './view-progress.js';
+import { ViewFreshness, ViewProgress } from './view-progress.js';
 
 describe('the freshness of a read model', () => {
   let test: TestDatabase;

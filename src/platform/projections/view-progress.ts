@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import { withTimeout } from '../timeout.js';
@@ -6,12 +7,15 @@ import { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { GroupCall } from '../background/group-call.js';
 import { Checkpoints } from './checkpoints.js';
+import type { SubscriptionDefinition } from './projection.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import { WantedScan } from './wanted-scan.js';
 
 const POLL_MS = 15;
-/** Subscriptions that run here tell how far they are; looking is for the case that they are stuck. */
+/** Subscriptions of this process report their progress; the poll is for one that is stuck. */
 const POLL_OWN_MS = 150;
+/** Events read at a time, and pages read per call, by {@link RelevantScan}. */
+const SCAN_PAGE = 500;
+const MAX_SCAN_PAGES = 4;
 
 interface Waiter {
   readonly name: string;
@@ -20,8 +24,8 @@ interface Waiter {
 }
 
 /**
- * Lets a response wait until the read models show what it wrote (read your own writes). The runner of this process
- * tells how far it is; for runners elsewhere the checkpoints are polled, and only while somebody waits.
+ * Lets a response wait until the read models include what it wrote (read your own writes). The runner of this process
+ * reports its progress; for runners elsewhere the checkpoints are polled, only while a response waits.
  */
 @Injectable()
 export class ViewProgress {
@@ -30,7 +34,7 @@ export class ViewProgress {
   private poll: NodeJS.Timeout | null = null;
   private runningHere: ReadonlySet<string> = new Set();
   private readonly heads = shared(() => this.store.head());
-  private readonly looks = new Map<string, GroupCall<void, string | null>>();
+  private readonly scans = new Map<string, GroupCall<void, string | null>>();
 
   constructor(
     private readonly checkpoints: Checkpoints,
@@ -47,17 +51,17 @@ export class ViewProgress {
   async reached(
     name: string,
     position: string | null,
-    patienceMs = this.config.readYourWritesMs,
+    timeoutMs = this.config.readYourWritesMs,
   ): Promise<boolean> {
     const reached =
-      position === null || this.hasPassed(name, position) || (await this.wait(name, position, patienceMs));
+      position === null || this.hasPassed(name, position) || (await this.wait(name, position, timeoutMs));
     failpoint('views.waited');
     return reached;
   }
 
   /**
-   * True once the subscription `name` has applied all that was written before the call, by whichever process; false
-   * after READ_YOUR_WRITES_MS, in which the look at how far that is has its part. Rejects when the event store is unavailable.
+   * True once the subscription `name` has applied all that any process wrote before the call; false after
+   * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects when the event store is unavailable.
    */
   async current(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
@@ -67,12 +71,12 @@ export class ViewProgress {
     return this.reached(name, target, readYourWritesMs - (performance.now() - started));
   }
 
-  /** The runner's word that it works on these subscriptions in this process. */
+  /** Called by the runner: it runs these subscriptions in this process. */
   runsHere(names: readonly string[]): void {
     this.runningHere = new Set(names);
   }
 
-  /** The runner's word that `name` has passed `position`. */
+  /** Called by the runner: `name` has passed `position`. */
   advanced(name: string, position: string): void {
     if (comparePositions(position, this.positions.get(name) ?? null) <= 0) return;
     this.positions.set(name, position);
@@ -81,39 +85,39 @@ export class ViewProgress {
     }
   }
 
-  /** `name` is at `position`, also where a crash of PostgreSQL took it back. */
-  takenBack(name: string, position: string | null): void {
+  /** `name` is at `position`, also where a crash of PostgreSQL rewound it. */
+  rewound(name: string, position: string | null): void {
     if (position === null) this.positions.delete(name);
     else this.positions.set(name, position);
   }
 
-  /** Where the subscription has to come to be current. Calls share a look, but none that began before they came. */
+  /** The position at which the subscription is current. Calls share a scan, but none that started before them. */
   private target(name: string): Promise<string | null> {
     if (this.runningHere.has(name)) return this.heads.call();
-    let looks = this.looks.get(name);
-    if (looks === undefined) {
-      const scan = new WantedScan(this.registry.get(name), this.codec, this.store);
-      looks = shared(async () => {
+    let scans = this.scans.get(name);
+    if (scans === undefined) {
+      const scan = new RelevantScan(this.registry.get(name), this.codec, this.store);
+      scans = shared(async () => {
         const checkpoint = (await this.checkpoints.read([name])).get(name) ?? null;
         if (checkpoint !== null && !this.hasPassed(name, checkpoint)) this.advanced(name, checkpoint);
-        else this.takenBack(name, checkpoint);
+        else this.rewound(name, checkpoint);
         return scan.after(checkpoint);
       });
-      this.looks.set(name, looks);
+      this.scans.set(name, scans);
     }
-    return looks.call();
+    return scans.call();
   }
 
   private hasPassed(name: string, position: string): boolean {
     return comparePositions(this.positions.get(name) ?? null, position) >= 0;
   }
 
-  private async wait(name: string, position: string, patienceMs: number): Promise<boolean> {
+  private async wait(name: string, position: string, timeoutMs: number): Promise<boolean> {
     let waiter!: Waiter;
     const reached = new Promise<boolean>((resolve) => (waiter = { name, position, settle: resolve }));
     this.waiters.add(waiter);
     this.schedulePoll();
-    return withTimeout(Math.max(0, patienceMs), reached, () => false).finally(() =>
+    return withTimeout(Math.max(0, timeoutMs), reached, () => false).finally(() =>
       this.waiters.delete(waiter),
     );
   }
@@ -121,16 +125,16 @@ export class ViewProgress {
   private schedulePoll(): void {
     if (this.poll !== null) return;
     const elsewhere = [...this.waiters].some(({ name }) => !this.runningHere.has(name));
-    const look = (): void => {
-      void this.look().finally(() => {
+    const poll = (): void => {
+      void this.readCheckpoints().finally(() => {
         this.poll = null;
         if (this.waiters.size > 0) this.schedulePoll();
       });
     };
-    this.poll = setTimeout(look, elsewhere ? POLL_MS : POLL_OWN_MS).unref();
+    this.poll = setTimeout(poll, elsewhere ? POLL_MS : POLL_OWN_MS).unref();
   }
 
-  private async look(): Promise<void> {
+  private async readCheckpoints(): Promise<void> {
     const names = new Set([...this.waiters].map(({ name }) => name));
     if (names.size === 0) return;
     try {
@@ -138,12 +142,71 @@ export class ViewProgress {
         if (position !== null) this.advanced(name, position);
       }
     } catch {
-      // The database is unavailable: whoever waits runs into its timeout.
+      // The database is unavailable: waiters time out.
     }
   }
 }
 
-/** Callers that come while a run is under way share the next one. */
+/**
+ * Lets reads include what was written before them: a merchant who got a response reads what it wrote, from any process,
+ * or gets 503, and never the state before it (contract.md 7.1, 7.2).
+ */
+@Injectable()
+export class ViewFreshness {
+  constructor(private readonly progress: ViewProgress) {}
+
+  /**
+   * Resolves when the read model `name` includes all that was written before the call. Throws DomainError `unavailable`
+   * when it does not within READ_YOUR_WRITES_MS.
+   */
+  async require(name: string): Promise<void> {
+    if (!(await this.progress.current(name)))
+      throw new DomainError('unavailable', 'The data is not up to date at the moment');
+  }
+}
+
+/**
+ * Finds the last event that is relevant for a subscription of another process, whose checkpoint trails behind other
+ * events. Each event is read once, and a call reads a few pages at most, however far behind the subscription is.
+ */
+class RelevantScan {
+  private readonly names: ReadonlySet<string>;
+  /** Events after `from` up to `to` were read; `last` is the last relevant one. */
+  private from: string | null = null;
+  private to: string | null = null;
+  private last: string | null = null;
+
+  constructor(
+    definition: SubscriptionDefinition,
+    private readonly codec: EventCodec,
+    private readonly store: EventStore,
+  ) {
+    this.names = new Set(definition.events);
+  }
+
+  /** The position that the subscription has to pass; null when it is current. One call at a time. */
+  async after(checkpoint: string | null): Promise<string | null> {
+    const head = await this.store.head();
+    if (comparePositions(checkpoint, head) >= 0) return null;
+    // Beyond what was read, or rewound by a crash of PostgreSQL.
+    if (comparePositions(this.to, checkpoint) < 0 || comparePositions(checkpoint, this.from) < 0) {
+      this.from = this.to = checkpoint;
+      this.last = null;
+    }
+    for (let page = 0; comparePositions(this.to, head) < 0; page += 1) {
+      // Too far behind to continue: the checkpoint reaches the end at the latest.
+      if (page === MAX_SCAN_PAGES) return head;
+      const events = await this.store.readAll(this.to, SCAN_PAGE);
+      if (events.length === 0) break;
+      this.last =
+        events.findLast(({ type }) => this.names.has(this.codec.currentName(type)))?.position ?? this.last;
+      this.to = events.at(-1)!.position;
+    }
+    return comparePositions(this.last, checkpoint) > 0 ? this.last : null;
+  }
+}
+
+/** Callers that arrive during a run share the next one. */
 function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
   return new GroupCall<void, T>(
     async (callers) => {

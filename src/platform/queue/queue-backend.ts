@@ -7,7 +7,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import type { Redis } from 'ioredis';
-import { outliveConnections } from '../postgres/lost-connections.js';
+import { outliveConnections } from '../postgres/unavailable.js';
 import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
 
 const SCHEMA = 'bullmq';

@@ -2,7 +2,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
-import { reaching } from '../postgres/unreachable.js';
+import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
 
 /** The {@link QueueBackend} of the process: QUEUE_URL, or the database. */

@@ -20,7 +20,7 @@ export interface NewCopy {
   readonly sealsFrom: Date | null;
 }
 
-/** Any constant: the keys of one ring are made and copied by one process at a time. */
+/** Any constant: the keys of one ring are created and copied by one process at a time. */
 const RING_LOCK = 7_331_120;
 
 const COPIES = `select key_id as "keyId", master_id as "masterId", wrapped_key as wrapped, seals_from as "sealsFrom",
@@ -31,7 +31,7 @@ export async function readCopies(database: Pick<Database, 'query'>): Promise<rea
   return database.query<KeyCopy>(COPIES);
 }
 
-/** What stands in the ring while nobody else changes it; `work` may add to it. */
+/** Passes the copies of the ring to `work` under a lock; `work` may add to them. */
 export async function changeRing<T>(
   database: Database,
   work: (tx: PoolClient, copies: readonly KeyCopy[]) => Promise<T>,

@@ -54,7 +54,7 @@ describe('the key ring', () => {
     expect((await open(one)).sealer.open(sealed, 'place')).toBe('text');
   });
 
-  it('is made once by processes that boot at once', async () => {
+  it('is created once by processes that boot at the same time', async () => {
     const rings = await Promise.all([open(one), open(one), open(one)]);
     const sealed = rings[0]!.sealer.seal('text', 'place');
     for (const ring of rings) {
@@ -123,7 +123,7 @@ describe('the key ring', () => {
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
   });
 
-  it('a fresh key is wrapped by every master key in use, or not made', async () => {
+  it('a fresh key is wrapped by every master key in use, or not created', async () => {
     await open(one);
     await open(two, one);
     await expect(addFreshKey(test.database, { current: two, former: null })).rejects.toThrow(
@@ -135,7 +135,7 @@ describe('the key ring', () => {
     expect((await open(two)).sealer.sealsWith).toBe(id);
   });
 
-  it('after a rotation nobody opens personal keys with the former master key, who has the database or not', async () => {
+  it('after a rotation the former master key opens no personal key, with or without the database', async () => {
     const before = await open(one);
     const personal = new PersonalKeys(test.database, before.sealer);
     const subjects = [newId(), newId(), newId()];

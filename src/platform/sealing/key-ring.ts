@@ -14,14 +14,14 @@ import {
 } from './key-ring-store.js';
 import { deriveKey, keyId, Sealer } from './sealer.js';
 
-/** Id of the key that never changes: names in immutable events, such as those of claims, are made with it. */
+/** Id of the key that never changes: names in immutable events, such as those of claims, depend on it. */
 export const ROOT_ID = 'root';
 
 const SINCE_EVER = new Date(0);
 
 /** A MASTER_KEY: it wraps the keys of the ring and seals nothing else. */
 export class MasterKey {
-  /** Names it in the ring; tells nothing of it. */
+  /** Names it in the ring and reveals nothing. */
   readonly id: string;
   private readonly sealer: Sealer;
 
@@ -56,7 +56,7 @@ export function masterKeysOf({
 }
 
 /**
- * The keys that seal, in `platform.key_ring`, wrapped by the master key: replacing that wraps a handful of rows anew
+ * The keys that seal, in `platform.key_ring`, wrapped by the master key: replacing that wraps a handful of rows again
  * and touches nothing that was sealed. Each key has a copy for every master key in use, so that processes with the
  * former and with the new one work side by side.
  */
@@ -66,7 +66,7 @@ export class KeyRing {
   private constructor(
     private readonly database: Pick<Database, 'query'>,
     private readonly master: MasterKey,
-    /** What keyed hashes are made with. */
+    /** The key of keyed hashes. */
     readonly root: Buffer,
     /** Seals with the newest key, opens what any of them sealed; follows {@link refresh}. */
     readonly sealer: Sealer,

@@ -93,7 +93,7 @@ export async function addFreshKey(database: Database, { current, former }: Maste
 }
 
 /**
- * Takes the copies of every other master key away: with those alone the service no longer starts, and nothing opens.
+ * Deletes the copies of every other master key: with those alone the service no longer starts, and nothing opens.
  * A fresh key seals from then on. Throws `invalid_transition` while a process goes by another master key.
  */
 export async function retireFormer(database: Database, { current }: MasterKeys): Promise<readonly string[]> {

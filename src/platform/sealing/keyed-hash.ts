@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Hashes personal values for claims: the same value gives the same hash, and without the key nobody can try out
+ * Hashes personal values for claims: the same value gives the same hash, and without the key it is impossible to try out
  * phone numbers. Lower-case hexadecimal, 64 digits.
  */
 export class KeyedHash {

@@ -17,10 +17,10 @@ describe('personal keys', () => {
     await test.drop();
   });
 
-  /** As another process would have them: with a cache of its own. */
+  /** As another process would have them: with a separate cache. */
   const ofAProcess = (): PersonalKeys => new PersonalKeys(test.database, master);
 
-  it('are made on first use and shared by all processes, also when these ask at once', async () => {
+  it('are created on first use and shared by all processes, also by concurrent calls', async () => {
     const subject = newId();
     const [one, two] = await Promise.all([ofAProcess().obtain(subject), ofAProcess().obtain(subject)]);
     expect(two!.open(one!.seal('phone', 'place'), 'place')).toBe('phone');

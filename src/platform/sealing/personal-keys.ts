@@ -29,7 +29,7 @@ export class PersonalKeys {
     private readonly master: Sealer,
   ) {}
 
-  /** The key of a person, made on first use; null when the person was forgotten. */
+  /** The key of a person, created on first use; null when the person was forgotten. */
   async obtain(subject: string): Promise<PersonalKey | null> {
     const cached = this.cache.get(subject);
     if (cached) return cached;
@@ -40,7 +40,7 @@ export class PersonalKeys {
       `insert into platform.personal_keys (subject, wrapped_key) values ($1, $2) on conflict do nothing`,
       [subject, wrapped],
     );
-    // Somebody else may have been faster: the row that stands counts.
+    // Another process may have been faster: the stored row counts.
     const [row] = await this.rows([subject]);
     return row ? this.unwrap(row) : null;
   }

@@ -4,8 +4,8 @@ import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
 import { placeOfPersonalKey } from './personal-keys.js';
 
-/** How often a process looks whether there is a fresh key. */
-const LOOK_MS = 5000;
+/** How often a process checks for a fresh key. */
+const POLL_MS = 5000;
 const CHUNK = 500;
 /** Any constant: one process at a time. */
 const RESEALING_LOCK = 7_331_121;
@@ -17,13 +17,13 @@ interface Row {
   readonly wrapped_key: string;
 }
 
-/** Wraps personal keys anew once a fresh key seals, so that nothing about a person depends on the keys before it. */
+/** Wraps personal keys again once a fresh key seals, so that nothing about a person depends on the keys before it. */
 @Injectable()
 export class Resealing {
   private readonly logger = new Logger(Resealing.name);
   readonly work = new BackgroundWork({
     name: 'resealing of personal keys',
-    everyMs: LOOK_MS,
+    everyMs: POLL_MS,
     run: (signal) => this.run(signal),
   });
   /** The key that all personal keys are known to be wrapped by. */
@@ -71,8 +71,8 @@ export class Resealing {
          where subject > $1 and split_part(wrapped_key, '.', 2) <> $2 order by subject limit $3`,
         [after, id, CHUNK],
       );
-      const wrapped = rows.map((row) => this.wrapAnew(row));
-      // Whoever was forgotten in between stays forgotten.
+      const wrapped = rows.map((row) => this.rewrap(row));
+      // A person who was forgotten in between stays forgotten.
       await tx.query(
         `update platform.personal_keys k set wrapped_key = n.fresh
          from unnest($1::text[], $2::text[], $3::text[]) n(subject, old, fresh)
@@ -83,7 +83,7 @@ export class Resealing {
     });
   }
   /** What no key of the ring opens stays as it is. */
-  private wrapAnew({ subject, wrapped_key: old }: Row): string {
+  private rewrap({ subject, wrapped_key: old }: Row): string {
     const { sealer } = this.ring;
     const place = placeOfPersonalKey(subject);
     try {

@@ -8,7 +8,7 @@ const key = randomBytes(32);
 const sealer = new Sealer(key);
 
 describe('a sealer', () => {
-  it('opens what it sealed, whatever the text', () => {
+  it('opens any text that it sealed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, place) => {
         expect(sealer.open(sealer.seal(text, place), place)).toBe(text);

@@ -7,6 +7,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 const VERSION = 's1';
 /** What sealed text begins with. */
@@ -67,7 +68,7 @@ export class Sealer {
     return macOf(this.currentId, this.macKeys.get(this.currentId)!, purpose, text);
   }
 
-  /** Whether `mac` was made for this purpose and text by a key of the ring. */
+  /** Whether `mac` was created for this purpose and text by a key of the ring. */
   isAuthentic(purpose: string, text: string, mac: unknown): boolean {
     if (typeof mac !== 'string') return false;
     const id = mac.slice(0, mac.indexOf('.'));
@@ -110,7 +111,32 @@ export function deriveKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `disburse/${purpose}`, 32));
 }
 
-/** Names a key without telling anything of it. */
+/** Names a key and reveals nothing. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
+}
+
+/** Opened secrets that are remembered: two for each key of a directory's cache. */
+const MAX_OPENED = 20_000;
+
+/** Secrets that are kept sealed, each for its own place, and opened without a decryption on every request. */
+export class SealedSecrets {
+  private readonly opened = new LRUCache<string, string>({ max: MAX_OPENED });
+
+  constructor(private readonly sealer: Sealer) {}
+
+  /** The text opens with the same `place` alone. */
+  seal(place: string, secret: string): string {
+    return this.sealer.seal(secret, place);
+  }
+
+  /** Throws SealError when the text was sealed for another place, also where it was opened at its own before. */
+  open(place: string, sealed: string): string {
+    const name = `${place} ${sealed}`;
+    const known = this.opened.get(name);
+    if (known !== undefined) return known;
+    const secret = this.sealer.open(sealed, place);
+    this.opened.set(name, secret);
+    return secret;
+  }
 }

@@ -9,7 +9,7 @@ import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
 import { deriveKey, Sealer } from './sealer.js';
 
-/** How often a process looks for new keys; a key seals only long after it was added (FRESH_AFTER_SECONDS). */
+/** How often a process reads new keys; a key seals only long after it was added (FRESH_AFTER_SECONDS). */
 const REFRESH_MS = 5000;
 
 /** {@link Sealer} (the key ring's), {@link KeyedHash} and {@link PersonalKeys}, for every module. */

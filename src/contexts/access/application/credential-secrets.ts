@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
-import { SealedSecrets } from '../../../platform/sealing/sealed-secrets.js';
-import { Sealer } from '../../../platform/sealing/sealer.js';
+import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { CredentialKind, NewSecret } from '../domain/credential.js';
 
 const PREFIXES: Readonly<Record<CredentialKind, string>> = { api_key: 'dsk_', exchange_key: 'dxs_' };

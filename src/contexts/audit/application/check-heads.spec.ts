@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { headOf, LOG, ledgerOver, log, signer, type Signer } from '../../../../test/support/signed-log.js';
+import { headOf, ledgerOver, LOG, log, signer, type Signer } from '../../../../test/support/signed-log.js';
 import type { StoredEvent } from '../domain/event-leaf.js';
 import { keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { checkLedger, type LedgerReport } from './check-ledger.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadTrust } from './head-checks.js';
 
 async function checked(
   events: readonly StoredEvent[],
@@ -16,9 +16,9 @@ async function checked(
     yield events;
   })();
   const report = await checkLedger(pages, {
-    ...{ state: null, leaves: async () => [], judge: (head: SignedHead) => trust.judge(head) },
+    ...{ state: null, leaves: async () => [], verify: (head: SignedHead) => trust.verify(head) },
     heads: async (size) => heads.filter((head) => head.size > size),
-    isVouched: (head) => trust.vouchesFor(head),
+    isTrusted: (head) => trust.trusts(head),
   });
   return { ...report, findings: [...trust.findings, ...report.findings] };
 }
@@ -64,7 +64,7 @@ describe('heads, for an auditor who knows one public key', () => {
     const { findings } = await checkLedger(pages, {
       state,
       leaves: async (index) => leaves.slice(index),
-      judge: () => null,
+      verify: () => null,
       heads: async (size) => [heads[0]!, retained].filter((head) => head.size > size),
       isRetained: (head) => head === retained,
     });

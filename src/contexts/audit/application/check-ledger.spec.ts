@@ -26,7 +26,7 @@ async function compared(log: readonly StoredEvent[], recorded: readonly StoredEv
     leaves: async (index, limit) =>
       ledger.leaves.filter((leaf) => leaf.index >= index).slice(0, Math.min(limit, 4)),
     heads: async (size) => (over.heads ?? []).filter((head) => head.size > size),
-    judge: () => null,
+    verify: () => null,
     ...over.ledger,
   });
 }
@@ -150,16 +150,16 @@ describe('a log compared with the leaves of its ledger', () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const heads = [two, { ...four, previous: hashOfHead(two) }];
     const why = 'its key is older than the one that you brought, which does not prove it';
-    const none = await compared(events, events, { heads, ledger: { isVouched: () => false } });
+    const none = await compared(events, events, { heads, ledger: { isTrusted: () => false } });
     expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] });
-    const later = await compared(events, events, { heads, ledger: { isVouched: ({ size }) => size === 4 } });
+    const later = await compared(events, events, { heads, ledger: { isTrusted: ({ size }) => size === 4 } });
     expect(later).toMatchObject({ proven: { size: 4 }, unsigned: 5, findings: [] });
   });
 
   it('names heads whose signature is wrong, and proves nothing by them', async () => {
-    const judge = (): string => 'its signature is wrong';
+    const verify = (): string => 'its signature is wrong';
     const { findings, proven } = await compared(events, events, {
-      ...{ heads: [headOf(events.slice(0, 4), key)], ledger: { judge } },
+      ...{ heads: [headOf(events.slice(0, 4), key)], ledger: { verify } },
     });
     expect(findings).toEqual([{ kind: 'head', size: 4, why: 'its signature is wrong' }]);
     expect(proven).toBeNull();

@@ -1,24 +1,23 @@
-import { hashOfEvent, type StoredEvent } from '../domain/event-leaf.js';
-import type { LedgerFinding } from '../domain/ledger-findings.js';
+import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type StoredEvent } from '../domain/event-leaf.js';
+import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import { DifferencesOfLog } from './differences-of-log.js';
-import { HeadRoots, type ReadHeads } from './head-roots.js';
+import { HeadRoots, type ReadHeads } from './head-checks.js';
 
-/** What a log is held against. All of it is read before the first event is, so that the log has all that it tells of. */
+/** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
 export interface CheckedLedger {
-  /** Null: there are no leaves at hand, as beside an export; heads alone say what was there. */
+  /** Null: no leaves are at hand, as for an export; only the heads prove which events there were. */
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
   readonly heads: ReadHeads;
   /** What is wrong with the signature of a head; null when it is good. */
-  readonly judge: (head: SignedHead) => string | null;
+  readonly verify: (head: SignedHead) => string | null;
   /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. Absent: none. */
   readonly isRetained?: (head: SignedHead) => boolean;
   /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
-  readonly isVouched?: (head: SignedHead) => boolean;
+  readonly isTrusted?: (head: SignedHead) => boolean;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
   readonly isForged?: (event: StoredEvent) => boolean;
   /** What is wrong with the rows that the follower and the signer authenticate. */
@@ -41,9 +40,9 @@ export interface LedgerReport {
 }
 
 const PAGE = 2000;
-const MOST_FINDINGS = 100;
+const MAX_FINDINGS = 100;
 
-/** Holds the whole log, page by page, against the ledger: {@link LedgerCheck}. */
+/** Compares the whole log, page by page, with the ledger: {@link LedgerCheck}. */
 export async function checkLedger(
   pages: AsyncIterable<readonly StoredEvent[]>,
   ledger: CheckedLedger,
@@ -54,8 +53,8 @@ export async function checkLedger(
 }
 
 /**
- * Holds the events of a log, as they stream by, against the leaves of the ledger, the root of every head and the
- * signatures. Keeps a page of each and two frontiers, however long the log is. Changes nothing.
+ * Compares a stream of events with the leaves of the ledger, the root of every head and the signatures. Memory: a page of
+ * each and two frontiers, however long the log is. Changes nothing.
  */
 export class LedgerCheck {
   private readonly log = new MerkleTree();
@@ -71,18 +70,17 @@ export class LedgerCheck {
   private lastPosition: string | null = null;
 
   constructor(private readonly ledger: CheckedLedger) {
-    const judged = (head: SignedHead): boolean => ledger.judge(head) === null;
-    this.leafRoots = new HeadRoots(ledger.heads, judged);
+    this.leafRoots = new HeadRoots(ledger.heads, (head) => ledger.verify(head) === null);
     let previous: string | null = null;
     const noted = (head: SignedHead): boolean => {
       const isStored = ledger.state !== null && ledger.isRetained?.(head) !== true;
       const isNext = !isStored || head.previous === previous;
       if (isStored) previous = hashOfHead(head);
-      const why = ledger.judge(head) ?? (isNext ? null : 'it does not follow the head before it');
+      const why = ledger.verify(head) ?? (isNext ? null : 'it does not follow the head before it');
       if (why !== null) this.note({ kind: 'head', size: head.size, why });
       return why === null;
     };
-    this.logRoots = new HeadRoots(ledger.heads, noted, ledger.isVouched);
+    this.logRoots = new HeadRoots(ledger.heads, noted, ledger.isTrusted);
   }
 
   /** The next events of the log, in order. */
@@ -107,8 +105,7 @@ export class LedgerCheck {
     await logRoots.finish(log);
     await leafRoots.finish(leaves);
     const proven = logRoots.lastGood;
-    const told = differences.findings(proven?.size ?? 0);
-    for (const finding of told) this.note(finding);
+    for (const finding of differences.findings(proven?.size ?? 0)) this.note(finding);
     this.more += differences.left;
     const { state } = this.ledger;
     if (isCut) this.note({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
@@ -182,10 +179,10 @@ export class LedgerCheck {
   }
 
   private noteRoots(): void {
-    const { firstBad, lastGood, lastUnvouched, beyond } = this.logRoots;
+    const { firstBad, lastGood, lastUntrusted, beyond } = this.logRoots;
     // Below a head of the known key, heads of the keys before it are no more than what it covers anyway.
-    if (lastUnvouched !== null && lastUnvouched.size > (lastGood?.size ?? 0))
-      this.note({ kind: 'head', size: lastUnvouched.size, why: UNVOUCHED });
+    if (lastUntrusted !== null && lastUntrusted.size > (lastGood?.size ?? 0))
+      this.note({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
     if (firstBad !== null) {
       const { size, signed_at } = firstBad;
       this.note({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
@@ -215,12 +212,12 @@ export class LedgerCheck {
   }
 
   private note(finding: LedgerFinding): void {
-    if (this.findings.length < MOST_FINDINGS) this.findings.push(finding);
+    if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
     else this.more += 1;
   }
 }
 
-const UNVOUCHED = 'its key is older than the one that you brought, which does not prove it';
+const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
 
 /** Of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
@@ -231,5 +228,67 @@ function hashOf(event: StoredEvent): Buffer | null {
     return hashOfEvent(event);
   } catch {
     return null;
+  }
+}
+
+type KnownLeaf = Pick<Leaf, 'position' | 'hash'>;
+
+/** One place where log and leaves differ: an event, a leaf, or both at one position. */
+interface Difference {
+  /** Number of events of the log before it. */
+  readonly index: number;
+  readonly event: StoredEvent | null;
+  readonly leaf: KnownLeaf | null;
+}
+
+/** Most of them that are kept, with their events. */
+const MOST = 50;
+
+/** Where the log and the leaves of the ledger differ, classified at the end. */
+export class DifferencesOfLog {
+  private readonly kept: Difference[] = [];
+  /** How many were not kept. */
+  left = 0;
+
+  add(difference: Difference): void {
+    if (this.kept.length < MOST) this.kept.push(difference);
+    else this.left += 1;
+  }
+
+  /** `proven`: so many events of the log are those that were signed, so that a difference there is the ledger's. */
+  findings(proven: number): readonly LedgerFinding[] {
+    const origins = new Map(this.kept.map((difference) => [difference, this.originOf(difference)]));
+    const moved = new Set(origins.values());
+    return this.kept.flatMap((difference): readonly LedgerFinding[] => {
+      const { index, event, leaf } = difference;
+      const position = event?.position ?? leaf!.position;
+      if (index < proven)
+        return [{ kind: 'ledger', what: `the leaf at position ${position} is not that of the event` }];
+      if (event === null) return moved.has(leaf) ? [] : [{ kind: 'deleted', position }];
+      const { stream, revision, id } = event;
+      const origin = origins.get(difference);
+      if (origin) return [{ kind: 'moved', position, from: origin.position, stream, id }];
+      if (leaf === null) return [{ kind: 'inserted', position, stream, id }];
+      return [{ kind: isReadable(event) ? 'changed' : 'unreadable', position, stream, revision, id }];
+    });
+  }
+
+  /** The leaf of an event that is the same but for its position. */
+  private originOf({ event }: Difference): KnownLeaf | null {
+    if (event === null || !isReadable(event)) return null;
+    const origin = this.kept.find(
+      ({ leaf }) =>
+        leaf !== null &&
+        leafHash(canonicalJson({ ...eventLeaf(event), position: leaf.position })).equals(leaf.hash),
+    );
+    return origin?.leaf ?? null;
+  }
+}
+
+function isReadable(event: StoredEvent): boolean {
+  try {
+    return eventLeaf(event) !== null && canonicalJson(eventLeaf(event)) !== '';
+  } catch {
+    return false;
   }
 }

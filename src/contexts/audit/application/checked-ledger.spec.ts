@@ -10,8 +10,8 @@ import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { Manifest } from '../domain/manifest.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { exportedLedger, ledgerAtHand, type Brought } from './checked-ledger.js';
-import { keyIdOf, newKeyPair, signText } from './signatures.js';
+import { type Brought, exportedLedger, ledgerAtHand } from './checked-ledger.js';
+import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 const sealer = new Sealer(randomBytes(32));
 const pair = newKeyPair();
@@ -72,7 +72,7 @@ describe('the ledger that a log is compared with', () => {
     const kept = [headOf(9), headOf(3, 'cd'), heads[1]!, headOf(3, 'cd')];
     const { heads: read } = await atHand({ heads }, { heads: kept });
     expect(sizes(await read(0, 10))).toEqual([1, 2, 3, 3, 4, 9]);
-    // Of a full page no more than it reaches to: the next one goes on behind its last head.
+    // Of a full page only up to its last head: the next one continues after it.
     expect(sizes(await read(0, 3))).toEqual([1, 2, 3, 3]);
     expect(sizes(await read(0, 2))).toEqual([1, 2]);
     expect(sizes(await read(3, 2))).toEqual([4, 9]);
@@ -81,11 +81,11 @@ describe('the ledger that a log is compared with', () => {
   });
 
   it('trusts heads of its keys, and vouches for those of the key that the auditor knows', async () => {
-    const { judge, isVouched } = await atHand({}, { key });
-    expect([judge(headOf(1)), isVouched!(headOf(1))]).toEqual([null, true]);
-    expect(judge({ ...headOf(1), size: 2 })).toBe('its signature is wrong');
+    const { verify, isTrusted } = await atHand({}, { key });
+    expect([verify(headOf(1)), isTrusted!(headOf(1))]).toEqual([null, true]);
+    expect(verify({ ...headOf(1), size: 2 })).toBe('its signature is wrong');
     const other = await atHand({}, { key: { key_id: 'x', public_key: 'y' } });
-    expect(other.isVouched!(headOf(1))).toBe(false);
+    expect(other.isTrusted!(headOf(1))).toBe(false);
   });
 
   it('knows events that the service did not write where the ring is at hand', async () => {
@@ -125,9 +125,9 @@ describe('the ledger that a log is compared with', () => {
 
 describe('the ledger of an export', () => {
   it('has its own head, those that an auditor kept, and the keys of its manifest, and no leaves', async () => {
-    const asked = { merchant: null, from: null, to: null };
+    const scope = { merchant: null, from: null, to: null };
     const manifest = {
-      asked,
+      asked: scope,
       log_id: 'l',
       signed_head: headOf(2),
       signing_keys: [key],
@@ -135,7 +135,7 @@ describe('the ledger of an export', () => {
     const ledger = exportedLedger(manifest, { heads: [headOf(1)], key }) as CheckedLedger;
     expect([ledger.state, await ledger.leaves(0, 10), ledger.keyFindings]).toEqual([null, [], []]);
     expect(sizes(await ledger.heads(0, 10))).toEqual([1, 2]);
-    expect([ledger.judge(headOf(1)), ledger.isVouched!(headOf(1))]).toEqual([null, true]);
-    expect(ledger.judge({ ...headOf(1), log_id: 'm' })).toBe('it is of the log m');
+    expect([ledger.verify(headOf(1)), ledger.isTrusted!(headOf(1))]).toEqual([null, true]);
+    expect(ledger.verify({ ...headOf(1), log_id: 'm' })).toBe('it is of the log m');
   });
 });

@@ -1,22 +1,21 @@
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import type { StoredEvent } from '../domain/event-leaf.js';
 import { hasValidMac } from '../../../platform/event-store/event-mac.js';
-import { isWhole, MANIFEST_FILE, type Manifest } from '../domain/manifest.js';
+import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { CheckedLedger } from './check-ledger.js';
-import type { ReadHeads } from './head-roots.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadTrust, type ReadHeads } from './head-checks.js';
 
 /** What an auditor brings along. */
 export interface Brought {
-  /** Heads that were kept where nobody here could change them. */
+  /** Heads that were retained outside the reach of the operators. */
   readonly heads: readonly SignedHead[];
   /** The public key as it was first published. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
-  /** Of the master key, where it is at hand: tells which keys the service made. */
+  /** Of the master key, where it is at hand: proves which keys the service created. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
 }
 
@@ -72,39 +71,41 @@ export function exportedLedger(
   manifest: Manifest | null,
   { heads, key }: Pick<Brought, 'heads' | 'key'>,
 ): CheckedLedger | string | null {
-  const isAsked = key !== null || heads.length > 0;
+  const isRequested = key !== null || heads.length > 0;
   if (manifest === null || !isWhole(manifest.asked))
-    return isAsked ? `${SIGNATURE}: no head is of a part of the log` : null;
+    return isRequested ? `${SIGNATURE}: no head is of a part of the log` : null;
   const { log_id, signed_head: head, signing_keys: keys } = manifest;
   const all = head === null ? heads : [head, ...heads];
-  if (all.length === 0 && isAsked) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
+  if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
   const trust = new HeadTrust(log_id, keys, key, null);
   return { state: null, leaves: async () => [], heads: withKept(async () => [], all), ...trusted(trust) };
 }
 
 const SIGNATURE = 'the signature of the head';
 
-function trusted(trust: HeadTrust): Pick<CheckedLedger, 'judge' | 'isVouched' | 'keyFindings'> {
+function trusted(trust: HeadTrust): Pick<CheckedLedger, 'verify' | 'isTrusted' | 'keyFindings'> {
   return {
-    judge: (head) => trust.judge(head),
-    isVouched: (head) => trust.vouchesFor(head),
+    verify: (head) => trust.verify(head),
+    isTrusted: (head) => trust.trusts(head),
     keyFindings: trust.findings,
   };
 }
 
 /** Both, in the order of their sizes; what was kept of those that are stored counts once. */
 function withKept(read: ReadHeads, kept: readonly SignedHead[]): ReadHeads {
-  const different = new Map(kept.map((head) => [told(head), head]));
+  const different = new Map(kept.map((head) => [identityOf(head), head]));
   const sorted = [...different.values()].toSorted((a, b) => a.size - b.size);
   return async (size, limit) => {
     const stored = await read(size, limit);
     const upTo = stored.length < limit ? Infinity : stored.at(-1)!.size;
-    const known = new Set(stored.map(told));
-    const theirs = sorted.filter((head) => head.size > size && head.size <= upTo && !known.has(told(head)));
+    const known = new Set(stored.map(identityOf));
+    const theirs = sorted.filter(
+      (head) => head.size > size && head.size <= upTo && !known.has(identityOf(head)),
+    );
     return [...stored, ...theirs].toSorted((a, b) => a.size - b.size);
   };
 }
 
-function told(head: SignedHead): string {
+function identityOf(head: SignedHead): string {
   return head.signature + headText(head);
 }

@@ -21,11 +21,11 @@ it('an export of a merchant that continues has the later events of streams that 
   // These do not name their merchant: which streams are whose is known from before the break.
   const later = [await write('payout-1', {}, 0), await write('payout-3', {}, 0)];
   await write('payout-2', {}, 0);
-  const asked = { merchant: 'm', from: null, to: null, part_events: 1000 };
+  const scope = { merchant: 'm', from: null, to: null, part_events: 1000 };
   const positions = async (from: string | null): Promise<string[]> => {
     const found: string[] = [];
     const range = { end: await store.head(), after: from, progress: () => undefined };
-    await exportLines(store, asked, range, (_line, { position }) => void found.push(position));
+    await exportLines(store, scope, range, (_line, { position }) => void found.push(position));
     return found;
   };
   expect(await positions(after)).toEqual(later);

@@ -1,20 +1,20 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { exportLine, type ExportLine } from '../domain/export-line.js';
+import { exportLine, type ExportLine } from '../domain/event-leaf.js';
 import {
+  type ExportScope,
   isWhole,
-  MANIFEST_FORMAT,
-  type Asked,
   type Manifest,
+  MANIFEST_FORMAT,
   type Part,
   type Signed,
 } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folder.js';
-import { Selection } from './selection.js';
+import { type LogPoint, readPoint } from '../domain/log-point.js';
 
-/** Hears how many events were read, and up to where. */
+/** Receives how many events were read, and up to where. */
 export type Progress = (read: number, position: string) => void;
 
 export interface Exported {
@@ -23,17 +23,17 @@ export interface Exported {
   readonly resumed: number | null;
 }
 
-/** Hands `line` every selected event up to `end`, as it stands in the store; no more than a page is in memory. */
+/** Passes every selected event up to `end` to `line`, as it is stored; at most one page is in memory. */
 export async function exportLines(
   store: EventStore,
-  asked: Asked,
+  scope: ExportScope,
   { end, after = null, progress }: { end: string | null; after?: string | null; progress: Progress },
   line: (line: ExportLine, event: RecordedEvent) => Promise<void> | undefined,
 ): Promise<void> {
-  const selection = new Selection(asked);
+  const selection = new Selection(scope);
   let read = 0;
   // Which streams are a merchant's is known from the beginning of the log alone.
-  for await (const page of logPages(store, { after: asked.merchant === null ? after : null, end })) {
+  for await (const page of logPages(store, { after: scope.merchant === null ? after : null, end })) {
     for (const event of page) {
       if (selection.includes(event) && comparePositions(event.position, after) > 0) {
         const full = line(lineOf(event), event);
@@ -55,22 +55,22 @@ function lineOf(event: RecordedEvent): ExportLine {
   }
 }
 
-/** Writes the export to the folder, or goes on where an earlier run of the same was ended. */
+/** Writes the export to the folder, or continues where an earlier run of the same export ended. */
 export async function exportTo(
   folder: ExportFolder,
   store: EventStore,
-  asked: Asked,
+  scope: ExportScope,
   { progress, signed, now }: { progress: Progress; signed: (size: number) => Promise<Signed>; now: Date },
 ): Promise<Exported> {
   const done = await folder.manifest();
   const begun = await folder.unfinished();
   const logId = await store.identity();
-  for (const found of [done, begun]) if (found !== null) requireSame(found, asked, logId, folder.path);
+  for (const found of [done, begun]) if (found !== null) requireSame(found, scope, logId, folder.path);
   if (done !== null) return { manifest: done, resumed: null };
-  const writing = new Writing(folder, begun ?? beginning(asked, logId, await store.head(), now));
+  const writing = new Writing(folder, begun ?? beginning(scope, logId, await store.head(), now));
   const { log_end: end, last_position: after } = writing.begun;
   try {
-    await exportLines(store, asked, { end, after, progress }, (line, event) => writing.add(line, event));
+    await exportLines(store, scope, { end, after, progress }, (line, event) => writing.add(line, event));
     await writing.endPart();
   } finally {
     await writing.drop();
@@ -78,23 +78,23 @@ export async function exportTo(
   const manifest: Manifest = {
     ...writing.said(),
     merkle_root: writing.root,
-    ...(isWhole(asked) ? await signed(writing.said().events) : { signed_head: null, signing_keys: [] }),
+    ...(isWhole(scope) ? await signed(writing.said().events) : { signed_head: null, signing_keys: [] }),
   };
   await folder.finish(manifest);
   return { manifest, resumed: begun?.events ?? 0 };
 }
 
-function beginning(asked: Asked, log_id: string, log_end: string | null, now: Date): Unfinished {
+function beginning(scope: ExportScope, log_id: string, log_end: string | null, now: Date): Unfinished {
   return {
-    ...{ format: MANIFEST_FORMAT, log_id, asked, log_end, exported_at: now.toISOString() },
+    ...{ format: MANIFEST_FORMAT, log_id, asked: scope, log_end, exported_at: now.toISOString() },
     ...{ events: 0, first_position: null, last_position: null, parts: [] },
-    tree: isWhole(asked) ? { size: 0, peaks: '' } : null,
+    tree: isWhole(scope) ? { size: 0, peaks: '' } : null,
   };
 }
 
-function requireSame(found: Unfinished | Manifest, asked: Asked, logId: string, path: string): void {
+function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: string, path: string): void {
   const same = (['merchant', 'from', 'to', 'part_events'] as const).every(
-    (name) => found.asked[name] === asked[name],
+    (name) => found.asked[name] === scope[name],
   );
   if (same && found.log_id === logId) return;
   const what = same
@@ -172,4 +172,52 @@ class Writing {
       parts: this.parts,
     };
   }
+}
+
+/** Decides event by event, in the order of the log, what belongs to an export. */
+export class Selection {
+  /** Streams that are known to be of the merchant. */
+  private readonly streams = new Set<string>();
+
+  private readonly merchant: string | null;
+  private readonly from: LogPoint;
+  private readonly to: LogPoint;
+
+  constructor({ merchant, from, to }: Pick<ExportScope, 'merchant' | 'from' | 'to'>) {
+    this.merchant = merchant;
+    this.from = from === null ? null : readPoint(from);
+    this.to = to === null ? null : readPoint(to);
+  }
+
+  includes(event: RecordedEvent): boolean {
+    const { merchant, from, to } = this;
+    // Also outside of the range: a stream is known by its first event.
+    if (merchant !== null && !this.isOf(merchant, event)) return false;
+    return (from === null || isFrom(from, event)) && (to === null || isUpTo(to, event));
+  }
+
+  /** Nothing after this event can belong to it. Times of a log need not grow. */
+  isOver({ position }: RecordedEvent): boolean {
+    return this.to?.kind === 'position' && comparePositions(position, this.to.position) >= 0;
+  }
+
+  /** By what the event says of itself, by its stream, or by the stream that it is a claim of. */
+  private isOf(merchant: string, { stream, data, metadata }: RecordedEvent): boolean {
+    const said = data['merchant_id'] ?? metadata.merchant_id;
+    const owner = data['owner'];
+    const isOf =
+      said === undefined
+        ? this.streams.has(stream) || (typeof owner === 'string' && this.streams.has(owner))
+        : said === merchant;
+    if (isOf) this.streams.add(stream);
+    return isOf;
+  }
+}
+
+function isFrom(from: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
+  return from.kind === 'position' ? comparePositions(position, from.position) > 0 : recordedAt >= from.time;
+}
+
+function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
+  return to.kind === 'position' ? comparePositions(position, to.position) <= 0 : recordedAt < to.time;
 }

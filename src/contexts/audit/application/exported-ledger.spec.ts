@@ -18,10 +18,9 @@ import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import type { LedgerReport } from './check-ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
-import { LedgerAnchor } from './ledger-anchor.js';
+import { LedgerAnchor } from './ledger-follower.js';
 import { HeadSigner } from './head-signer.js';
-import { LedgerKeys } from './ledger-keys.js';
-import { keyIdOf, newKeyPair, pemOf, signText } from './signatures.js';
+import { keyIdOf, LedgerKeys, newKeyPair, pemOf, signText } from './ledger-keys.js';
 
 interface Report extends Run {
   readonly ledger: LedgerReport | null;
@@ -93,7 +92,7 @@ describe('the signed head of an export', () => {
     JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as Manifest;
   const rewrite = (manifest: unknown): void =>
     writeFileSync(join(copy, 'manifest.json'), JSON.stringify(manifest));
-  /** Writes the manifest anew, with what `tamper` makes of it. */
+  /** Rewrites the manifest, as `tamper` changes it. */
   const changed = (tamper: (manifest: Writable, head: SignedHead) => void): void => {
     const manifest: Writable = { ...manifestAt(whole) };
     tamper(manifest, manifest.signed_head!);
@@ -112,7 +111,7 @@ describe('the signed head of an export', () => {
     return { key, head: { ...named, signature: signText(headText(named), privateKey) } };
   };
 
-  it('stands in the manifest, with the public keys of the ledger', async () => {
+  it('is in the manifest, with the public keys of the ledger', async () => {
     const { signed_head, signing_keys } = manifestAt(whole);
     expect(signed_head).toEqual(await new Heads(db.database).newest());
     expect(signed_head!.size).toBe(22);
@@ -121,7 +120,7 @@ describe('the signed head of an export', () => {
     expect(signing_keys).toHaveLength(2);
   });
 
-  it('is in order, and says whether somebody answers for its keys', async () => {
+  it('is in order, and reports whether its keys are pinned', async () => {
     const inOrder = {
       faults: [],
       ledger: { findings: [], proven: { size: 22 }, unsigned: 0 },
@@ -129,10 +128,10 @@ describe('the signed head of an export', () => {
     const pinned = { ...inOrder, keys_pinned: true, not_checked: [], exitCode: null };
     expect(await offline('--key', pem)).toMatchObject(pinned);
     expect(await offline()).toMatchObject({ ...inOrder, keys_pinned: false, exitCode: 1 });
-    const shown = (...args: string[]): Promise<Run> =>
+    const printed = (...args: string[]): Promise<Run> =>
       invoke('audit', {}, 'verify', '--from', copy, '--offline', ...args);
-    expect((await shown()).printed).toContain('UNCHECKED the keys of the ledger are not pinned');
-    expect((await shown('--key', pem)).printed).not.toContain('not pinned');
+    expect((await printed()).printed).toContain('UNCHECKED the keys of the ledger are not pinned');
+    expect((await printed('--key', pem)).printed).not.toContain('not pinned');
   });
 
   it('is refused with a signature that is not that of its key', async () => {
@@ -157,7 +156,7 @@ describe('the signed head of an export', () => {
     expect(faults).toEqual(['the signed head in manifest.json covers 99 events, and there are 22']);
   });
 
-  it('tells that the end of the log was cut off, although the manifest was written anew', async () => {
+  it('reports that the end of the log was cut off, although the manifest was rewritten', async () => {
     changed((manifest) => {
       manifest.parts = manifest.parts.slice(0, 2);
       const tree = new MerkleTree();
@@ -172,7 +171,7 @@ describe('the signed head of an export', () => {
     expect(ledger!.proven).toBeNull();
   });
 
-  it('is refused with a key that somebody else made, by whoever kept the first one', async () => {
+  it('is refused with a forged key, for an auditor who retained the first one', async () => {
     changed((manifest, genuine) => {
       const { key, head } = forged(genuine);
       Object.assign(manifest, { signed_head: head, signing_keys: [key] });
@@ -194,7 +193,7 @@ describe('the signed head of an export', () => {
 
   it.each<[string, (manifest: Writable) => void, string[], string]>([
     [
-      'names no head to whoever brings a key',
+      'names no head to an auditor with a key',
       (manifest) => (manifest.signed_head = null),
       ['--key', pem],
       'the signature of the head: manifest.json names none',
@@ -229,7 +228,7 @@ describe('the signed head of an export', () => {
     await expect(offline()).rejects.toThrow(`manifest.json ${message}`);
   });
 
-  it('is held against the ledger of the database beside it', async () => {
+  it('is compared with the ledger of its database', async () => {
     changed((manifest, genuine) => {
       const { key, head } = forged(genuine);
       Object.assign(manifest, { signed_head: head, signing_keys: [key] });

@@ -1,17 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { consistencyRanges, provesConsistency, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot } from '../domain/merkle-tree.js';
-import { LedgerChanged, type SignedExtent } from '../domain/signed-extent.js';
-import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, LedgerChanged, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { isAuthenticState, Ledger, type LedgerState } from '../store/ledger.js';
 import { HeadsFile } from './heads-file.js';
-import { LedgerAnchor } from './ledger-anchor.js';
+import { LedgerAnchor } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
 
 /** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
@@ -51,7 +50,7 @@ export class HeadSigner {
   }
 
   private async next(last: SignedExtent): Promise<SignedHead | null> {
-    // One row, so that size, position and root belong together whatever is added meanwhile.
+    // One row, so that size, position and root belong together even while leaves are added.
     const state = await this.ledger.state();
     if (state === null && last.size === 0 && this.anchor.last === null) return null;
     if (state === null) throw new LedgerChanged('audit.ledger was emptied');

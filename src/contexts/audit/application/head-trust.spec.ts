@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { headText, keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
-import { HeadTrust } from './head-trust.js';
-import { keyIdOf, newKeyPair, signText } from './signatures.js';
+import { HeadTrust } from './head-checks.js';
+import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 type Pair = SigningKey & { readonly privateKey: Buffer };
 
@@ -20,10 +20,10 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
   const third = keyAfter(second);
   const fourth = keyAfter(third);
   const keys = [first, second, third, fourth];
-  const vouched = (known: SigningKey | null): readonly boolean[] => {
+  const trusted = (known: SigningKey | null): readonly boolean[] => {
     const trust = new HeadTrust('l', keys, known, null);
     expect(trust.findings).toEqual([]);
-    return keys.map(({ key_id }) => trust.vouchesFor({ key_id } as SignedHead));
+    return keys.map(({ key_id }) => trust.trusts({ key_id } as SignedHead));
   };
 
   it.each<[string, SigningKey | null, readonly boolean[]]>([
@@ -33,7 +33,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     ['the last: it alone', fourth, [false, false, false, true]],
     ['none: all of them', null, [true, true, true, true]],
   ])('count from the known one on: %s', (_name, known, expected) => {
-    expect(vouched(known)).toEqual(expected);
+    expect(trusted(known)).toEqual(expected);
   });
 
   it('do not count after one that the key before did not sign', () => {
@@ -42,7 +42,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     expect(trust.findings).toEqual([
       { kind: 'key', key_id: stranger.key_id, why: 'the key before it did not sign it' },
     ]);
-    expect(trust.vouchesFor({ key_id: stranger.key_id } as SignedHead)).toBe(false);
+    expect(trust.trusts({ key_id: stranger.key_id } as SignedHead)).toBe(false);
   });
 
   it('do not count when the first of them has one before it that is unknown', () => {
@@ -69,13 +69,13 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     expect(new HeadTrust('l', [kept(first), kept(second)], null, sealer).findings).toEqual([]);
     const forged = kept(second, Buffer.from(first.public_key, 'base64'));
     expect(new HeadTrust('l', [kept(first), forged], null, sealer).findings).toEqual([
-      { kind: 'key', key_id: second.key_id, why: 'the service did not make it' },
+      { kind: 'key', key_id: second.key_id, why: 'the service did not create it' },
     ]);
     expect(new HeadTrust('l', [kept(first), forged], null, null).findings).toEqual([]);
   });
 });
 
-describe('a head, judged by the keys of a ledger', () => {
+describe('a head, verified by the keys of a ledger', () => {
   const key = keyAfter(null);
   const head = {
     ...{ log_id: 'l', size: 1, root: 'ab', position: '1', signed_at: 'then', key_id: key.key_id },
@@ -91,11 +91,11 @@ describe('a head, judged by the keys of a ledger', () => {
     ['has an unknown key', { ...signed, key_id: 'k' }, 'its key k is unknown'],
   ])('%s', (_what, each, why) => {
     const trust = new HeadTrust('l', [key], null, null);
-    expect([trust.judge(signed), trust.judge(each), trust.judge(each)]).toEqual([null, why, why]);
+    expect([trust.verify(signed), trust.verify(each), trust.verify(each)]).toEqual([null, why, why]);
   });
 
   it('has no key when that one was not signed by the one before', () => {
     const trust = new HeadTrust('l', [{ ...key, former_key_id: 'x' }], null, null);
-    expect(trust.judge(signed)).toBe(`its key ${key.key_id} is unknown`);
+    expect(trust.verify(signed)).toBe(`its key ${key.key_id} is unknown`);
   });
 });

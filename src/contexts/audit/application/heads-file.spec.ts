@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { specFolder } from '../../../../test/support/run-folder.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { HeadsFile } from './heads-file.js';
-import { keyIdOf, newKeyPair, signText } from './signatures.js';
+import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 const pair = newKeyPair();
 const key: SigningKey = {

@@ -1,14 +1,13 @@
-import { open, type FileHandle } from 'node:fs/promises';
-import { LedgerChanged } from '../domain/signed-extent.js';
-import { hashOfHead, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { type FileHandle, open } from 'node:fs/promises';
+import { hashOfHead, LedgerChanged, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadTrust } from './head-checks.js';
 
 const PAGE = 500;
 /** Longer than any line. */
 const TAIL_BYTES = 4096;
 
-/** Heads as lines of JSON, one behind the other, for whatever ships them elsewhere. A line that is half written is cut off. */
+/** Heads as lines of JSON, for a log shipper. A half-written line is cut off. */
 export class HeadsFile {
   constructor(private readonly path: string) {}
 
@@ -57,7 +56,7 @@ export class HeadsFile {
 
 function requireNext(head: SignedHead, last: SignedHead | null, trust: HeadTrust): void {
   const isNext = head.previous === (last === null ? null : hashOfHead(last));
-  const why = isNext ? trust.judge(head) : 'it does not follow the head before it';
+  const why = isNext ? trust.verify(head) : 'it does not follow the head before it';
   if (why !== null) throw new LedgerChanged(`the head over ${head.size} events in audit.heads: ${why}`);
 }
 

@@ -5,20 +5,26 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { runFolder } from '../../../../test/support/run-folder.js';
-import { NEWER, OTHER, SubscriptionLab, WANTED } from '../../../../test/support/subscription-lab.js';
+import { NEWER, OTHER, SubscriptionLab, RELEVANT } from '../../../../test/support/subscription-lab.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
-import { inclusionRanges, provesInclusion, subtreesOf } from '../domain/merkle-proof.js';
+import { provesInclusion } from '../../../../test/support/merkle.js';
+import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
-import { LedgerChanged } from '../domain/signed-extent.js';
-import { hashOfHead, headText, type Head, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import {
+  hashOfHead,
+  type Head,
+  headText,
+  LedgerChanged,
+  type SignedHead,
+  type SigningKey,
+} from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { checkLedger } from './check-ledger.js';
 import { HeadsFile } from './heads-file.js';
-import { LedgerAnchor } from './ledger-anchor.js';
-import { LEDGER, ledgerFollower } from './ledger-follower.js';
-import { keyIdOf, newKeyPair, signText } from './signatures.js';
+import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.js';
+import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
 
@@ -44,8 +50,8 @@ describe('the ledger that follows a log', () => {
     const pages = (async function* () {
       yield await log();
     })();
-    const judge = (): null => null;
-    return (await checkLedger(pages, { state, leaves, heads: async () => [], judge })).findings;
+    const verify = (): null => null;
+    return (await checkLedger(pages, { state, leaves, heads: async () => [], verify })).findings;
   };
   const follow = (): void =>
     lab.process(ledgerFollower(lab.writer, lab.sealer, anchor(), async () => null)).runner.start();
@@ -100,7 +106,7 @@ describe('the ledger that follows a log', () => {
     }
   });
 
-  it('goes on from what is stored: after a transaction that was not committed, and after another process', async () => {
+  it('continues from what is stored: after a transaction that was not committed, and after another process', async () => {
     const logId = await lab.writer.identity();
     const [one, other] = [new LedgerWriter(lab.sealer), new LedgerWriter(lab.sealer)];
     const extend = (writer: LedgerWriter, from: number, fails = false): Promise<unknown> =>
@@ -121,7 +127,7 @@ describe('the ledger that follows a log', () => {
     await lab.write(2);
     await extend(other, length + 3);
     await lab.write(4);
-    // Delivered twice, by whoever knows only an earlier state.
+    // Delivered twice, by a process that knows an earlier state.
     await extend(one, length);
     await extend(other, length);
     expect(await covers(length + 9)).toBe(true);
@@ -133,13 +139,13 @@ describe('the ledger that follows a log', () => {
     ]);
   });
 
-  it('stops beside another log, and says so', async () => {
+  it('stops at another log, and reports it', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { length } = await log();
     const identity = async (): Promise<string> => randomUUID();
     const { runner } = lab.process(ledgerFollower({ identity }, lab.sealer, anchor(), async () => null));
     runner.start();
-    await lab.write(1, WANTED);
+    await lab.write(1, RELEVANT);
     await eventually(() =>
       JSON.stringify(error.mock.calls).includes('a new log needs an empty schema audit'),
     );
@@ -194,7 +200,7 @@ describe('the file of heads', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as SignedHead).size);
 
-  it('has each head once, whatever is cut off and whoever comes back', async () => {
+  it('has each head once, after every cut and restart', async () => {
     const path = join(runFolder(), `${randomUUID()}.jsonl`);
     const three = after(null, 3);
     const five = after(three, 5);

@@ -1,17 +1,20 @@
-import type { EventStore } from '../../../platform/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
-import type { SignedExtent } from '../domain/signed-extent.js';
+import { LedgerChanged, type SignedExtent } from '../domain/signed-head.js';
 import { LedgerWriter } from '../store/ledger.js';
-import type { LedgerAnchor } from './ledger-anchor.js';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
+import { LedgerTables } from '../store/heads.js';
+import { LedgerKeys } from './ledger-keys.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
 
-/** Nobody waits for a leaf; and what comes meanwhile is still at hand, so that nothing is read twice (EventFeed). */
+/** No request waits for a leaf. Events of this time are still in the EventFeed, so that none is read twice. */
 const GATHER_MS = 40;
 
-/** Makes every event of the log a leaf of the ledger, behind the appends, in the order of the log. */
+/** Adds every event of the log to the ledger as a leaf, after the append, in the order of the log. */
 export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
@@ -30,4 +33,63 @@ export function ledgerFollower(
       await anchor.guard('follower', async () => writer.extend(tx, logId, leaves, (await lastKnown())?.size));
     },
   };
+}
+
+/** What this process knows of the ledger without its tables: the head signed last, and what follower and signer refuse. */
+@Injectable()
+export class LedgerAnchor {
+  private readonly logger = new Logger(LedgerAnchor.name);
+  private readonly problems = new Map<string, string>();
+  last: SignedExtent | null = null;
+
+  constructor(health: HealthRegistry) {
+    health.register({
+      name: 'ledger',
+      check: async () => {
+        if (this.problems.size > 0) throw new NotReady([...this.problems.values()].join('; '));
+      },
+    });
+  }
+
+  /** Does the work of the follower or the signer. A {@link LedgerChanged} makes the process not ready until the work succeeds. */
+  async guard<T>(who: 'follower' | 'signer', work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.problems.delete(who);
+      return result;
+    } catch (error) {
+      if (error instanceof LedgerChanged && this.problems.get(who) !== error.message) {
+        this.problems.set(who, error.message);
+        this.logger.error({ msg: `ledger ${who} stopped: ${error.message}`, last_head: this.last });
+      }
+      throw error;
+    }
+  }
+}
+
+/**
+ * Begins the ledger of a log that has no events yet. For any other log a ledger that is missing was removed: it begins
+ * again only when an operator runs `audit begin`.
+ */
+@Injectable()
+export class LedgerStart implements OnModuleInit {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: Pick<EventStore, 'head' | 'identity'>,
+    private readonly keys: LedgerKeys,
+    private readonly tables: LedgerTables,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    if ((await this.store.head()) === null) await this.begin({ emptied: false });
+  }
+
+  /** From the first event, without heads: no new head follows those that were published. */
+  async again(): Promise<void> {
+    await this.begin({ emptied: true });
+  }
+
+  private async begin(how: { readonly emptied: boolean }): Promise<void> {
+    await this.keys.begin();
+    await this.tables.begin(await this.store.identity(), how);
+  }
 }

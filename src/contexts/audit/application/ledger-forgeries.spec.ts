@@ -10,15 +10,12 @@ import { systemClock } from '../../../kernel/clock.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
-import { Heads } from '../store/heads.js';
+import { Heads, LedgerTables } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
-import { LedgerTables } from '../store/ledger-tables.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import { HeadSigner } from './head-signer.js';
-import { LedgerAnchor } from './ledger-anchor.js';
-import { LEDGER, ledgerFollower } from './ledger-follower.js';
+import { LEDGER, LedgerAnchor, ledgerFollower, LedgerStart } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
-import { LedgerStart } from './ledger-start.js';
 import { PayoutProofs } from './payout-proofs.js';
 
 const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
@@ -61,7 +58,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const anchor = new LedgerAnchor(own);
     const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
     const config = { auditHeadSeconds: 3600, auditHeadsFile };
-    const made = new HeadSigner(
+    const signer = new HeadSigner(
       ...([
         new Ledger(database),
         new Heads(database),
@@ -72,8 +69,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
         config,
       ] as const),
     );
-    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor, () => made.lastKnown())).runner.start();
-    return { signer: made, health: own };
+    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor, () => signer.lastKnown())).runner.start();
+    return { signer, health: own };
   }
 
   const sql = async (text: string): Promise<void> => {
@@ -90,7 +87,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     for (const table of [...TABLES, 'event_store.checkpoints', 'event_store.events'])
       await sql(`create table public.${table.replace('.', '_')} as table ${table}`);
   };
-  const putBack = async (tables: readonly string[]): Promise<void> => {
+  const restore = async (tables: readonly string[]): Promise<void> => {
     await sql(`truncate ${tables.join(', ')} cascade`);
     for (const table of tables) await sql(`insert into ${table} table public.${table.replace('.', '_')}`);
   };
@@ -184,12 +181,12 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     ['heads', ['audit.heads', 'audit.last_head'], 'heads went back to 5 of 9'],
     ['heads alone', ['audit.heads'], 'no longer has the head that was signed over 9'],
   ])('signs nothing after %s was cut back to an older head', async (_, tables, sentence) => {
-    await putBack(tables);
+    await restore(tables);
     await refuses(sentence);
   });
 
-  it('adds no leaves to a ledger that was cut back with the log, and signs none when the log was written anew', async () => {
-    await putBack([...TABLES, 'event_store.checkpoints', 'event_store.events']);
+  it('adds no leaves to a ledger that was cut back with the log, and signs none when the log was rewritten', async () => {
+    await restore([...TABLES, 'event_store.checkpoints', 'event_store.events']);
     await lab.write(6);
     await eventually(async () => (await problem()) !== undefined);
     expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
@@ -227,7 +224,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   it('adds no leaves in a new process, before its signer has run, to a ledger that was cut back', async () => {
     await lab.end();
     rmSync(file);
-    await putBack(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
+    await restore(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
     ({ signer, health } = start());
     await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
     expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
@@ -235,7 +232,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
 
   it('neither adds leaves nor signs when AUDIT_HEADS_FILE has a head that the database lacks', async () => {
     await lab.end();
-    await putBack([...TABLES, 'event_store.checkpoints', 'event_store.events']);
+    await restore([...TABLES, 'event_store.checkpoints', 'event_store.events']);
     ({ signer, health } = start());
     await lab.write(6);
     await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
@@ -248,8 +245,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     for (let size = 10; size <= 15; size += 1) {
       await lab.write(1);
       await eventually(async () => (await new Ledger(lab.database.database).state())?.tree.size === size);
-      const made = await Promise.all([signer, other, signer, other].map((each) => each.sign()));
-      expect(made.filter((head) => head !== null).map((head) => head.size)).toEqual([size]);
+      const heads = await Promise.all([signer, other, signer, other].map((each) => each.sign()));
+      expect(heads.filter((head) => head !== null).map((head) => head.size)).toEqual([size]);
     }
     const heads = await new Heads(lab.database.database).after(0, 100);
     expect(heads.map(({ size }) => size)).toEqual([5, 9, 10, 11, 12, 13, 14, 15]);

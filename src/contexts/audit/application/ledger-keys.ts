@@ -1,13 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { LedgerChanged } from '../domain/signed-extent.js';
-import { headText, keyText, type Head, type SignedHead, type SigningKey } from '../domain/signed-head.js';
-import { SigningKeys, type KeptKey } from '../store/signing-keys.js';
-import { keyIdOf, newKeyPair, signText } from './signatures.js';
+import {
+  type Head,
+  headText,
+  keyText,
+  LedgerChanged,
+  type SignedHead,
+  type SigningKey,
+} from '../domain/signed-head.js';
+import { type KeptKey, SigningKeys } from '../store/signing-keys.js';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+import { sha256 } from '../../../kernel/sha256.js';
 
-/** The keys that sign heads: the first is made when the ledger begins, each later one when an operator asks for it. */
+/** The keys that sign heads: the first is created when the ledger begins, later ones by `audit key rotate`. */
 @Injectable()
 export class LedgerKeys {
   constructor(
@@ -34,7 +48,7 @@ export class LedgerKeys {
     return keys.at(-1)!;
   }
 
-  /** Makes the first key, where there is none. */
+  /** Creates the first key, where there is none. */
   async begin(): Promise<void> {
     await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
   }
@@ -48,7 +62,7 @@ export class LedgerKeys {
     const newest = (await this.keys.all()).at(-1);
     if (newest === undefined) throw new LedgerChanged('audit.signing_keys was emptied');
     if (isOwnKey(newest, this.sealer)) return newest;
-    throw new LedgerChanged(`the key ${newest.key_id} of audit.signing_keys was not made by the service`);
+    throw new LedgerChanged(`the key ${newest.key_id} of audit.signing_keys was not created by the service`);
   }
 
   private make(former: KeptKey | null): KeptKey {
@@ -73,7 +87,7 @@ export class LedgerKeys {
   }
 }
 
-/** Whether a process with the master key made this row: nobody else can seal. */
+/** Whether a process with the master key wrote this row: only these can seal. */
 export function isOwnKey(key: KeptKey, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, placeOfPublic(key));
@@ -89,4 +103,66 @@ function placeOfPrivate({ key_id }: Pick<SigningKey, 'key_id'>): string {
 
 function placeOfPublic({ key_id }: Pick<SigningKey, 'key_id'>): string {
   return `audit/public-key/${key_id}`;
+}
+
+/** A new Ed25519 pair: the public key as SubjectPublicKeyInfo, the private one as PKCS #8, both DER. */
+export function newKeyPair(): { readonly publicKey: Buffer; readonly privateKey: Buffer } {
+  return generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  });
+}
+
+export function keyIdOf(publicKey: Buffer): string {
+  return sha256(publicKey).toString('hex').slice(0, 16);
+}
+
+/** In hex. `privateKey` is PKCS #8. */
+export function signText(text: string, privateKey: Buffer): string {
+  const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
+  return sign(null, Buffer.from(text), key).toString('hex');
+}
+
+export function pemOf({ public_key }: Pick<SigningKey, 'public_key'>): string {
+  return publicKeyOf(public_key).export({ type: 'spki', format: 'pem' }).toString();
+}
+
+/** Throws where the PEM text holds no Ed25519 key. */
+export function keyOfPem(pem: string): Pick<SigningKey, 'key_id' | 'public_key'> {
+  const key = createPublicKey(pem);
+  if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('not an Ed25519 key');
+  const bytes = key.export({ type: 'spki', format: 'der' });
+  return { key_id: keyIdOf(bytes), public_key: bytes.toString('base64') };
+}
+
+export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 'public_key'>): boolean {
+  return verifies(headText(head), head.signature, public_key);
+}
+
+/** Whether `former` signed `key`. */
+export function isSignedKey(key: SigningKey, former: SigningKey): boolean {
+  return (
+    key.former_key_id === former.key_id &&
+    key.signature !== null &&
+    verifies(keyText(key), key.signature, former.public_key)
+  );
+}
+
+function verifies(text: string, signature: string, publicKey: string): boolean {
+  try {
+    return verify(null, Buffer.from(text), publicKeyOf(publicKey), Buffer.from(signature, 'hex'));
+  } catch {
+    return false;
+  }
+}
+
+const known = new Map<string, KeyObject>();
+
+function publicKeyOf(base64: string): KeyObject {
+  let key = known.get(base64);
+  if (key === undefined) {
+    key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
+    if (known.size < 64) known.set(base64, key);
+  }
+  return key;
 }

@@ -6,14 +6,13 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
-import { consistencyRanges, inclusionRanges } from '../domain/merkle-proof.js';
+import { consistencyRanges, inclusionRanges, type Range, subtreesOf } from '../domain/merkle-proof.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
-import { isOwnKey } from './ledger-keys.js';
-import { pathOver } from './proof-path.js';
-import { isSignedHead, pemOf } from './signatures.js';
+import { isOwnKey, isSignedHead, pemOf } from './ledger-keys.js';
+import { joinedRoot } from '../domain/merkle-tree.js';
 
 /** One event, and the way from it to the root of a head. */
 export interface ProvenEvent {
@@ -25,7 +24,7 @@ export interface ProvenEvent {
   readonly path: readonly string[];
 }
 
-export interface ShownHead extends SignedHead {
+export interface PublishedHead extends SignedHead {
   /** PEM. */
   readonly public_key: string;
 }
@@ -33,18 +32,18 @@ export interface ShownHead extends SignedHead {
 export interface PayoutProof {
   readonly payout_id: string;
   readonly events: readonly ProvenEvent[];
-  readonly head: ShownHead;
+  readonly head: PublishedHead;
 }
 
 /** That the first `from` events are those that a head over as many covered. */
 export interface ConsistencyProof {
   readonly from: number;
-  readonly head: ShownHead;
+  readonly head: PublishedHead;
   /** Hashes in hex (RFC 9162, 2.1.4). */
   readonly path: readonly string[];
 }
 
-/** What merchants are shown of the ledger (contract.md 10.9 to 10.11). */
+/** The ledger as merchants see it (contract.md 10.9 to 10.11). */
 @Injectable()
 export class PayoutProofs {
   constructor(
@@ -57,7 +56,7 @@ export class PayoutProofs {
   ) {}
 
   /** The one that the service signed last. Throws `unavailable` before the first. */
-  async newestHead(): Promise<ShownHead> {
+  async newestHead(): Promise<PublishedHead> {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
     const head = last === null ? null : await this.heads.at(last.size);
@@ -76,7 +75,7 @@ export class PayoutProofs {
     return { from, head: await this.withKey(head), path };
   }
 
-  private async withKey(head: SignedHead): Promise<ShownHead> {
+  private async withKey(head: SignedHead): Promise<PublishedHead> {
     const key = (await this.keys.all()).find(({ key_id }) => key_id === head.key_id);
     if (key === undefined || !isOwnKey(key, this.sealer) || !isSignedHead(head, key)) throw changed();
     return { ...head, public_key: pemOf(key) };
@@ -111,4 +110,15 @@ export class PayoutProofs {
 
 function changed(): DomainError {
   return new DomainError('unavailable', 'The signed heads were changed outside the service');
+}
+
+/** The hashes that a proof consists of, in hex: the root over each range. */
+export async function pathOver(
+  ledger: Pick<Ledger, 'subtrees'>,
+  ranges: readonly Range[],
+): Promise<readonly string[]> {
+  const parts = ranges.map(subtreesOf);
+  const hashes = await ledger.subtrees(parts.flat());
+  let place = 0;
+  return parts.map((subtrees) => joinedRoot(hashes.slice(place, (place += subtrees.length))).toString('hex'));
 }

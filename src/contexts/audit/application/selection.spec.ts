@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { Selection } from './selection.js';
+import { Selection } from './export.js';
 
 const event = (stream: string, data: object, metadata: object = {}): RecordedEvent =>
   ({ stream, type: 't.v1', data, metadata, position: '1', revision: 0 }) as unknown as RecordedEvent;
@@ -13,7 +13,7 @@ function selected(...events: readonly RecordedEvent[]): readonly boolean[] {
 describe('the export of a merchant', () => {
   it('has the claims of its streams, also those that name no merchant', () => {
     const claim = event('transfer-1_0xabc_0', { owner: 'payout-p' });
-    const later = event('transfer-1_0xabc_0', { note: 'names nobody' });
+    const later = event('transfer-1_0xabc_0', { note: 'names no merchant' });
     expect(selected(event('payout-p', { merchant_id: 'm' }), claim, later)).toEqual([true, true, true]);
   });
 

@@ -3,21 +3,22 @@ import { isUuid } from '../../../kernel/ids.js';
 import { isFence } from '../../../platform/event-store/claims.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
+import { type AuditedPayouts, type Figures, PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import type { UserCreated } from '../../users/contract.js';
-import { MOMENT_FORMS, readMoment, type Moment } from '../domain/moment.js';
+import { type LogPoint, POINT_FORMS, readPoint } from '../domain/log-point.js';
+import { Account, type AccountPayout } from '../domain/account.js';
 
 const STREAMS_AT_ONCE = 8;
 
 /** What is read of the log. */
 export type Log = Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
 
-/** A user, and everything that happened to their payouts up to a moment, in the order of the log. */
+/** A user, and the events of their payouts up to a point of the log, in its order. */
 export interface UserHistory {
   readonly userId: string;
   readonly merchantId: string;
   readonly createdAt: Date;
-  /** Of the last event that was looked at. */
+  /** Of the last event that was read. */
   readonly position: string;
   readonly events: readonly RecordedEvent[];
   /** How many events were read for it. */
@@ -27,65 +28,64 @@ export interface UserHistory {
 export interface HistoryOptions {
   /** As an operator writes it; the end of the log when absent. */
   readonly at?: string;
-  /** Which payouts a user has, for those who believe the read model; without it the log is read. */
+  /** Which payouts a user has by the read model; without it the log is read. */
   readonly payoutsOf?: (merchantId: string, userId: string) => Promise<readonly string[]>;
   readonly now: Date;
   /** Called after every page. */
   readonly progress?: (read: number, position: string) => void;
 }
 
-/** As it stands in names of streams. Throws DomainError. */
+/** As in names of streams. Throws DomainError. */
 export function idOf(what: string, id: string): string {
   if (!isUuid(id)) throw new DomainError('bad_request', `${id} is no id of a ${what}: a uuid is.`);
   return id.toLowerCase();
 }
 
 /**
- * The payouts of a user as the events tell them. Nobody is paid before they are created: the log is read from there on,
- * up to the moment, and nothing of it is kept but the user's own. Throws DomainError: no such user, no such moment.
+ * The payouts of a user from their events. Payouts follow the creation of the user: the log is read from there up to the
+ * point, and only the user's own events are retained. Throws DomainError: no such user, no such point.
  */
 export async function userHistory(log: Log, id: string, options: HistoryOptions): Promise<UserHistory> {
   const userId = idOf('user', id);
   const first = (await log.readStream(`user-${userId}`)).find((event) => !isFence(event));
   if (first === undefined) throw new DomainError('not_found', `The log knows no user ${userId}.`);
   const end = (await log.head())!;
-  const moment = momentOf(options, first, end);
+  const point = pointOf(options, first, end);
   const { merchant_id: merchantId } = first.data as unknown as UserCreated['data'];
   const found =
     options.payoutsOf === undefined
-      ? await scan(log, userId, first.position, until(moment, end), options.progress)
-      : await gather(log, await options.payoutsOf(merchantId, userId), first.position, until(moment, end));
+      ? await scan(log, userId, first.position, until(point, end), options.progress)
+      : await gather(log, await options.payoutsOf(merchantId, userId), first.position, until(point, end));
   return { userId, merchantId, createdAt: first.recordedAt, ...found };
 }
 
-function momentOf({ at, now }: HistoryOptions, first: RecordedEvent, end: string): Moment {
+function pointOf({ at, now }: HistoryOptions, first: RecordedEvent, end: string): LogPoint {
   if (at === undefined) return null;
-  const moment = readMoment(at);
+  const point = readPoint(at);
   const created = `The user was created at position ${first.position}, ${first.recordedAt.toISOString()}`;
-  if (moment === null) throw new DomainError('bad_request', `--at takes ${MOMENT_FORMS}.`);
-  if (moment.kind === 'position') {
-    if (comparePositions(moment.position, end) > 0)
+  if (point === null) throw new DomainError('bad_request', `--at takes ${POINT_FORMS}.`);
+  if (point.kind === 'position') {
+    if (comparePositions(point.position, end) > 0)
       throw new DomainError('bad_request', `The log ends at position ${end}.`);
-    if (comparePositions(moment.position, first.position) < 0)
-      throw new DomainError('bad_request', `${created}: before, there is no balance to tell.`);
-    return moment;
+    if (comparePositions(point.position, first.position) < 0)
+      throw new DomainError('bad_request', `${created}: before, there is no balance.`);
+    return point;
   }
-  if (moment.time > now)
-    throw new DomainError('bad_request', `${moment.time.toISOString()} is in the future.`);
-  if (moment.time < first.recordedAt)
-    throw new DomainError('bad_request', `${created}: before, there is no balance to tell.`);
-  return moment;
+  if (point.time > now) throw new DomainError('bad_request', `${point.time.toISOString()} is in the future.`);
+  if (point.time < first.recordedAt)
+    throw new DomainError('bad_request', `${created}: before, there is no balance.`);
+  return point;
 }
 
 type Until = (event: RecordedEvent) => boolean;
 
 /** Of a time: up to the first event that was recorded later. */
-function until(moment: Moment, end: string): Until {
-  if (moment?.kind === 'time') {
-    const { time } = moment;
+function until(point: LogPoint, end: string): Until {
+  if (point?.kind === 'time') {
+    const { time } = point;
     return ({ recordedAt, position }) => recordedAt <= time && comparePositions(position, end) <= 0;
   }
-  const last = moment?.position ?? end;
+  const last = point?.position ?? end;
   return ({ position }) => comparePositions(position, last) <= 0;
 }
 
@@ -127,4 +127,52 @@ async function gather(log: Log, payoutIds: readonly string[], from: string, with
     .filter((event) => !isFence(event) && within(event))
     .sort((a, b) => comparePositions(a.position, b.position));
   return { events, position: events.at(-1)?.position ?? from, read: all.length };
+}
+
+/** The figures of the API, and those of the events up to the checkpoint of its read model. */
+export interface ApiSays {
+  readonly position: string | null;
+  readonly figures: Figures | null;
+  readonly by_the_events: Figures;
+  readonly agrees: boolean;
+}
+
+/** The balance of a user at a point, and the payouts that make it up, in the order of their reports. */
+export interface BalanceAt {
+  readonly history: UserHistory;
+  readonly figures: Figures;
+  readonly payouts: readonly AccountPayout[];
+  /** Null when an earlier point was requested. */
+  readonly api: ApiSays | null;
+}
+
+/** Throws as {@link userHistory} does. */
+export async function balanceAt(
+  log: Log,
+  tables: Pick<AuditedPayouts, 'balanceOf'>,
+  id: string,
+  options: HistoryOptions,
+): Promise<BalanceAt> {
+  const userId = idOf('user', id);
+  // Before the log is read: what the read model has is then in the log.
+  const api = options.at === undefined ? await tables.balanceOf(userId) : null;
+  const history = await userHistory(log, userId, options);
+  const account = new Account();
+  const atCheckpoint = new Account();
+  for (const event of history.events) {
+    account.add(event);
+    if (api !== null && comparePositions(event.position, api.position) <= 0) atCheckpoint.add(event);
+  }
+  const byTheEvents = atCheckpoint.figures;
+  return {
+    history,
+    figures: account.figures,
+    payouts: [...account.payouts.values()],
+    api: api && { ...api, by_the_events: byTheEvents, agrees: isSame(api.figures, byTheEvents) },
+  };
+}
+
+/** A missing row equals a balance of 0. */
+function isSame(a: Figures | null, b: Figures): boolean {
+  return (a?.confirmed ?? '0') === b.confirmed && (a?.pending ?? '0') === b.pending;
 }

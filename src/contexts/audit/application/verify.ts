@@ -3,14 +3,11 @@ import type { Context } from '../../../platform/context.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { AuditedPayouts, PAYOUT_VIEWS } from '../../payouts/contract.js';
-import { BookedRows } from '../domain/booked-rows.js';
-import { Differences } from '../domain/differences.js';
-import type { Violation } from '../domain/violations.js';
+import { Differences, type Violation } from '../domain/findings.js';
 import type { AuditedTables } from '../store/audited-tables.js';
-import { LedgerCheck, type CheckedLedger, type LedgerReport } from './check-ledger.js';
+import { type CheckedLedger, LedgerCheck, type LedgerReport } from './check-ledger.js';
 import { LogAudit, type UnknownType } from './log-audit.js';
 import type { LogSource } from './log-source.js';
-import { compareBalances, comparePayouts } from './verify-books.js';
 
 /** What an audit found. Nothing is wrong when there are no violations, no differences and no faults of an export. */
 export interface AuditReport {
@@ -23,20 +20,20 @@ export interface AuditReport {
   /** Events up to there. */
   readonly events: number;
   readonly streams: number;
-  /** Events that were judged by the decisions of their aggregates. */
-  readonly judged: number;
-  /** Null where a part of a log cannot tell. */
+  /** Events that were verified by the decisions of their aggregates. */
+  readonly evaluated: number;
+  /** Null for a part of a log. */
   readonly books: BooksReport | null;
-  /** Payouts whose evidence was compared with what they say. */
+  /** Payouts whose evidence was verified. */
   readonly evidence: { readonly checked: number };
   /** Broken rules of the stream itself: the first of them, and how many. */
   readonly violations: readonly Violation[];
   readonly violation_count: number;
-  /** Null when there was no ledger to hold the log against. */
+  /** Null when there was no ledger to compare the log with. */
   readonly ledger: LedgerReport | null;
   /** Null when no read models were compared. */
   readonly read_models: ReadModelsReport | null;
-  /** Rows of the read models that say something else than the events; the first of them, and how many. */
+  /** Rows of the read models that differ from the events; the first of them, and how many. */
   readonly differences: readonly string[];
   readonly difference_count: number;
   /** Types that this version does not know and that an operator let pass. */
@@ -57,14 +54,14 @@ interface ReadModelsReport {
   readonly tables: readonly (Omit<TableComparison, 'first'> & { readonly table: string })[];
 }
 
-/** The read models as they stand, in one snapshot of the database. */
+/** The live read models, in one snapshot of the database. */
 export interface LiveTables {
   readonly tables: AuditedTables;
-  /** Of what is made once more, each up to where it stands. */
+  /** Of what is rebuilt, each up to its checkpoint. */
   readonly checks: readonly TableCheck[];
 }
 
-/** What an audit goes by. */
+/** Rules of an audit. */
 export interface Verification {
   readonly contexts: readonly Context[];
   /** Of USDC, where it is known. */
@@ -75,9 +72,9 @@ export interface Verification {
 }
 
 /**
- * Replays the log once and holds everything against it: histories against their own rules, payouts against books of the
- * audit's own, evidence against payouts, and, with `live`, every read model against what its projection makes of the
- * events up to where it stands. `tables`: or why no read model is compared. The service may run.
+ * Replays the log once and verifies histories against their rules, balances against money books, evidence against
+ * payouts, and every read model against a rebuild up to its checkpoint. `tables`: or why no read model is compared. The
+ * service may run.
  */
 export async function verify(
   source: LogSource,
@@ -88,9 +85,8 @@ export async function verify(
   const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
   const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
-  const rows = live === null ? null : new BookedRows();
-  const audit = new LogAudit({ contexts, booksEnd, extent, token }, rows);
-  const remade = new Remade(live?.checks ?? []);
+  const audit = new LogAudit({ contexts, booksEnd, extent, token });
+  const rebuilt = new RebuiltModels(live?.checks ?? []);
   let events = 0;
   let last: string | null = null;
   for await (const page of source.pages()) {
@@ -98,20 +94,19 @@ export async function verify(
       audit.add(event);
       if (comparePositions(event.position, booksEnd) <= 0) events += 1;
     }
-    await remade.add(page);
+    await rebuilt.add(page);
     await ledger?.see(page);
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }
-  audit.end();
   const differences = new Differences();
-  const readModels = live === null ? null : await compared(live.tables, remade, audit, rows!, differences);
+  const readModels = live === null ? null : await compared(live.tables, rebuilt, audit, differences);
   const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
   const unknown = [...audit.unknown.values()];
   const { violations, streams, histories, evidence } = audit;
   return {
     ...{ log_id: source.logId, read_to: last, read: streams.events },
-    ...{ position: booksEnd, events, streams: streams.count, judged: histories.judged },
+    ...{ position: booksEnd, events, streams: streams.count, evaluated: histories.evaluated },
     books: extent.wholeStreams ? booksOf(audit) : null,
     evidence: { checked: evidence.checked },
     ...{ violations: violations.first, violation_count: violations.count },
@@ -120,7 +115,7 @@ export async function verify(
     ...{ differences: differences.listed, difference_count: differences.count },
     let_pass: unknown.filter(({ type }) => allowed.has(type)),
     not_checked: [
-      ...remade.failures,
+      ...rebuilt.failures,
       ...unknown.filter(({ type }) => !allowed.has(type)).map(unknownTo),
       ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
       ...(typeof against === 'string' ? [against] : []),
@@ -129,10 +124,10 @@ export async function verify(
   };
 }
 const ACROSS_STREAMS =
-  'what stands across streams (balances, transfers, evidence, claims): a part of the log does not tell it';
+  'rules across streams (balances, transfers, evidence, claims): they need the whole log';
 
-/** Read models that are made once more. One that cannot be is left out, and said so. */
-class Remade {
+/** Read models that are rebuilt. One that cannot be is left out and reported. */
+class RebuiltModels {
   readonly failures: string[] = [];
   private checks: readonly TableCheck[];
 
@@ -141,25 +136,25 @@ class Remade {
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
-    for (const check of this.checks) await this.tried(check, () => check.add(page));
+    for (const check of this.checks) await this.attempt(check, () => check.add(page));
   }
 
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     const compared = new Map<string, TableComparison>();
     for (const check of this.checks) {
-      await this.tried(check, async () => {
+      await this.attempt(check, async () => {
         for (const [table, comparison] of await check.compare()) compared.set(table, comparison);
       });
     }
     return compared;
   }
 
-  private async tried(check: TableCheck, act: () => Promise<void>): Promise<void> {
+  private async attempt(check: TableCheck, act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
       this.failures.push(
-        `the read model ${check.name}: it cannot be made from the events (${(error as Error).message})`,
+        `the read model ${check.name}: it cannot be rebuilt from the events (${(error as Error).message})`,
       );
       this.checks = this.checks.filter((each) => each !== check);
     }
@@ -177,20 +172,40 @@ function unknownTo({ type, count, position }: UnknownType): string {
 
 async function compared(
   tables: AuditedTables,
-  remade: Remade,
+  rebuilt: RebuiltModels,
   audit: LogAudit,
-  rows: BookedRows,
   differences: Differences,
 ): Promise<ReadModelsReport> {
-  const payouts = new AuditedPayouts((sql, values) => tables.query(sql, values));
-  await comparePayouts(payouts, rows, differences);
-  await compareBalances(payouts, audit.books, differences);
-  const made: ReadModelsReport['tables'][number][] = [];
-  for (const [table, { rows: count, different, first }] of await remade.compare()) {
-    made.push({ table, rows: count, different });
+  await compareBalances(
+    new AuditedPayouts((sql, values) => tables.query(sql, values)),
+    audit.books,
+    differences,
+  );
+  const compared: ReadModelsReport['tables'][number][] = [];
+  for (const [table, { rows, different, first }] of await rebuilt.compare()) {
+    compared.push({ table, rows, different });
     differences.addAll(first, different);
   }
-  return { tables: made };
+  return { tables: compared };
+}
+
+async function compareBalances(
+  payouts: AuditedPayouts,
+  { balances }: LogAudit['books'],
+  differences: Differences,
+): Promise<void> {
+  const seen = new Set<string>();
+  await payouts.balances((row) => {
+    seen.add(row.user_id);
+    const balance = balances.get(row.user_id);
+    const same =
+      balance !== undefined &&
+      balance.merchantId === row.merchant_id &&
+      balance.confirmed === BigInt(row.confirmed) &&
+      balance.pending === BigInt(row.pending);
+    if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
+  });
+  for (const id of balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
 }
 
 function booksOf({ books }: LogAudit): BooksReport {

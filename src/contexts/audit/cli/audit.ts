@@ -6,7 +6,7 @@ import { exportProgram } from './export.js';
 import { proofProgram } from './proof.js';
 import { verifyProgram } from './verify.js';
 
-/** `npm run audit`: whoever trusts nobody's read model replays the events. Changes nothing. */
+/** `npm run audit`: replays the events instead of trusting the read models. */
 export function auditProgram(program: Command, operator: Operator): void {
   program.description('Proves the books.');
   balanceProgram(program, operator);

@@ -1,32 +1,33 @@
 import type { Command } from 'commander';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { balanceAt, type BalanceAt } from '../application/balance-at.js';
+import { balanceAt, type BalanceAt } from '../application/user-history.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
-import { MOMENT_FORMS } from '../domain/moment.js';
-import { progressOf } from './progress.js';
-import { columns, counted, time } from './text.js';
+import { POINT_FORMS } from '../domain/log-point.js';
+import { columns, counted, progressOf, time } from './output.js';
 
 /** Exit code when the API says something else than the events. */
 const EXIT_WRONG = 2;
 
-/** `npm run audit -- balance`: what a user had at a moment, from the events. Changes nothing. */
+/** `npm run audit -- balance`: what a user had at a point of the log, from the events. Changes nothing. */
 export function balanceProgram(program: Command, operator: Operator): void {
   program
     .command('balance')
-    .description('what a user had at a moment, from the events alone; without --at, beside what the API says')
+    .description(
+      'what a user had at a point of the log, from the events alone; without --at, compared with the API',
+    )
     .requiredOption('--user <id>', 'the user')
-    .option('--at <moment>', MOMENT_FORMS)
+    .option('--at <point>', POINT_FORMS)
     .option(
       '--quick',
-      'believe the read model which payouts the user has, and read only these; no scan of the log',
+      'let the read model say which payouts the user has, and read only these; no scan of the log',
     )
     .action(async ({ user, at, quick }: { user: string; at?: string; quick?: boolean }) => {
       const balance = await connected(operator, (database, store) => {
         const tables = new AuditedPayouts((sql, values) => database.query(sql, values));
         const payoutsOf = quick ? { payoutsOf: tables.payoutsOf.bind(tables) } : {};
-        const moment = at === undefined ? {} : { at };
-        const options = { ...moment, ...payoutsOf, now: new Date(), progress: progressOf() };
+        const point = at === undefined ? {} : { at };
+        const options = { ...point, ...payoutsOf, now: new Date(), progress: progressOf() };
         return balanceAt(store, tables, user, options);
       });
       const asJson = program.opts<{ json?: boolean }>().json === true;
@@ -51,7 +52,7 @@ function textOf({ history, figures, payouts, api }: BalanceAt, at?: string, quic
   );
   return [
     `user      ${userId}, of merchant ${merchantId}, created ${time(createdAt)} UTC`,
-    `moment    ${at ?? 'now'}: up to position ${position}, ${counted(read, 'event')} read${quick ? ', of the payouts that the read model names' : ''}`,
+    `at        ${at ?? 'now'}: up to position ${position}, ${counted(read, 'event')} read${quick ? ', of the payouts that the read model names' : ''}`,
     '',
     ...(rows.length === 0 ? ['no payouts'] : columns([head, ...rows], [1])),
     '',

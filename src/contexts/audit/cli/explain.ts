@@ -2,61 +2,60 @@ import type { Command } from 'commander';
 import { eventsOf, type CheckedTables } from '../../../platform/context.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { explainBalance } from '../application/explain/explain-balance.js';
-import { explainDelivery } from '../application/explain/explain-delivery.js';
-import { explainOrder } from '../application/explain/explain-order.js';
-import { explainPayout } from '../application/explain/explain-payout.js';
-import type { Explanation, Sources } from '../application/explain/explanation.js';
+import type { Database } from '../../../platform/postgres/database.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
 import { AuditedDeliveries } from '../../webhooks/contract.js';
-import type { Database } from '../../../platform/postgres/database.js';
-import { MOMENT_FORMS } from '../domain/moment.js';
-import { balanceText, explanationText } from './explain-text.js';
-import { progressOf } from './progress.js';
+import {
+  bareName,
+  type ExplainedBalance,
+  type ExplainedEvent,
+  type Explanation,
+  type Row,
+  type Sources,
+} from '../application/causes.js';
+import { explainDelivery } from '../application/explain-delivery.js';
+import { explainBalance, explainOrder, explainPayout } from '../application/explain.js';
+import { POINT_FORMS } from '../domain/log-point.js';
+import { columns, progressOf, time } from './output.js';
 
-/** `npm run audit -- explain ...`: what a figure is made of, and what caused each part of it. Changes nothing. */
+/** `npm run audit -- explain ...`: the events behind a figure, and the cause of each. Changes nothing. */
 export function explainProgram(program: Command, operator: Operator): void {
-  const explain = program.command('explain').description('what something is made of, and what caused it');
-  const say = <Told extends Explanation>(told: Told, text: (told: Told) => string): void => {
+  const explain = program.command('explain').description('the events behind something, and what caused them');
+  const print = async <Explained extends Explanation>(
+    explained: (sources: Sources) => Promise<Explained>,
+    text: (explained: Explained) => string,
+  ): Promise<void> => {
+    const explanation = await connected(operator, (database, log) =>
+      explained(sourcesOf(operator, database, log)),
+    );
     const asJson = program.opts<{ json?: boolean }>().json === true;
-    operator.print(asJson ? JSON.stringify(told, null, 2) : text(told));
+    operator.print(asJson ? JSON.stringify(explanation, null, 2) : text(explanation));
   };
-  const about = (
-    name: string,
-    what: string,
-    tell: (sources: Sources, id: string) => Promise<Explanation>,
-  ): void => {
+  for (const [name, what, explained] of [
+    ['payout', 'its events, its evidence, and its deliveries to the merchant', explainPayout],
+    ['order', 'its events', explainOrder],
+    ['delivery', 'its event, and each attempt', explainDelivery],
+  ] as const)
     explain
       .command(`${name} <id>`)
       .description(what)
-      .action(async (id: string) => {
-        const told = await connected(operator, (database, log) =>
-          tell(sourcesOf(operator, database, log), id),
-        );
-        say(told, explanationText);
-      });
-  };
-  about('payout', 'its events, its evidence, and how the merchant was told', explainPayout);
-  about('order', 'its events, quote, deposits and outcome', explainOrder);
-  about('delivery', 'the event that it tells, and each attempt', explainDelivery);
+      .action((id: string) => print((sources) => explained(sources, id), explanationText));
   explain
     .command('balance <user>')
     .description('every event that moved it')
-    .option('--at <moment>', MOMENT_FORMS)
-    .option('--quick', 'believe the read model which payouts the user has')
-    .action(async (user: string, { at, quick }: { at?: string; quick?: boolean }) => {
-      const told = await connected(operator, (database, log) => {
-        const sources = sourcesOf(operator, database, log);
-        const payoutsOf = (merchantId: string, userId: string) =>
-          sources.payouts.payoutsOf(merchantId, userId);
-        return explainBalance(sources, user, {
-          ...(at === undefined ? {} : { at }),
-          ...(quick ? { payoutsOf } : {}),
-          ...{ now: new Date(), progress: progressOf() },
-        });
-      });
-      say(told, balanceText);
-    });
+    .option('--at <point>', POINT_FORMS)
+    .option('--quick', 'let the read model say which payouts the user has')
+    .action((user: string, { at, quick }: { at?: string; quick?: boolean }) =>
+      print(
+        (sources) =>
+          explainBalance(sources, user, {
+            ...(at === undefined ? {} : { at }),
+            ...(quick ? { payoutsOf: sources.payouts.payoutsOf.bind(sources.payouts) } : {}),
+            ...{ now: new Date(), progress: progressOf() },
+          }),
+        balanceText,
+      ),
+    );
 }
 
 function sourcesOf({ contexts }: Operator, database: Database, log: Sources['log']): Sources {
@@ -67,4 +66,90 @@ function sourcesOf({ contexts }: Operator, database: Database, log: Sources['log
     deliveries: new AuditedDeliveries(query),
     sealed: new Map(contexts.flatMap(eventsOf).map(({ type, sealed }) => [type, new Set(sealed?.fields)])),
   };
+}
+
+function explanationText(explanation: Explanation): string {
+  const { what, figure, events, sections } = explanation;
+  return [
+    what,
+    ...rowLines(figure),
+    ...['', 'events (UTC)'],
+    ...(events.length === 0
+      ? ['  none in the log']
+      : events.flatMap((event) => eventLines(event, explanation))),
+    ...sections.flatMap(({ title, rows }) => ['', title, ...rowLines(rows)]),
+    ...causeChain(explanation),
+  ].join('\n');
+}
+
+/** One line per event, with the balance after it. */
+function balanceText({ what, figure, events, after }: ExplainedBalance): string {
+  const head = ['time (UTC)', 'position', 'event', 'payout', 'pending', 'confirmed', 'caused by'];
+  const lines = events.map(({ recorded_at: at, position, type, stream, cause }, place) => [
+    ...[time(at), position, bareName(type), stream.replace('payout-', '')],
+    ...[after[place]!.pending, after[place]!.confirmed],
+    cause.request_id === null ? `${cause.actor}${because(cause)}` : `${cause.actor}, ${cause.request_id}`,
+  ]);
+  return [
+    what,
+    ...rowLines(figure),
+    '',
+    ...(lines.length === 0
+      ? ['no payouts']
+      : [
+          ...columns([head, ...lines], [1, 4, 5]),
+          ...['', 'audit -- explain payout ID prints the evidence of each figure'],
+        ]),
+  ].join('\n');
+}
+
+function eventLines(
+  { position, recorded_at: at, type, says, cause }: ExplainedEvent,
+  { merchants }: Explanation,
+): string[] {
+  const { actor, request_id: request, merchant_id: merchant, key_id: key, traceparent } = cause;
+  const from =
+    cause.causation_id !== null && because(cause) === '' ? `, because of ${cause.causation_id}` : '';
+  const caller = [
+    `request ${request}`,
+    ...(merchant === null ? [] : [`merchant ${named(merchant, merchants)}`]),
+    ...(key === null ? [] : [`key ${key}`]),
+  ];
+  return [
+    `  ${time(at)}  position ${position}  ${bareName(type)}`,
+    ...says.map((line) => `    ${printable(line)}`),
+    `    by ${actor}${because(cause)}${from}`,
+    ...(request === null ? [] : [`       ${caller.join(', ')}`]),
+    ...(traceparent === null ? [] : [`       traceparent ${traceparent}`]),
+  ];
+}
+
+function because({ causing_position: position }: ExplainedEvent['cause']): string {
+  return position === null ? '' : `, because of position ${position}`;
+}
+
+/** From the last event back to the merchant's request. */
+function causeChain({ chain, events, merchants }: Explanation): string[] {
+  const links = chain.flatMap((position) => events.filter((event) => event.position === position));
+  if (links.length === 0) return [];
+  const lines = links.map(({ type, position, cause }) => [
+    ...[`${bareName(type)} at ${position}`, `by ${cause.actor}`],
+  ]);
+  const { request_id: request, merchant_id: merchant } = links.at(-1)!.cause;
+  if (request !== null)
+    lines.push([`request ${request}`, merchant === null ? '' : `of merchant ${named(merchant, merchants)}`]);
+  return ['', 'why', ...columns(lines).map((line, place) => `  ${place === 0 ? '  ' : '← '}${line}`)];
+}
+
+function named(id: string, merchants: Explanation['merchants']): string {
+  const name = merchants[id];
+  return name === undefined ? id : `${id} (${printable(name)})`;
+}
+
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}
+
+function rowLines(rows: readonly Row[]): string[] {
+  return columns(rows.map(([label, text]) => [label, printable(text)])).map((line) => `  ${line}`);
 }

@@ -4,21 +4,18 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { exportLines, exportTo, type Exported } from '../application/export.js';
-import { isWhole, type Asked, type Signed } from '../domain/manifest.js';
-import { MOMENT_FORMS, readMoment } from '../domain/moment.js';
+import { type Exported, exportLines, exportTo } from '../application/export.js';
+import { type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
+import { POINT_FORMS, readPoint } from '../domain/log-point.js';
 import { readKey, type SignedHead } from '../domain/signed-head.js';
-import { ExportFolder } from '../store/export-folder.js';
+import { ExportFolder, LineStream } from '../store/export-folder.js';
 import { Heads } from '../store/heads.js';
-import { LineStream } from '../store/line-stream.js';
 import { SigningKeys } from '../store/signing-keys.js';
-import { collectEarly } from './collect-early.js';
-import { progressOf } from './progress.js';
-import { counted } from './text.js';
+import { collectEarly, counted, progressOf } from './output.js';
 
 const HEADS_PER_PAGE = 1000;
 const PART_EVENTS = 100_000;
-const MOST_PART_EVENTS = 10_000_000;
+const MAX_PART_EVENTS = 10_000_000;
 
 interface Options {
   readonly out?: string;
@@ -28,7 +25,7 @@ interface Options {
   readonly partEvents?: string;
 }
 
-/** `npm run audit -- export`: the log as lines that anybody can check. Changes nothing. */
+/** `npm run audit -- export`: the log as lines that anyone can verify. Changes nothing. */
 export function exportProgram(program: Command, operator: Operator): void {
   program
     .command('export')
@@ -37,21 +34,21 @@ export function exportProgram(program: Command, operator: Operator): void {
     )
     .option(
       '--out <folder>',
-      'into parts with a manifest; the same command again goes on after the last whole part. Without it: the lines alone, to standard output',
+      'into parts with a manifest; the same command continues after the last whole part. Without it: the lines alone, to standard output',
     )
     .option('--merchant <id>', "only a merchant's")
-    .option('--from <moment>', `after this position, or from this time on. ${MOMENT_FORMS}`)
-    .option('--to <moment>', 'up to this position, or before this time')
+    .option('--from <point>', `after this position, or from this time on. ${POINT_FORMS}`)
+    .option('--to <point>', 'up to this position, or before this time')
     .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
     .action(async ({ out, ...options }: Options) => {
-      const asked = askedOf(options);
+      const scope = scopeOf(options);
       collectEarly(50);
       await connected(operator, async (database, store) => {
         const progress = progressOf();
         if (out === undefined) {
           const lines = new LineStream(process.stdout, 'standard output');
           const end = await store.head();
-          await exportLines(store, asked, { end, progress }, ({ text }) => lines.line(text));
+          await exportLines(store, scope, { end, progress }, ({ text }) => lines.line(text));
           return lines.end();
         }
         const folder = await ExportFolder.at(resolve(out));
@@ -60,7 +57,7 @@ export function exportProgram(program: Command, operator: Operator): void {
           signed_head: await newestHead(new Heads(database), size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),
         });
-        const exported = await exportTo(folder, store, asked, { progress, signed, now: new Date() });
+        const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
         const asJson = program.opts<{ json?: boolean }>().json === true;
         operator.print(asJson ? JSON.stringify(exported.manifest, null, 2) : describe(exported, folder.path));
       });
@@ -78,24 +75,29 @@ async function newestHead(heads: Heads, size: number): Promise<SignedHead | null
   }
 }
 
-function askedOf({ merchant, from, to, partEvents = String(PART_EVENTS) }: Omit<Options, 'out'>): Asked {
+function scopeOf({
+  merchant,
+  from,
+  to,
+  partEvents = String(PART_EVENTS),
+}: Omit<Options, 'out'>): ExportScope {
   if (merchant !== undefined && !isUuid(merchant)) throw DomainError.notFound('Merchant');
   const events = /^[0-9]{1,8}$/.test(partEvents) ? Number(partEvents) : 0;
-  if (events < 1 || events > MOST_PART_EVENTS)
-    throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MOST_PART_EVENTS}`);
+  if (events < 1 || events > MAX_PART_EVENTS)
+    throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MAX_PART_EVENTS}`);
   return {
     merchant: merchant?.toLowerCase() ?? null,
-    from: momentOf('--from', from),
-    to: momentOf('--to', to),
+    from: pointOf('--from', from),
+    to: pointOf('--to', to),
     part_events: events,
   };
 }
 
-function momentOf(option: string, text: string | undefined): string | null {
+function pointOf(option: string, text: string | undefined): string | null {
   if (text === undefined) return null;
-  const moment = readMoment(text);
-  if (moment === null) throw new DomainError('bad_request', `${option} must be ${MOMENT_FORMS}`);
-  return moment.kind === 'position' ? moment.position : moment.time.toISOString();
+  const point = readPoint(text);
+  if (point === null) throw new DomainError('bad_request', `${option} must be ${POINT_FORMS}`);
+  return point.kind === 'position' ? point.position : point.time.toISOString();
 }
 
 function describe({ manifest, resumed }: Exported, path: string): string {

@@ -8,12 +8,12 @@ import { operate, type Operator } from '../../../platform/operator/operator.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import type { ledgerAtHand } from '../application/checked-ledger.js';
-import { LedgerKeys } from '../application/ledger-keys.js';
-import { keyOfPem, pemOf } from '../application/signatures.js';
+import { keyOfPem, LedgerKeys, pemOf } from '../application/ledger-keys.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
+import { LedgerStart } from '../application/ledger-follower.js';
 
 const PAGE = 2000;
 
@@ -48,7 +48,7 @@ export function ledgerProgram(program: Command, operator: Operator): void {
         if (asJson()) operator.print(JSON.stringify(keys, null, 2));
         else
           operator.print(
-            newest === undefined ? 'There is no key yet: the ledger has not begun.' : shown(newest),
+            newest === undefined ? 'There is no key yet: the ledger has not begun.' : described(newest),
           );
       }),
     );
@@ -57,8 +57,8 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     .description('sign with a new key from now on, which the present one signs')
     .action(
       operate(operator, async (context) => {
-        const made = readKey(await context.get(LedgerKeys, { strict: false }).rotate());
-        return { text: shown(made), json: made };
+        const key = readKey(await context.get(LedgerKeys, { strict: false }).rotate());
+        return { text: described(key), json: key };
       }),
     );
 }
@@ -73,8 +73,8 @@ export function storedLedger(database: Database): Parameters<typeof ledgerAtHand
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }
 
-function shown(key: SigningKey): string {
-  return `${key.key_id}, made at ${key.made_at}\n${pemOf(key).trimEnd()}`;
+function described(key: SigningKey): string {
+  return `${key.key_id}, created at ${key.made_at}\n${pemOf(key).trimEnd()}`;
 }
 
 /** Heads of a file, one in a line of JSON. Throws ConfigError where it holds none. */
@@ -109,4 +109,21 @@ async function fileOf(path: string): Promise<string> {
   } catch (error) {
     throw new ConfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
+}
+
+const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
+
+/** `npm run audit -- begin`: the only way to a new ledger of a log that has events. */
+export function beginProgram(program: Command, operator: Operator): void {
+  program
+    .command('begin')
+    .description(
+      'after a ledger was lost or changed: delete its leaves and heads, and rebuild it from the first event',
+    )
+    .action(
+      operate(operator, async (context) => {
+        await context.get(LedgerStart, { strict: false }).again();
+        return { text: BEGUN, json: { begun: true } };
+      }),
+    );
 }

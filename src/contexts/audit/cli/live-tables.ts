@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import {
   CONTEXTS,
   knownEvents,
@@ -14,12 +15,12 @@ import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { isReadModel, ReadModelCheck } from '../../../platform/projections/read-model-check.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import type { Brought } from '../application/checked-ledger.js';
-import { CatalogueCheck } from '../application/verify-catalogue.js';
-import { PersonalKeysCheck } from '../application/verify-personal-keys.js';
+import { CatalogueCheck } from '../store/catalogue.js';
+import { PersonalKeysCheck } from '../application/personal-keys-check.js';
 import type { LiveTables } from '../application/verify.js';
 import { AuditedTables } from '../store/audited-tables.js';
 
-/** Hands `act` every read model as it stands, in one snapshot, beside empty tables to make it in once more. */
+/** Passes to `act` every live read model, in one snapshot, and a check that rebuilds it. */
 export async function liveTables<T>(
   database: Database,
   {
@@ -52,9 +53,11 @@ export async function liveTables<T>(
       }
       for (const model of models) {
         const position = await positionOf(model.name);
-        checks.push(
-          await ReadModelCheck.begin(database, codec, model, { snapshot: tables.snapshot, position }),
-        );
+        const open = async (tx: PoolClient): Promise<string | null> => {
+          await tx.query(`set transaction snapshot '${tables.snapshot}'`);
+          return position;
+        };
+        checks.push(await ReadModelCheck.begin(database, codec, model, open));
       }
       const rules = { contexts, position: furthest, now: new Date() };
       const keys = new PersonalKeysCheck(tables, sealer, rules);
@@ -66,14 +69,14 @@ export async function liveTables<T>(
   });
 }
 
-/** No read model holds personal data (ADR 127): it is the same for whoever has no keys, and after a user was erased. */
+/** No read model holds personal data (ADR 127): it is the same without keys, and after a user was erased. */
 function sealedCodec(contexts: readonly Context[]): EventCodec {
   const events = new EventRegistry();
   events.register(knownEvents(contexts));
   return new EventCodec(events, { obtain: async () => null, find: async () => new Map() });
 }
 
-/** Projections take nothing of the running service; what else subscribes is not asked to. */
+/** Projections need nothing of the running service, and other subscriptions are not called. */
 function tablesOf(contexts: readonly Context[]): readonly DerivedTables[] {
   const get = ((token) => (token === CONTEXTS ? contexts : {})) as Get;
   const readModels = contexts.flatMap(({ subscriptions }) => subscriptions?.(get) ?? []).filter(isReadModel);

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { HeadTrust } from '../application/head-trust.js';
-import { pathOver } from '../application/proof-path.js';
+import { HeadTrust } from '../application/head-checks.js';
+import { pathOver } from '../application/payout-proofs.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
 import type { SignedHead } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { headsOf, storedLedger } from './ledger.js';
-import { EXIT_WRONG } from './outcome.js';
+import { EXIT_WRONG } from './output.js';
 
 interface Proof {
   readonly consistency: {
@@ -64,7 +64,7 @@ async function prove(
   }));
   const hashes = path.map((hash) => Buffer.from(hash, 'hex'));
   const distrust = [earlier, later].flatMap((head) => {
-    const why = trust.judge(head);
+    const why = trust.verify(head);
     return why === null ? [] : [`the head over ${head.size} events is not to be trusted: ${why}`];
   });
   const fault =

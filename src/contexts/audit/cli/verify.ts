@@ -5,31 +5,27 @@ import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { storeSource } from '../application/log-source.js';
-import { isWrong, verify, type AuditReport, type Verification } from '../application/verify.js';
+import { exportSource, storeSource } from '../application/log-source.js';
+import { type AuditReport, isWrong, type Verification, verify } from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
-import { exportedLedger, ledgerAtHand, type Brought } from '../application/checked-ledger.js';
-import { describeFindings, isOfEvents } from '../domain/ledger-findings.js';
-import { exportSource } from '../application/export-source.js';
+import { type Brought, exportedLedger, ledgerAtHand } from '../application/checked-ledger.js';
+import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
-import { collectEarly } from './collect-early.js';
+import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, progressOf } from './output.js';
 import { liveTables } from './live-tables.js';
 import { headsOf, publicKeyOf, sealerOf, storedLedger } from './ledger.js';
-import { EXIT_INCOMPLETE, EXIT_WRONG } from './outcome.js';
-import { progressOf } from './progress.js';
-import { counted } from './text.js';
 
 const UNPINNED =
   'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
 const UNOPENED = 'whether each personal key is the one of its person: that takes the MASTER_KEY';
 const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
-/** Of read models that are made once more, and of those who read the log and the tables. */
+/** Of rebuilt read models, and of the readers of log and tables. */
 const CONNECTIONS = 16;
 
-/** `npm run audit -- verify`: replays every event and holds everything against it. Changes nothing. */
+/** `npm run audit -- verify`: replays every event and verifies everything against it. Changes nothing. */
 export function verifyProgram(program: Command, operator: Operator): void {
   program
     .command('verify')
@@ -135,7 +131,7 @@ async function verifyConnected(
       const why = exported === null ? null : unfit(exported, logId);
       const sealer = await sealerOf(config, database);
       const exportedHead = why === null ? (exported?.manifest?.signed_head ?? null) : null;
-      // Before the log is read: what the ledger tells of is then in it.
+      // Before the log is read: every event of the ledger is then in it.
       const stored = await ledgerAtHand(storedLedger(database), logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         ...{ key, sealer },
@@ -147,10 +143,10 @@ async function verifyConnected(
       const rules = { ...rest, token: config.usdcAddress, ledger };
       if (why !== null) return verify(read, why, rules);
       return liveTables(database, { ...operator, sealer }, async (live) => {
-        // Its end is read after the snapshot of the tables: where they stand is then in it.
+        // Its end is read after the snapshot of the tables: it includes their checkpoints.
         const log = exported === null ? await storeSource(store) : read;
         const isBehind = comparePositions(log.end, live.furthest) < 0;
-        return verify(log, isBehind ? 'the export ends before the place where they stand' : live, rules);
+        return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
       });
     },
     CONNECTIONS,
@@ -172,7 +168,7 @@ function describe(report: Said): string {
   const { books, evidence, read_models: readModels } = report;
   const lines = [
     `${counted(report.read, 'event')} replayed, up to position ${report.read_to ?? 'none'}`,
-    `histories ${counted(report.streams, 'stream')}, ${report.judged} events judged by the decisions behind them`,
+    `histories ${counted(report.streams, 'stream')}, ${report.evaluated} events verified by their decisions`,
   ];
   if (books !== null) {
     const { payouts } = books;
@@ -197,7 +193,7 @@ function describe(report: Said): string {
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
   );
-  // What stands in a row cannot look like a line of this.
+  // The content of a row cannot imitate a line of the report.
   return lines.map(inOneLine).join('\n');
 }
 
@@ -214,7 +210,7 @@ function described({ violations, differences, ...report }: Said): readonly strin
 
 function ledgerLine({ events, unsigned, heads, proven }: LedgerReport): string {
   const until = proven === null ? 'no head covers them' : `signed up to the first ${proven.size}`;
-  return `${counted(events, 'event')} held against it and ${counted(heads, 'signed head')}: ${until}, ${unsigned} under none`;
+  return `${counted(events, 'event')} compared with it and ${counted(heads, 'signed head')}: ${until}, ${unsigned} under none`;
 }
 
 function verdict(report: Said): string {
@@ -225,7 +221,7 @@ function verdict(report: Said): string {
     return `NOT in order: ${faults}${changes}${report.violation_count} broken rules, ${report.difference_count} differences`;
   }
   if (report.read_models !== null) return 'in order: the read models equal the replay, and no rule is broken';
-  return 'in order: no rule is broken; read models were not asked';
+  return 'in order: no rule is broken; read models were not compared';
 }
 
 function usdc(minor: string): string {

@@ -1,7 +1,7 @@
 import type { Figures } from '../../payouts/contract.js';
 import { fromMinorUnits, isAmount, toMinorUnits } from '../../../kernel/money.js';
 
-/** An event of a payout, and when the log took it. */
+/** An event of a payout, and when it was recorded. */
 export interface AccountEvent {
   readonly position: string;
   readonly recordedAt: Date;
@@ -9,7 +9,7 @@ export interface AccountEvent {
   readonly data: object;
 }
 
-/** A payout as it stood at the moment. Times are those of the log. */
+/** A payout at a point of the log. Times are those of the log. */
 export interface AccountPayout {
   readonly id: string;
   readonly amount: string;
@@ -18,7 +18,7 @@ export interface AccountPayout {
   endedAt: Date | null;
 }
 
-/** What the payouts of one user add up to, kept from their events alone and by code of its own. */
+/** The balance of one user, from the events alone and by code that no projection shares. */
 export class Account {
   readonly payouts = new Map<string, AccountPayout>();
   private confirmed = 0n;

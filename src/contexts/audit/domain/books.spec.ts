@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Books, responseOf, STATUS_NUMBERS, type BookedPayout } from './books.js';
-import { Violations } from './violations.js';
+import { Books } from './books.js';
+import { Violations } from './findings.js';
 
 const user = { user_id: 'u', merchant_id: 'm' };
 const [START, END] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
@@ -17,7 +17,7 @@ const facts = {
 const claimed = (id = 'p', logIndex = 0) =>
   [`transfer-31337_0xab_${logIndex}`, 'claim.taken.v1', { owner: `payout-${id}` }] as const;
 const created = ['user-u', 'user.created.v1', user] as const;
-const leaving = ['user-u', 'user.deactivation_started.v1', user] as const;
+const deactivating = ['user-u', 'user.deactivation_started.v1', user] as const;
 const left = ['user-u', 'user.deactivated.v1', user] as const;
 const reported = (id = 'p', amount = '12.50') =>
   [
@@ -46,7 +46,7 @@ const outcome = (over: object) => {
 type Recorded = readonly [stream: string, type: string, data: object];
 
 function booksOf(...events: readonly Recorded[]): Books {
-  const books = new Books(new Violations(), (payout) => ended.push(payout));
+  const books = new Books(new Violations());
   events.forEach(([stream, type, data], place) => {
     books.add({ position: String(place + 1), stream, revision: 0, type, data });
   });
@@ -55,8 +55,6 @@ function booksOf(...events: readonly Recorded[]): Books {
 
 const rules = (books: Books): string[] => books.violations.first.map(({ rule }) => rule);
 
-const ended: BookedPayout[] = [];
-
 describe('the books', () => {
   it('add up pending and confirmed payouts of a user', () => {
     const books = booksOf(created, reported('p'), reported('q', '7.5'), claimed(), received('p'));
@@ -64,12 +62,12 @@ describe('the books', () => {
       merchantId: 'm',
       confirmed: 12_500_000n,
       pending: 7_500_000n,
-      isLeaving: false,
+      isDeactivating: false,
     });
     expect(rules(books)).toEqual([]);
   });
 
-  it('count payouts by status, and keep all of one that has no outcome', () => {
+  it('count payouts by status', () => {
     const books = booksOf(
       created,
       reported('p'),
@@ -80,27 +78,11 @@ describe('the books', () => {
       received(),
     );
     expect(books.counts).toEqual({ pending: 1, received: 1, expired: 1 });
-    expect([...books.open.values()]).toEqual([
-      {
-        ...{ id: 'r', merchantId: 'm', userId: 'u', amount: '12.50', amountMinor: 12_500_000n },
-        ...{ transactionHash: '0xAB', customMetadata: '{}', createdAt: START, expiresAt: END },
-        ...{ reportedAt: '4', status: 'pending', reason: null },
-      },
-    ]);
-  });
-
-  it('give the response of a payout byte for byte', () => {
-    const [payout] = booksOf(created, reported()).open.values();
-    expect(responseOf(payout!)).toBe(
-      '{"id":"p","user_id":"u","amount":"12.50","currency_code":"USDC","status":"pending",' +
-        `"transaction_hash":"0xAB","reason":null,"custom_metadata":{},"created_at":"${START}"}`,
-    );
-    expect(STATUS_NUMBERS).toEqual({ pending: 0, received: 1, expired: 2 });
   });
 
   it.each<[string, readonly Recorded[]]>([
-    ['a deactivation that starts with a payout pending', [created, reported(), leaving]],
-    ['a deactivation once payouts are expired', [created, reported(), leaving, expired(), left]],
+    ['a deactivation that starts with a payout pending', [created, reported(), deactivating]],
+    ['a deactivation once payouts are expired', [created, reported(), deactivating, expired(), left]],
     ['a deactivation of a user who was never created', [left]],
     ['a payout of the least amount', [created, reported('p', '0.000001')]],
     ['a payout of 10,000 USDC', [created, reported('p', '10000')]],
@@ -110,7 +92,7 @@ describe('the books', () => {
     expect(rules(booksOf(...events))).toEqual([]);
   });
 
-  it('take the claim of a transfer from no other stream', () => {
+  it('accept the claim of a transfer from its own stream alone', () => {
     const [, type, data] = claimed();
     expect(rules(booksOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
       /holds the claim/,
@@ -126,11 +108,10 @@ describe('the books', () => {
     expect(rules(again)).toEqual(['user u is created once']);
   });
 
-  it('take an expired payout off what is pending and keep its reason', () => {
+  it('subtract an expired payout of 12.50 USDC from the pending amount', () => {
     const books = booksOf(created, reported(), expired());
     expect(books.balances.get('u')).toMatchObject({ confirmed: 0n, pending: 0n });
-    expect(ended.at(-1)).toMatchObject({ id: 'p', status: 'expired', reason: 'r' });
-    expect(books.open.size).toBe(0);
+    expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
   });
 
   it.each<[string, readonly Recorded[], RegExp]>([
@@ -172,12 +153,16 @@ describe('the books', () => {
     ],
     ['a payout of nothing', [created, reported('p', '0')], /in bounds/],
     ['a payout of what is no amount', [created, reported('p', '1,5')], /in bounds/],
-    ['a payout to a user who has left', [created, left, reported()], /not being deactivated/],
-    ['a payout to a user of nobody', [reported()], /user of its merchant/],
+    ['a payout to a deactivated user', [created, left, reported()], /not being deactivated/],
+    ['a payout to an unknown user', [reported()], /user of its merchant/],
     ['an amount out of bounds', [created, reported('p', '10000.000001')], /in bounds/],
     ['a second report', [created, reported(), reported()], /reported once/],
-    ['a payout to a user who leaves', [created, leaving, reported()], /not being deactivated/],
-    ['a user who leaves too early', [created, reported(), left], /once no payout is pending/],
+    [
+      'a payout to a user whose deactivation started',
+      [created, deactivating, reported()],
+      /not being deactivated/,
+    ],
+    ['a user who is deactivated too early', [created, reported(), left], /once no payout is pending/],
   ])('note %s', (_name, events, rule) => {
     expect(rules(booksOf(...events)).join()).toMatch(rule);
   });

@@ -1,13 +1,13 @@
-import { toMinorUnits, isAmount } from '../../../kernel/money.js';
-import type { PayoutEvent } from '../../payouts/contract.js';
+import { isAmount, toMinorUnits } from '../../../kernel/money.js';
+import type { PayoutEvent, PayoutReceived } from '../../payouts/contract.js';
 import type { UserCreated } from '../../users/contract.js';
 import { NameTable } from '../../../kernel/name-table.js';
-import { Violations } from './violations.js';
+import { Violations } from './findings.js';
 
-/** Most a payout may be (contract.md 9.3), in minor units. */
-const MOST_MINOR = 10_000_000_000n;
+/** Of a payout (contract.md 9.3), in minor units. */
+const MAX_MINOR = 10_000_000_000n;
 
-/** An event as auditors read it: where it stands, and what it says. */
+/** An event as auditors read it. */
 export interface BookedEvent {
   readonly position: string;
   readonly stream: string;
@@ -16,8 +16,8 @@ export interface BookedEvent {
   readonly data: object;
 }
 
-/** One payout as the events tell it. */
-export interface BookedPayout {
+/** A payout without an outcome. */
+interface OpenPayout {
   readonly id: string;
   readonly merchantId: string;
   readonly userId: string;
@@ -25,30 +25,8 @@ export interface BookedPayout {
   readonly amountMinor: bigint;
   readonly transactionHash: string;
   readonly customMetadata: string;
-  readonly createdAt: string;
   readonly expiresAt: string;
-  /** Position of the report. */
-  readonly reportedAt: string;
-  readonly status: 'pending' | 'received' | 'expired';
-  readonly reason: string | null;
 }
-
-/** The response that the API gives for a payout, byte for byte (contract.md 9). */
-export function responseOf(payout: BookedPayout): string {
-  const fields = [
-    ['id', payout.id],
-    ['user_id', payout.userId],
-    ['amount', payout.amount],
-    ['currency_code', 'USDC'],
-    ['status', payout.status],
-    ['transaction_hash', payout.transactionHash],
-    ['reason', payout.reason],
-  ].map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
-  return `{${fields.join(',')},"custom_metadata":${payout.customMetadata},"created_at":"${payout.createdAt}"}`;
-}
-
-/** How `payouts.payouts.status` stands for the words of the API. */
-export const STATUS_NUMBERS = { pending: 0, received: 1, expired: 2 } as const;
 
 /** What a user's payouts add up to, in minor units. */
 export interface BookedBalance {
@@ -56,29 +34,25 @@ export interface BookedBalance {
   confirmed: bigint;
   pending: bigint;
   /** From the start of its user's deactivation on. */
-  isLeaving: boolean;
+  isDeactivating: boolean;
 }
 
 /**
- * The books, kept from the events alone and by code of their own: what the read models are held against. Rules are
- * checked event by event; a broken one is noted and the fold goes on. Payouts are kept until they end; of those that did,
- * some 20 bytes each.
+ * Money books, from the events alone and by code that no projection shares: balances are compared with them. Rules are
+ * checked event by event; a broken one is noted and the fold continues. Memory: open payouts, and some 20 bytes for each
+ * of the others.
  */
 export class Books {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
   /** Without an outcome, by their ids. */
-  readonly open = new Map<string, BookedPayout>();
+  private readonly open = new Map<string, OpenPayout>();
+  private readonly payouts = new NameTable();
   private readonly usedTransfers = new NameTable();
-  /** Claims on transfers, each with the stream that took it. */
+  /** Claims on transfers, each with the stream that holds it. */
   private readonly claims = new NameTable();
 
-  /** `ended` hears of each payout once it has its outcome. `payouts`: names of all, which others may share. */
-  constructor(
-    readonly violations = new Violations(),
-    private readonly ended: (payout: BookedPayout) => void = () => undefined,
-    private readonly payouts = new NameTable(),
-  ) {}
+  constructor(readonly violations = new Violations()) {}
 
   add(event: BookedEvent): void {
     switch (event.type) {
@@ -102,14 +76,14 @@ export class Books {
   private openAccount(data: UserCreated['data'], position: string): void {
     if (this.balances.has(data.user_id)) return this.note(position, `user ${data.user_id} is created once`);
     const { merchant_id: merchantId } = data;
-    this.balances.set(data.user_id, { merchantId, confirmed: 0n, pending: 0n, isLeaving: false });
+    this.balances.set(data.user_id, { merchantId, confirmed: 0n, pending: 0n, isDeactivating: false });
   }
 
   private leave({ type, data, position }: BookedEvent): void {
     const { user_id: id } = data as { user_id: string };
     const balance = this.balances.get(id);
     if (balance === undefined) return;
-    balance.isLeaving = true;
+    balance.isDeactivating = true;
     if (type === 'user.deactivated.v1' && balance.pending !== 0n)
       this.note(position, `user ${id} is deactivated once no payout is pending`);
   }
@@ -137,7 +111,7 @@ export class Books {
     if (event.type === 'payout.expired.v1') {
       if (Date.parse(event.data.expired_at) < Date.parse(payout.expiresAt))
         this.note(position, `payout ${payout.id} expires after its window`);
-      return this.end({ ...payout, status: 'expired', reason: event.data.reason });
+      return this.end(payout, 'expired');
     }
     const log = `${event.data.chain_id}_${data.transaction_hash.trim().toLowerCase()}_${event.data.log_index}`;
     if (this.usedTransfers.has(log))
@@ -145,19 +119,18 @@ export class Books {
     this.usedTransfers.add(log);
     if (!this.claims.has(`transfer-${log} payout-${payout.id}`))
       this.note(position, `payout ${payout.id} holds the claim of its transfer ${log}`);
-    this.end({ ...payout, status: 'received' });
+    this.end(payout, 'received');
   }
 
-  private end(payout: BookedPayout & { readonly status: 'received' | 'expired' }): void {
+  private end(payout: OpenPayout, status: 'received' | 'expired'): void {
     const balance = this.balances.get(payout.userId);
     if (balance !== undefined) {
       balance.pending -= payout.amountMinor;
-      if (payout.status === 'received') balance.confirmed += payout.amountMinor;
+      if (status === 'received') balance.confirmed += payout.amountMinor;
     }
     this.open.delete(payout.id);
     this.counts.pending -= 1;
-    this.counts[payout.status] += 1;
-    this.ended(payout);
+    this.counts[status] += 1;
   }
 
   private report(data: Extract<PayoutEvent, { type: 'payout.reported.v1' }>['data'], position: string): void {
@@ -165,12 +138,12 @@ export class Books {
     if (this.payouts.has(id)) return this.note(position, `payout ${id} is reported once`);
     this.payouts.add(id);
     const amountMinor = isAmount(data.amount) ? toMinorUnits(data.amount) : 0n;
-    if (amountMinor <= 0n || amountMinor > MOST_MINOR)
+    if (amountMinor <= 0n || amountMinor > MAX_MINOR)
       this.note(position, `payout ${id} has an amount in bounds`);
     const balance = this.balances.get(data.user_id);
     if (balance?.merchantId !== data.merchant_id)
       this.note(position, `payout ${id} is to a user of its merchant`);
-    if (balance?.isLeaving === true)
+    if (balance?.isDeactivating === true)
       this.note(position, `payout ${id} is to a user who is not being deactivated`);
     if (balance !== undefined) balance.pending += amountMinor;
     this.counts.pending += 1;
@@ -182,15 +155,45 @@ export class Books {
       amountMinor,
       transactionHash: data.transaction_hash,
       customMetadata: data.custom_metadata,
-      createdAt: data.created_at,
       expiresAt: data.expires_at,
-      reportedAt: position,
-      status: 'pending',
-      reason: null,
     });
   }
 
   private note(position: string, rule: string): void {
     this.violations.add({ position, rule });
+  }
+}
+
+/** Whether what a payout was received for is what it is: the amount, to its user's wallet, of the token. */
+export class EvidenceBooks {
+  /** Payouts whose evidence was checked. */
+  checked = 0;
+  private readonly wallets = new Map<string, string>();
+
+  /** `token`: of USDC, where it is known. */
+  constructor(
+    private readonly violations: Violations,
+    private readonly token: string | null,
+  ) {}
+
+  add({ type, data, position }: BookedEvent): void {
+    if (type === 'onboarding.wallet_provisioned.v1' || type === 'user.activated.v1') {
+      const { user_id: user, issuer_wallet_address: wallet } = data as Record<string, string>;
+      this.wallets.set(user!, wallet!.toLowerCase());
+    } else if (type === 'payout.received.v2') this.check(data as PayoutReceived['data'], position);
+  }
+
+  private check(data: PayoutReceived['data'], position: string): void {
+    this.checked += 1;
+    const { payout_id: id, amount, value, to, token, confirmations } = data;
+    const note = (rule: string): void => this.violations.add({ position, rule: `payout ${id}: ${rule}` });
+    if (!isAmount(amount) || toMinorUnits(amount).toString() !== value)
+      note(`its evidence is a transfer of its amount, and not of ${value} minor units for ${amount}`);
+    const wallet = this.wallets.get(data.user_id);
+    if (to !== wallet)
+      note(`its evidence is a transfer to its user's wallet ${wallet ?? '(none)'}, and not to ${to}`);
+    if (this.token !== null && token !== this.token.toLowerCase())
+      note(`its evidence is a transfer of the token ${this.token.toLowerCase()}, and not of ${token}`);
+    if (!(confirmations >= 1)) note('its evidence has confirmations');
   }
 }

@@ -9,7 +9,7 @@ const CLOSE = 0x7d;
 /** `"`, `\`, b, f, n, r, t: the escapes that canonical texts have too. */
 const ESCAPED = new Set([0x22, 0x5c, 0x62, 0x66, 0x6e, 0x72, 0x74]);
 /** Integers of so many digits are written in one way alone. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 const LITERALS = ['null', 'true', 'false', '[]'];
 
 /**
@@ -81,7 +81,7 @@ function endOfInteger(text: string, digits: number, from: number): number {
   let at = digits;
   while (isDigit(text.charCodeAt(at))) at += 1;
   const isZero = text.charCodeAt(digits) === ZERO;
-  const isOne = isZero ? at === from + 1 : at > digits && at - digits <= MOST_DIGITS;
+  const isOne = isZero ? at === from + 1 : at > digits && at - digits <= MAX_DIGITS;
   return isOne ? at : -1;
 }
 

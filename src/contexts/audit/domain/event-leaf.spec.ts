@@ -38,7 +38,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('is the same for the same value, whatever the order of members, and says the same value', () => {
+  it('is the same for the same value in any order of members, and parses to it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);

@@ -57,45 +57,14 @@ function canonicalOf(stored: string | undefined): string | null {
  * that JSON cannot hold: `1e999` would be written as null is.
  */
 export function canonicalJson(value: unknown): string {
-  // One call for the whole text costs a quarter of one for each member.
-  const copy = inOrder(value);
-  return copy === UNORDERED ? memberByMember(value) : JSON.stringify(copy);
-}
-
-const UNORDERED = Symbol('unordered');
-/** Objects keep members whose names begin so in an order of their own, or not as members. */
-const ODD_NAME = /^[0-9]|^__proto__$/;
-
-/** The value with the members of its objects in order; {@link UNORDERED} where no object can be. */
-function inOrder(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number is too large');
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) {
-    const copies = value.map(inOrder);
-    return copies.includes(UNORDERED) ? UNORDERED : copies;
-  }
-  const members = value as Readonly<Record<string, unknown>>;
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(members).sort()) {
-    if (ODD_NAME.test(name)) return UNORDERED;
-    const member = inOrder(members[name]);
-    if (member === UNORDERED) return UNORDERED;
-    copy[name] = member;
-  }
-  return copy;
-}
-
-function memberByMember(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(memberByMember).join(',')}]`;
-  const members = value as Readonly<Record<string, unknown>>;
-  let text = '';
-  for (const name of Object.keys(members).sort()) {
-    const member = members[name];
-    if (member === undefined) continue;
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${memberByMember(member)}`;
-  }
-  return `{${text}}`;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
 }
 
 /** SHA-256 over 0x00 and `text` as UTF-8: the leaf of RFC 9162. `text` is the canonical JSON of an {@link EventLeaf}. */
@@ -106,4 +75,45 @@ export function leafHash(text: string): Buffer {
 /** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
 export function hashOfEvent(event: StoredEvent): Buffer {
   return leafHash(leafText(event));
+}
+
+/** A line of an export: the canonical JSON of an event with its leaf hash as one member more, the last one. */
+export interface ExportLine {
+  /** Without the line break. */
+  readonly text: string;
+  readonly leaf: Buffer;
+}
+
+/** What the leaf adds to the canonical text, which ends with a brace. */
+const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
+const LEAF_LENGTH = 75;
+
+/** Throws SyntaxError where the store holds no JSON. */
+export function exportLine(event: StoredEvent): ExportLine {
+  const text = leafText(event);
+  const leaf = leafHash(text);
+  return { text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
+}
+
+/** An event of an export, and its leaf in the tree. */
+export interface ExportedEvent extends StoredEvent {
+  readonly leaf: Buffer;
+}
+
+/** The event of a line, or why it is none: cut, not JSON, or not what its leaf hash says. */
+export function readLine(line: string): ExportedEvent | string {
+  const found = LEAF.exec(line.slice(-LEAF_LENGTH));
+  if (found === null) return 'is cut, or no line of an export';
+  const text = `${line.slice(0, -LEAF_LENGTH)}}`;
+  const leaf = leafHash(text);
+  if (leaf.toString('hex') !== found[1]) return 'does not have its leaf hash: it was changed';
+  try {
+    const { recorded_at, ...event } = JSON.parse(text) as EventLeaf;
+    const recordedAt = new Date(recorded_at);
+    if (typeof event.position === 'string' && !Number.isNaN(recordedAt.getTime()))
+      return { ...event, recordedAt, leaf };
+  } catch {
+    // Below.
+  }
+  return 'is no event';
 }

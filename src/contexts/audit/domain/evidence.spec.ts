@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { EvidenceBooks } from './evidence.js';
-import { Violations } from './violations.js';
+import { EvidenceBooks } from './books.js';
+import { Violations } from './findings.js';
 
 type Recorded = readonly [type: string, data: object];
 

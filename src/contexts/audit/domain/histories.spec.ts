@@ -1,29 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
 import type { BookedEvent } from './books.js';
-import { Differences } from './differences.js';
-import { Histories } from './histories.js';
-import { Violations } from './violations.js';
+import { Differences, Violations } from './findings.js';
+import { Histories } from './streams.js';
 
-const made = (stream: string, type = 'thing.made.v1'): BookedEvent => ({
+const created = (stream: string, type = 'thing.created.v1'): BookedEvent => ({
   ...{ position: '7', stream, revision: 0, type, data: {} },
 });
 
 describe('the histories of a log', () => {
-  it('are each judged by the rules of their category, whatever the order of their streams', () => {
+  it('are verified by the rules of their category, in any order of their streams', () => {
     const violations = new Violations();
-    const histories = new Histories([onlyOnce('thing', 'thing.made.v1').rules], violations);
-    histories.add(made('thing-a'), 3);
-    histories.add(made('thing-b-c'), 1);
-    histories.add(made('thing-b-c', 'claim.owner_abandoned.v1'), 1);
-    histories.add(made('thing-b-c', 'thing.unknown.v1'), 1);
-    histories.add(made('other-a'), 0);
-    expect([histories.judged, violations.first]).toEqual([2, []]);
-    histories.add(made('thing-a'), 3);
+    const histories = new Histories([onlyOnce('thing', 'thing.created.v1').rules], violations);
+    histories.add(created('thing-a'), 3);
+    histories.add(created('thing-b-c'), 1);
+    histories.add(created('thing-b-c', 'claim.owner_abandoned.v1'), 1);
+    histories.add(created('thing-b-c', 'thing.unknown.v1'), 1);
+    histories.add(created('other-a'), 0);
+    expect([histories.evaluated, violations.first]).toEqual([2, []]);
+    histories.add(created('thing-a'), 3);
     expect(violations.first).toEqual([
       {
         position: '7',
-        rule: 'thing-a, thing.made.v1: it does not follow from what was before it',
+        rule: 'thing-a, thing.created.v1: it does not follow from what was before it',
       },
     ]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeFinding, describeFindings, isOfEvents, type LedgerFinding } from './ledger-findings.js';
+import { describeFinding, describeFindings, isOfEvents, type LedgerFinding } from './findings.js';
 
 const at = { position: '7', stream: 's', revision: 2, id: 'e' };
 const event = 'the event at position 7 (e, s revision 2)';

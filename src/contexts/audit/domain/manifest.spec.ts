@@ -7,9 +7,9 @@ const head = {
   ...{ previous: null, signature: 'cd' },
 };
 const key = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: null, signature: null };
-const asked = { merchant: null, from: null, to: null, part_events: 10 };
+const scope = { merchant: null, from: null, to: null, part_events: 10 };
 const manifest = {
-  ...{ format: 'disburse-export.v1', log_id: 'l', asked, log_end: '1', exported_at: 'then', events: 1 },
+  ...{ format: 'disburse-export.v1', log_id: 'l', asked: scope, log_end: '1', exported_at: 'then', events: 1 },
   ...{ first_position: '1', last_position: '1', parts: [part], merkle_root: 'ab' },
   ...{ signed_head: head, signing_keys: [key] },
 };
@@ -19,7 +19,7 @@ describe('the manifest of an export', () => {
   it('is read with its head and keys', () => {
     expect(read({})).toEqual(manifest);
     expect(read({ signed_head: null, parts: [] })).toEqual({ ...manifest, signed_head: null, parts: [] });
-    expect(read({ asked: { ...asked, merchant: 'm', from: '1', to: '2' }, log_end: null })).toMatchObject({
+    expect(read({ asked: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null })).toMatchObject({
       asked: { merchant: 'm' },
     });
   });
@@ -29,18 +29,18 @@ describe('the manifest of an export', () => {
   });
 
   it('is that of the whole log without a merchant and ends', () => {
-    expect(isWhole(asked)).toBe(true);
-    for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...asked, [name]: '1' })).toBe(false);
+    expect(isWhole(scope)).toBe(true);
+    for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...scope, [name]: '1' })).toBe(false);
   });
 
   it.each<[string, object, string]>([
     ['of another format', { format: 'x' }, 'is not of the format disburse-export.v1'],
     ...['merchant', 'from', 'to', 'part_events'].map((name): [string, object, string] => [
       `without ${name} in what was requested`,
-      { asked: { ...asked, [name]: undefined } },
+      { asked: { ...scope, [name]: undefined } },
       'lacks what a manifest says',
     ]),
-    ['with a number for a merchant', { asked: { ...asked, merchant: 7 } }, 'lacks what a manifest says'],
+    ['with a number for a merchant', { asked: { ...scope, merchant: 7 } }, 'lacks what a manifest says'],
     ['without what was requested', { asked: null }, 'lacks what a manifest says'],
     ['with a text for what was requested', { asked: 'x' }, 'lacks what a manifest says'],
     ['without a count', { events: undefined }, 'lacks what a manifest says'],

@@ -4,8 +4,8 @@ import { readHead, readKey, type SignedHead, type SigningKey } from './signed-he
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v1';
 
-/** What an export was asked for. Times are ISO 8601; both ends null and no merchant: the whole log. */
-export interface Asked {
+/** What an export covers. Times are ISO 8601; both ends null and no merchant: the whole log. */
+export interface ExportScope {
   readonly merchant: string | null;
   /** After this position, or at this time or later. */
   readonly from: string | null;
@@ -26,13 +26,13 @@ export interface Part {
   readonly last_position: string;
 }
 
-/** What an export says of itself, in `manifest.json` beside its parts. */
+/** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   /** Which log: the identity that stays with the events. */
   readonly log_id: string;
-  readonly asked: Asked;
-  /** The newest event of the log when the export began: nothing after it was looked at. Null: the log was empty. */
+  readonly asked: ExportScope;
+  /** The newest event of the log when the export began: later events are not included. Null: the log was empty. */
   readonly log_end: string | null;
   readonly exported_at: string;
   readonly events: number;
@@ -50,7 +50,7 @@ export interface Manifest {
 /** What the ledger adds to it. */
 export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys'>;
 
-export function isWhole({ merchant, from, to }: Asked): boolean {
+export function isWhole({ merchant, from, to }: ExportScope): boolean {
   return merchant === null && from === null && to === null;
 }
 
@@ -63,9 +63,9 @@ export function readManifest(text: string): Manifest | string {
     return 'is no JSON';
   }
   if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
-  const { parts, asked, events, log_id, log_end } = found;
+  const { parts, asked: scope, events, log_id, log_end } = found;
   const isSaid =
-    hasTypes(asked, ASKED) &&
+    hasTypes(scope, SCOPE) &&
     hasTypes({ events, log_id, log_end }, { events: ['number'], log_id: ['string'], log_end: TEXT_OR_NULL });
   if (!isSaid || !Array.isArray(parts)) return 'lacks what a manifest says';
   const bad = (parts as readonly unknown[]).findIndex((part) => !hasTypes(part, PART));
@@ -76,7 +76,7 @@ export function readManifest(text: string): Manifest | string {
 type Types = Readonly<Record<string, readonly string[]>>;
 
 const TEXT_OR_NULL = ['string', 'null'];
-const ASKED: Types = {
+const SCOPE: Types = {
   ...{ merchant: TEXT_OR_NULL, from: TEXT_OR_NULL, to: TEXT_OR_NULL },
   part_events: ['number'],
 };

@@ -1,4 +1,4 @@
-import { joinedRoot, nodeHash } from './merkle-tree.js';
+import { nodeHash } from './merkle-tree.js';
 
 /** Leaves from `from` up to and without `to`. */
 export interface Range {
@@ -11,8 +11,6 @@ export interface Subtree {
   readonly level: number;
   readonly index: number;
 }
-
-export type ReadSubtree = (subtree: Subtree) => Buffer;
 
 /** The leaf that completes a subtree. */
 export function lastLeafOf({ level, index }: Subtree): number {
@@ -36,7 +34,7 @@ export function inclusionRanges(leaf: number, size: number): readonly Range[] {
   return ranges.reverse();
 }
 
-/** What a proof consists of that a tree of `size` leaves goes on from its first `former` ones (RFC 9162, 2.1.4.1). */
+/** What a proof consists of that a tree of `size` leaves extends its first `former` ones (RFC 9162, 2.1.4.1). */
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
   const ranges: Range[] = [];
@@ -52,12 +50,12 @@ export function consistencyRanges(former: number, size: number): readonly Range[
       from = middle;
     }
   }
-  // The former tree itself is known to whoever verifies.
+  // The verifier knows the former tree.
   if (from > 0) ranges.push({ from, to });
   return ranges.reverse();
 }
 
-/** The complete subtrees that a range of a proof is made of, the largest first: such a range begins where its largest one may. */
+/** The complete subtrees that a range of a proof is made of, the largest first: such a range begins at a multiple of its largest one. */
 export function subtreesOf({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {
@@ -69,36 +67,7 @@ export function subtreesOf({ from, to }: Range): readonly Subtree[] {
   return subtrees;
 }
 
-export function rootOfRange(range: Range, read: ReadSubtree): Buffer {
-  return joinedRoot(subtreesOf(range).map(read));
-}
-
-/** Whether `path` leads from the leaf with `hash` to `root` (RFC 9162, 2.1.3.2). */
-export function provesInclusion(
-  leaf: { readonly index: number; readonly hash: Buffer },
-  size: number,
-  path: readonly Buffer[],
-  root: Buffer,
-): boolean {
-  if (!(leaf.index >= 0 && leaf.index < size)) return false;
-  let first = leaf.index;
-  let last = size - 1;
-  let hash = leaf.hash;
-  for (const sibling of path) {
-    if (last === 0) return false;
-    if (first % 2 === 1 || first === last) {
-      hash = nodeHash(sibling, hash);
-      for (; first % 2 === 0; first /= 2) last = half(last);
-    } else {
-      hash = nodeHash(hash, sibling);
-    }
-    first = half(first);
-    last = half(last);
-  }
-  return last === 0 && hash.equals(root);
-}
-
-/** Whether `path` shows that the tree with `root` goes on from the tree with `former.root` (RFC 9162, 2.1.4.2). */
+/** Whether `path` shows that the tree with `root` extends the tree with `former.root` (RFC 9162, 2.1.4.2). */
 export function provesConsistency(
   former: { readonly size: number; readonly root: Buffer },
   { size, root }: { readonly size: number; readonly root: Buffer },

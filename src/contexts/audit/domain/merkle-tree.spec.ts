@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { provesInclusion, rootOfRange, type ReadSubtree } from '../../../../test/support/merkle.js';
 import {
   consistencyRanges,
   inclusionRanges,
   lastLeafOf,
   provesConsistency,
-  provesInclusion,
-  rootOfRange,
   subtreesOf,
-  type ReadSubtree,
 } from './merkle-proof.js';
 import { MerkleTree } from './merkle-tree.js';
 
@@ -75,7 +73,7 @@ describe('the Merkle tree', () => {
     });
   });
 
-  it('has the root of the definition at every size, also when it goes on from its peaks', () => {
+  it('has the root of the definition at every size, also when it continues from its peaks', () => {
     const hashes = hashesOf(200);
     let tree = new MerkleTree();
     hashes.forEach((hash, place) => {
@@ -99,7 +97,7 @@ describe('the Merkle tree', () => {
     }
   });
 
-  it('proves that every size goes on from every smaller one', () => {
+  it('proves that every size extends every smaller one', () => {
     const hashes = hashesOf(40);
     const { read } = grown(hashes);
     for (let size = 1; size <= hashes.length; size += 1) {

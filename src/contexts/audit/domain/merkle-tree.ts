@@ -10,7 +10,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(Buffer.concat([NODE, left, right]));
 }
 
-/** The root over subtrees that stand side by side, the largest first. */
+/** The root over adjacent subtrees, the largest first. */
 export function joinedRoot(peaks: readonly Buffer[]): Buffer {
   if (peaks.length === 0) return sha256('');
   return peaks.reduceRight((right, left) => nodeHash(left, right));
@@ -23,7 +23,7 @@ export function joinedRoot(peaks: readonly Buffer[]): Buffer {
 export class MerkleTree {
   private readonly peaks: Buffer[];
 
-  /** Goes on from a tree of `size` leaves with these {@link peakBytes}. */
+  /** Continues a tree of `size` leaves with these {@link peakBytes}. */
   constructor(
     private leaves = 0,
     peaks: Buffer = Buffer.alloc(0),
@@ -67,7 +67,7 @@ export class MerkleTree {
   }
 }
 
-/** Cuts hashes that stand one behind the other. */
+/** Splits concatenated hashes. */
 export function hashesOf(bytes: Buffer): Buffer[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
     bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),

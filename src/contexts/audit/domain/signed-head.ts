@@ -28,7 +28,7 @@ export interface SignedHead extends Head {
 export interface SigningKey {
   /** The first 16 hex digits of the SHA-256 of `public_key`. */
   readonly key_id: string;
-  /** DER (SubjectPublicKeyInfo) in base64: what stands between the lines of a PEM file. */
+  /** DER (SubjectPublicKeyInfo) in base64: the text between the lines of a PEM file. */
   readonly public_key: string;
   readonly made_at: string;
   readonly former_key_id: string | null;
@@ -84,4 +84,15 @@ export function keyText({
   former_key_id,
 }: Omit<SigningKey, 'signature'>): string {
   return canonicalJson({ kind: 'disburse.key.v1', key_id, public_key, made_at, former_key_id });
+}
+
+/** The tables of the ledger are not what the service left there: nothing is added and nothing is signed. */
+export class LedgerChanged extends Error {
+  override readonly name = 'LedgerChanged';
+}
+
+export interface SignedExtent {
+  readonly size: number;
+  /** hashOfHead. */
+  readonly hash: string;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Streams } from './streams.js';
-import { Violations } from './violations.js';
+import { Violations } from './findings.js';
 
 type Event = readonly [stream: string, type: string, data?: object];
 
@@ -110,14 +110,14 @@ describe('streams', () => {
         claim('a-2', 'user_phone_number-1'),
       ],
     ],
-  ])('claims may be taken %s', (_name, events) => {
+  ])('claims may move %s', (_name, events) => {
     expect(rulesOf(...events)).toBe('');
   });
 
   it.each<[string, readonly Event[], RegExp]>([
     ['from an owner that holds it', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 has one owner/],
     [
-      'from one who is done, of what stays taken',
+      'from one that is done, of a claim that stays held',
       [claim('a-1'), ['a-1', 'user.deactivated.v1'], claim('a-2')],
       /transfer-1 has one owner/,
     ],
@@ -133,7 +133,7 @@ describe('streams', () => {
     ],
     ['and hold other events', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
     ['and given up by an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],
-  ])('claims may not be taken %s', (_name, events, rule) => {
+  ])('claims may not move %s', (_name, events, rule) => {
     expect(rulesOf(...events)).toMatch(rule);
   });
 });

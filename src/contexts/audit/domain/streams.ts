@@ -1,11 +1,12 @@
 import type { BookedEvent } from './books.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
-import type { Violation, Violations } from './violations.js';
+import type { Violation, Violations } from './findings.js';
+import type { HistoryRules } from '../../../kernel/history-rules.js';
 
 const CLAIM_TAKEN = 'claim.taken.v1';
-/** Stands in streams whose writer took a claim and never came back; says nothing else. */
+/** Marks a stream whose writer took a claim and then died. */
 const FENCE = 'claim.owner_abandoned.v1';
-/** Claims that are free again once such an event stands in the stream of their owner. */
+/** Claims that such an event in the stream of their owner frees. */
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
@@ -15,7 +16,7 @@ const FREES = 2;
 /** Its beginning is not there. */
 const BEGUN_EARLIER = 4;
 
-/** What of a log is there to be judged. */
+/** Which part of a log is verified. */
 export interface Extent {
   /** Every stream, from its first event on. */
   readonly wholeStreams: boolean;
@@ -77,7 +78,7 @@ export class Streams {
     const category = stream.slice(0, stream.indexOf('-'));
     const freed = category in FREED_BY && (this.holds[before]! & FREES) !== 0;
     if ((this.holds[before]! & OWN_EVENTS) !== 0 && !freed)
-      this.note(position, `the claim ${stream} has one owner, and is taken from one that holds it`);
+      this.note(position, `the claim ${stream} has one owner, and moved although its holder keeps it`);
   }
 
   private hold(number: number, { position, stream, type }: BookedEvent): void {
@@ -104,4 +105,39 @@ export class Streams {
 
 function isLater(a: string, b: string): boolean {
   return a.length === b.length ? a > b : a.length > b.length;
+}
+
+/** Verifies every history by the rules of its category. Memory: a state for each stream, small once it has ended. */
+export class Histories {
+  /** Events that were evaluated. */
+  evaluated = 0;
+  private readonly rules: ReadonlyMap<string, HistoryRules>;
+  /** By the number of their stream. */
+  private readonly states: unknown[] = [];
+
+  constructor(
+    rules: readonly HistoryRules[],
+    private readonly violations: Violations,
+  ) {
+    this.rules = new Map(rules.map((each) => [each.category, each]));
+  }
+
+  /** `event` as the newest version writes it. `stream` is a number that no other stream has. */
+  add(event: BookedEvent, stream: number): void {
+    if (event.type === FENCE) return;
+    const dash = event.stream.indexOf('-');
+    const rules = this.rules.get(event.stream.slice(0, dash));
+    if (rules === undefined || !rules.events.includes(event.type)) return;
+    this.evaluated += 1;
+    const { states } = this;
+    while (states.length <= stream) states.push(undefined);
+    const { state, broken } = rules.evaluate(
+      states[stream] ?? rules.initial,
+      event,
+      event.stream.slice(dash + 1),
+    );
+    states[stream] = state;
+    if (broken !== null)
+      this.violations.add({ position: event.position, rule: `${event.stream}, ${event.type}: ${broken}` });
+  }
 }

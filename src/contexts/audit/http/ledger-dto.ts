@@ -1,10 +1,15 @@
 import { ApiProperty, Field, Many, Nested } from '../../../platform/dto/field.js';
 import { COUNT, digits, TIME, UUID } from '../../../platform/dto/rules.js';
-import type { ConsistencyProof, PayoutProof, ProvenEvent, ShownHead } from '../application/payout-proofs.js';
+import type {
+  ConsistencyProof,
+  PayoutProof,
+  ProvenEvent,
+  PublishedHead,
+} from '../application/payout-proofs.js';
 
 const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 
-class LedgerHead implements ShownHead {
+class LedgerHead implements PublishedHead {
   @ApiProperty({ ...UUID, description: 'Which log; it never changes.' })
   log_id!: string;
 

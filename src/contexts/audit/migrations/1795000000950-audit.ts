@@ -8,7 +8,7 @@ export class Audit1795000000950 implements MigrationInterface {
 
       create table audit.leaves (
         index bigint primary key,
-        -- Grows with the index, so that a leaf is found by it without an index of its own.
+        -- Grows with the index, so that a leaf is found without a separate index.
         position bigint not null,
         -- 32 bytes each: of the leaf, then of every subtree that it completes, the smallest first.
         hashes bytea not null
@@ -32,9 +32,9 @@ export class Audit1795000000950 implements MigrationInterface {
         place integer not null unique,
         -- DER, SubjectPublicKeyInfo.
         public_key bytea not null,
-        -- PKCS #8; null once another key has taken over.
+        -- PKCS #8; null once another key has replaced it.
         sealed_private_key text,
-        -- The public key, sealed: says that a process with the master key made this row.
+        -- The public key, sealed: proves that a process with the master key wrote this row.
         sealed_public_key text not null,
         made_at timestamptz not null,
         -- The key before it, and its signature; null for the first.

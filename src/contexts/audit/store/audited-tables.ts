@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/postgres/database.js';
-import { everyRow } from '../../../platform/postgres/every-row.js';
+import { everyRow } from '../../../platform/postgres/chunks.js';
 import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
 
 const BEGIN = `begin isolation level repeatable read, read only;

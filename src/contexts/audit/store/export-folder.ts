@@ -1,15 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { MANIFEST_FILE, readManifest, type Manifest, type Part, type Signed } from '../domain/manifest.js';
+import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 
 const UNFINISHED_FILE = 'unfinished.json';
 /** What runs that were killed had begun to write. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
 const BUFFER_BYTES = 1 << 20;
 
-/** What an export that is under way has come to, after its last whole part. */
+/** The state of an unfinished export after its last whole part. */
 export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed> {
   /** The tree over the leaves of these parts: its size, and its peaks in hex. */
   readonly tree: { readonly size: number; readonly peaks: string } | null;
@@ -17,13 +19,13 @@ export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed>
 
 /**
  * The folder of an export. A file has its name once all of it is on the disk: parts first, then what is said of them, so
- * that whoever is killed anywhere leaves nothing that is wrong.
+ * that a killed run leaves no wrong file.
  */
 export class ExportFolder {
   private constructor(readonly path: string) {}
 
   static async at(path: string): Promise<ExportFolder> {
-    return told(path, async () => {
+    return withReason(path, async () => {
       await mkdir(path, { recursive: true });
       return new ExportFolder(path);
     });
@@ -50,7 +52,7 @@ export class ExportFolder {
 
   async finish(manifest: Manifest): Promise<void> {
     await this.write(MANIFEST_FILE, manifest);
-    await told(this.path, async () => {
+    await withReason(this.path, async () => {
       for (const name of await readdir(this.path))
         if (name === UNFINISHED_FILE || OF_KILLED.test(name)) await rm(join(this.path, name));
     });
@@ -89,7 +91,7 @@ export class PartWriter {
   ) {}
 
   static async begin(folder: string, name: string): Promise<PartWriter> {
-    return told(
+    return withReason(
       folder,
       async () => new PartWriter(folder, name, await open(join(folder, `.${name}.${process.pid}`), 'w')),
     );
@@ -104,7 +106,7 @@ export class PartWriter {
   /** Gives the file its name. */
   async end(): Promise<Pick<Part, 'file' | 'bytes' | 'sha256'>> {
     await this.flush();
-    await told(this.folder, async () => {
+    await withReason(this.folder, async () => {
       await this.file.sync();
       await this.file.close();
       await rename(join(this.folder, `.${this.name}.${process.pid}`), join(this.folder, this.name));
@@ -123,11 +125,11 @@ export class PartWriter {
     this.gathered = '';
     this.bytes += chunk.length;
     this.hash.update(chunk);
-    await told(this.folder, () => this.file.writeFile(chunk));
+    await withReason(this.folder, () => this.file.writeFile(chunk));
   }
 }
 
-async function told<T>(path: string, act: () => Promise<T>): Promise<T> {
+async function withReason<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -142,14 +144,50 @@ const WORDS: Readonly<Record<string, string>> = {
   EROFS: 'it is on a disk that may only be read',
   ENOTDIR: 'it is no folder',
   EEXIST: 'it is no folder',
-  EPIPE: 'whoever reads it is gone',
+  EPIPE: 'its reader is gone',
   EIO: 'the disk does not respond',
 };
 
-/** Complete parts stay whatever happened: the same command goes on with them. */
+/** Complete parts stay: the same command continues with them. */
 export function inWords(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const words = code === undefined ? undefined : WORDS[code];
   if (words === undefined) return error;
   return new DomainError('unavailable', `${path}: ${words} (${code})`);
+}
+
+const GATHERED = 1 << 18;
+
+/** Writes lines to a stream no faster than its reader reads. Rejects with the reason once the reader is gone. */
+export class LineStream {
+  private gathered = '';
+  private failure: Error | null = null;
+
+  constructor(
+    private readonly stream: Writable,
+    private readonly name: string,
+  ) {
+    stream.on('error', (error) => (this.failure = error));
+  }
+
+  async line(text: string): Promise<void> {
+    this.gathered += `${text}\n`;
+    if (this.gathered.length >= GATHERED) await this.flush();
+  }
+
+  async end(): Promise<void> {
+    await this.flush();
+    // What is written last has to arrive too.
+    await new Promise<void>((resolve) => this.stream.write('', () => resolve()));
+    if (this.failure !== null) throw inWords(this.failure, this.name);
+  }
+
+  private async flush(): Promise<void> {
+    const text = this.gathered;
+    this.gathered = '';
+    if (this.failure === null && !this.stream.write(text)) {
+      await Promise.race([once(this.stream, 'drain'), once(this.stream, 'close')]).catch(() => undefined);
+    }
+    if (this.failure !== null) throw inWords(this.failure, this.name);
+  }
 }

@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { readLine, type ExportedEvent } from '../domain/export-line.js';
-import { isWhole, MANIFEST_FILE, readManifest, type Manifest, type Part } from '../domain/manifest.js';
+import { type ExportedEvent, readLine } from '../domain/event-leaf.js';
+import { isWhole, type Manifest, MANIFEST_FILE, type Part, readManifest } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
-import { Differences } from '../domain/differences.js';
+import { Differences } from '../domain/findings.js';
 
 const LINES_PER_PAGE = 2000;
 const PART_FILE = /^events-\d+\.ndjson$/;
@@ -19,7 +19,7 @@ interface Found {
   last: string | null;
 }
 
-/** An export that is read again, line by line, and held against its own hashes. */
+/** Reads an export line by line, and verifies it against its own hashes. */
 export class ExportedLog {
   /** What is not as it was written. */
   readonly faults = new Differences();
@@ -52,7 +52,7 @@ export class ExportedLog {
       manifest.parts.map(({ file }) => file),
       manifest,
     );
-    await log.lookAround(manifest);
+    await log.checkFolder(manifest);
     return log;
   }
 
@@ -71,7 +71,7 @@ export class ExportedLog {
       );
   }
 
-  private async lookAround(manifest: Manifest): Promise<void> {
+  private async checkFolder(manifest: Manifest): Promise<void> {
     for (const file of await readdir(this.folder))
       if (PART_FILE.test(file) && !this.files.includes(file))
         this.faults.add(`${file} is no part that ${MANIFEST_FILE} names`);
@@ -116,7 +116,7 @@ export class ExportedLog {
     }
     if (rest.length > 0) this.faults.add(`${file}, line ${number + 1}: is cut`);
     if (page.length > 0) yield page;
-    if (part !== null) this.hold(part, found, hash.digest('hex'));
+    if (part !== null) this.checkPart(part, found, hash.digest('hex'));
   }
 
   private noted(event: ExportedEvent, found: Found): ExportedEvent {
@@ -130,7 +130,7 @@ export class ExportedLog {
     return event;
   }
 
-  private hold(part: Part, found: Found, sha256: string): void {
+  private checkPart(part: Part, found: Found, sha256: string): void {
     const { file } = part;
     if (sha256 !== part.sha256)
       this.faults.add(`${file} has the SHA-256 ${sha256}, and ${MANIFEST_FILE} says ${part.sha256}`);

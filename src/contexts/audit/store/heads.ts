@@ -2,20 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import type { PoolClient } from 'pg';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
-import { LedgerChanged, type SignedExtent } from '../domain/signed-extent.js';
-import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
-
-interface Row {
-  readonly log_id: string;
-  readonly size: string;
-  readonly root: Buffer;
-  readonly position: string;
-  readonly signed_at: Date;
-  readonly key_id: string;
-  readonly previous: Buffer | null;
-  readonly signature: Buffer;
-  readonly [column: string]: unknown;
-}
+import { hashOfHead, LedgerChanged, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { beginLedger } from './ledger.js';
 
 interface LastRow {
   readonly size: string;
@@ -25,7 +14,12 @@ interface LastRow {
 
 const PURPOSE = 'last head';
 
-const HEADS = `select l.log_id, h.size, h.root, h.position, h.signed_at, h.key_id, h.previous, h.signature
+type Row = SignedHead & { readonly [column: string]: unknown };
+
+/** As {@link SignedHead}. */
+const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as root, h.position::text as position,
+    to_char(h.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as signed_at, h.key_id,
+    encode(h.previous, 'hex') as previous, encode(h.signature, 'hex') as signature
   from audit.heads h cross join audit.ledger l`;
 
 /** Signed heads, in `audit.heads`. */
@@ -36,22 +30,18 @@ export class Heads {
   /** The one over the most events, also one that SQL inserted; null without any. The newest that the service signed: {@link lastSigned}. */
   async newest(): Promise<SignedHead | null> {
     const [row] = await this.database.query<Row>(`${HEADS} order by h.size desc limit 1`);
-    return row === undefined ? null : headOf(row);
+    return row ?? null;
   }
 
   /** Heads of more than `size` events, in order, at most `limit`. */
   async after(size: number, limit: number): Promise<readonly SignedHead[]> {
-    const rows = await this.database.query<Row>(`${HEADS} where h.size > $1 order by h.size limit $2`, [
-      size,
-      limit,
-    ]);
-    return rows.map(headOf);
+    return this.database.query<Row>(`${HEADS} where h.size > $1 order by h.size limit $2`, [size, limit]);
   }
 
   /** The head over `size` events; null without one. */
   async at(size: number): Promise<SignedHead | null> {
     const [row] = await this.database.query<Row>(`${HEADS} where h.size = $1`, [size]);
-    return row === undefined ? null : headOf(row);
+    return row ?? null;
   }
 
   /** What {@link extend} left; null where that row is missing or was not written by the service. */
@@ -107,15 +97,23 @@ function textOf({ size, hash }: SignedExtent): string {
   return JSON.stringify([size, hash]);
 }
 
-function headOf(row: Row): SignedHead {
-  return {
-    log_id: row.log_id,
-    size: Number(row.size),
-    root: row.root.toString('hex'),
-    position: row.position,
-    signed_at: row.signed_at.toISOString(),
-    key_id: row.key_id,
-    previous: row.previous?.toString('hex') ?? null,
-    signature: row.signature.toString('hex'),
-  };
+const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger;
+  update event_store.checkpoints set position = null where name = 'audit.ledger'`;
+
+/** The rows without which follower and signer do nothing. */
+@Injectable()
+export class LedgerTables {
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+  ) {}
+
+  /** What is there already stays, unless the tables are to be emptied first. */
+  async begin(logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      if (emptied) await tx.query(EMPTY);
+      await beginLedger(tx, logId, this.sealer);
+      await beginHeads(tx, this.sealer);
+    });
+  }
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
-import { LedgerChanged } from '../domain/signed-extent.js';
+import { LedgerChanged } from '../domain/signed-head.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { lastLeafOf, type Subtree } from '../domain/merkle-proof.js';
 
@@ -69,7 +69,7 @@ export class Ledger {
     return row === undefined ? null : stateOf(row);
   }
 
-  /** Where the event at `position` stands in the tree; null when it does not yet. */
+  /** Indexes of these events in the tree; null for one that is not in it yet. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
     const rows = await this.database.query<{ index: string | null }>(
       `with recursive halves(place, position, low, high) as (
@@ -92,16 +92,16 @@ export class Ledger {
   }
 
   /** Roots of complete subtrees. Throws for one that the ledger does not have. */
-  async subtrees(wanted: readonly Subtree[]): Promise<readonly Buffer[]> {
+  async subtrees(subtrees: readonly Subtree[]): Promise<readonly Buffer[]> {
     const rows = await this.database.query<{ hash: Buffer | null }>(
       `select substring(l.hashes from 1 + ${HASH_BYTES} * w.level for ${HASH_BYTES}) as hash
        from unnest($1::bigint[], $2::int[]) with ordinality w(index, level, place)
        left join audit.leaves l using (index) order by w.place`,
-      [wanted.map(lastLeafOf), wanted.map(({ level }) => level)],
+      [subtrees.map(lastLeafOf), subtrees.map(({ level }) => level)],
     );
     return rows.map(({ hash }, place) => {
       if (hash?.length === HASH_BYTES) return hash;
-      throw new Error(`audit.leaves lacks the subtree ${JSON.stringify(wanted[place])}`);
+      throw new Error(`audit.leaves lacks the subtree ${JSON.stringify(subtrees[place])}`);
     });
   }
 
@@ -121,7 +121,7 @@ export class Ledger {
 }
 
 /**
- * Adds leaves to those that the service itself added, in the transaction that moves the checkpoint of whoever follows the log. It remembers
+ * Adds leaves to those that the service itself added, in the transaction that moves the follower's checkpoint. It remembers
  * where it left the tree; the row in the database, which is locked until the transaction ends, says whether that still
  * holds: another process may have gone on, or the transaction may not have been committed.
  */

@@ -5,32 +5,25 @@ import type { SigningKey } from '../domain/signed-head.js';
 
 /** A key as it is stored. */
 export interface KeptKey extends SigningKey {
-  /** Null once another key has taken over. */
+  /** Null once another key has replaced it. */
   readonly sealedPrivateKey: string | null;
   readonly sealedPublicKey: string;
 }
 
-/** Any constant: keys are made by one process at a time. */
+/** Any constant: keys are created by one process at a time. */
 const KEYS_LOCK = 7_331_130;
 
-const KEYS = `select key_id, encode(public_key, 'base64') as public_key, made_at, former_key_id,
-    encode(signature, 'hex') as signature, sealed_private_key, sealed_public_key
+/** As {@link KeptKey}. */
+const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
+    to_char(made_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as made_at, former_key_id,
+    encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
   from audit.signing_keys order by place`;
 
 /** Private keys of the ledger, for `npm run keys -- status`. */
 export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audit.signing_keys
   union all select sealed_private_key from audit.signing_keys where sealed_private_key is not null`;
 
-interface Row {
-  readonly key_id: string;
-  readonly public_key: string;
-  readonly made_at: Date;
-  readonly former_key_id: string | null;
-  readonly signature: string | null;
-  readonly sealed_private_key: string | null;
-  readonly sealed_public_key: string;
-  readonly [column: string]: unknown;
-}
+type Row = KeptKey & { readonly [column: string]: unknown };
 
 /** The keys that sign heads, in `audit.signing_keys`. */
 @Injectable()
@@ -39,23 +32,23 @@ export class SigningKeys {
 
   /** From the first on. */
   async all(): Promise<readonly KeptKey[]> {
-    return (await this.database.query<Row>(KEYS)).map(keyOf);
+    return this.database.query<Row>(KEYS);
   }
 
-  /** Adds what `make` makes of the keys that are there while nobody else adds one; null: nothing. Gives all of them. */
+  /** Adds the key that `make` creates from the present ones, under a lock; null: none. Returns all of them. */
   async change(make: (present: readonly KeptKey[]) => KeptKey | null): Promise<readonly KeptKey[]> {
     return this.database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
-      const present = (await tx.query<Row>(KEYS)).rows.map(keyOf);
-      const made = make(present);
-      if (made === null) return present;
-      await insert(tx, made);
-      return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), made];
+      const present = (await tx.query<Row>(KEYS)).rows;
+      const added = make(present);
+      if (added === null) return present;
+      await insert(tx, added);
+      return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), added];
     });
   }
 }
 
-/** The private keys before it are forgotten: whoever takes the newest one later cannot sign as they did. */
+/** Deletes the former private keys: a thief of the newest one cannot sign as they did. */
 async function insert(tx: PoolClient, key: KeptKey): Promise<void> {
   await tx.query('update audit.signing_keys set sealed_private_key = null');
   await tx.query(
@@ -72,16 +65,4 @@ async function insert(tx: PoolClient, key: KeptKey): Promise<void> {
       key.sealedPublicKey,
     ],
   );
-}
-
-function keyOf(row: Row): KeptKey {
-  return {
-    key_id: row.key_id,
-    public_key: row.public_key,
-    made_at: row.made_at.toISOString(),
-    former_key_id: row.former_key_id,
-    signature: row.signature,
-    sealedPrivateKey: row.sealed_private_key,
-    sealedPublicKey: row.sealed_public_key,
-  };
 }

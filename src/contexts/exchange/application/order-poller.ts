@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { isDecimal } from '../../../kernel/decimal.js';
 import {
-  ClaimTaken,
+  ClaimHeld,
   COMMAND_LOOP,
   type Claim,
   type CommandLoop,
@@ -88,13 +88,13 @@ export class OrderPoller {
       this.report(events, existingOrder(state));
       return { state: existingOrder(state), isDepositPending };
     } catch (error) {
-      if (!(error instanceof ClaimTaken)) throw error;
+      if (!(error instanceof ClaimHeld)) throw error;
       this.reportRefused(orderId, error);
       return this.record(withoutClaimed(observation, error.claim), loaded, cause);
     }
   }
 
-  private reportRefused(orderId: string, { claim, owner }: ClaimTaken): void {
+  private reportRefused(orderId: string, { claim, owner }: ClaimHeld): void {
     const msg = 'deposit refused: its transaction is a deposit of another order';
     this.logger.error({ msg, order_id: orderId, claim: claim.key, owner });
   }

@@ -6,7 +6,7 @@ import { Fault } from '../../../kernel/fault.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { claimOwner, claimStream } from '../../../platform/event-store/claims.js';
 import {
-  ClaimTaken,
+  ClaimHeld,
   COMMAND_LOOP,
   PreconditionFailed,
   type Claim,
@@ -86,7 +86,7 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
         return { state: existingOrder(state), unchecked };
       } catch (error) {
         if (error instanceof PreconditionFailed) await this.requireUnclaimed(excluded);
-        if (!(error instanceof ClaimTaken)) throw error;
+        if (!(error instanceof ClaimHeld)) throw error;
         owner = error.owner;
       }
     throw refundOf(owner);

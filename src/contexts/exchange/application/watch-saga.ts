@@ -5,7 +5,7 @@ import {
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
-import type { WorkList } from '../../../platform/projections/work-list-check.js';
+import type { WorkList } from '../../../platform/projections/table-check.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { ORDER_EVENTS, type OrderFacts } from '../domain/order-events.js';
 import { orderEvents } from '../metrics.js';

@@ -216,7 +216,7 @@ class World {
     if (event.type === 'order.refund_recorded.v1')
       expect(isAtLeast(amountRefundable(before!), event.data.amount)).toBe(true);
     this.events.push(event);
-    const { state, broken } = orderHistory.judge(this.verified, event, facts.order_id);
+    const { state, broken } = orderHistory.evaluate(this.verified, event, facts.order_id);
     this.verified = state;
     expect([broken, this.isBrokenAcross(event)]).toEqual([null, null]);
     const after = order.evolve(this.state, event) as ExistingOrder;

@@ -171,7 +171,7 @@ describe('the audit of an order', () => {
 
   it('keeps in memory of an order that has ended only what a refund or an erasure is compared with', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
-      events.reduce((state, each) => orderHistory.judge(state, each, 'o1').state, orderHistory.initial);
+      events.reduce((state, each) => orderHistory.evaluate(state, each, 'o1').state, orderHistory.initial);
     expect(stateAfter(created, deposited)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
     expect(stateAfter(created, deposited, started)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
     const ended = stateAfter(created, deposited, started, completed) as { facts: object; deposits: object };

@@ -7,7 +7,7 @@ import type { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { TwinTables } from '../../../platform/projections/twin-tables.js';
+import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { order, type ExistingOrder, type Order } from '../domain/order.js';
 import {
   ORDER_STATUSES,
@@ -283,15 +283,15 @@ describe('the list of orders', () => {
     expect((await page({ ...day, until: new Date(START + 1) })).total_count).toBe(2);
   });
 
-  it('is rebuilt into twins of its tables', async () => {
+  it('is rebuilt into shadow of its tables', async () => {
     const all = ENDINGS.map((ending, n) => story(facts(deriveId('rebuild', String(n))), ending));
     await apply(all.flatMap(({ events }) => events));
     const [before, counted] = [await rows(), await counts()];
     await db.database.transaction(async (tx) => {
-      const twins = await TwinTables.create(tx, orderViews.tables!);
-      await twins.index();
-      for (const { events } of all) await applyOrderEvents(events, tx, twins.schema);
-      await twins.replaceOriginals();
+      const shadow = await ShadowTables.create(tx, orderViews.tables!);
+      await shadow.index();
+      for (const { events } of all) await applyOrderEvents(events, tx, shadow.schema);
+      await shadow.replaceLive();
     });
     expect(await rows()).toEqual(before);
     expect(await counts()).toEqual(counted);

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import {
-  ClaimTaken,
+  ClaimHeld,
   COMMAND_LOOP,
   type Claim,
   type CommandLoop,
@@ -70,7 +70,7 @@ interface Step {
   readonly decide: (state: Onboarding) => OnboardingEvent[];
   readonly claims?: readonly Claim[];
   /** Before {@link WalletTaken} is thrown. */
-  readonly claimTaken?: () => Promise<void>;
+  readonly claimHeld?: () => Promise<void>;
 }
 
 @CommandHandler(AdvanceOnboarding)
@@ -101,8 +101,8 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
         const recorded = `onboarding.${state.stage}`;
         if (isFailpoint(recorded)) failpoint(recorded);
       } catch (error) {
-        if (!(error instanceof ClaimTaken)) throw error;
-        await step.claimTaken?.();
+        if (!(error instanceof ClaimHeld)) throw error;
+        await step.claimHeld?.();
         throw new WalletTaken();
       }
     }
@@ -121,7 +121,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
           decide: (current) =>
             recordWallet({ issuerWalletAddress: address, derivation, at: this.now() }, current),
           claims: [walletClaim(address)],
-          claimTaken: () => this.wallets.replace(state.userId, address),
+          claimHeld: () => this.wallets.replace(state.userId, address),
         };
       }
       case 'wallet_provisioned':

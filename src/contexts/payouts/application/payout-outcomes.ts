@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import {
-  ClaimTaken,
+  ClaimHeld,
   COMMAND_LOOP,
   type Claim,
   type CommandLoop,
@@ -53,7 +53,7 @@ export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
         );
         return events.length > 0 ? 'received' : 'ended';
       } catch (error) {
-        if (!(error instanceof ClaimTaken)) throw error;
+        if (!(error instanceof ClaimHeld)) throw error;
       }
     }
     return 'used';

@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
-import { WorkListCheck } from '../../../platform/projections/work-list-check.js';
+import { WorkListCheck } from '../../../platform/projections/table-check.js';
 import { Receipts, ReceiptsCheck } from '../store/receipts.js';
 import { PENDING_PAYOUTS, recordVerifications } from './verification-saga.js';
 

@@ -5,7 +5,7 @@ import {
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
-import type { WorkList } from '../../../platform/projections/work-list-check.js';
+import type { WorkList } from '../../../platform/projections/table-check.js';
 import type { UserActivated, UserEvent } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,

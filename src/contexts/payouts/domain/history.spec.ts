@@ -68,7 +68,7 @@ describe('the audit of a payout', () => {
 
   it('keeps nothing in memory of a payout that has ended but its status', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
-      events.reduce((state, event) => payoutHistory.judge(state, event, 'p').state, payoutHistory.initial);
+      events.reduce((state, event) => payoutHistory.evaluate(state, event, 'p').state, payoutHistory.initial);
     expect(stateAfter(reported())).toMatchObject({ status: 'pending', facts });
     expect(stateAfter(reported(), received())).toEqual({ status: 'received' });
     expect(stateAfter(reported(), expired())).toEqual({ status: 'expired' });

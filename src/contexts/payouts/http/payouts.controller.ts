@@ -1,7 +1,7 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
+import { ViewFreshness } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   BodyWithText,

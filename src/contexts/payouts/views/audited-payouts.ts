@@ -1,20 +1,10 @@
 import { fromMinorUnits } from '../../../kernel/money.js';
 import type { CheckedTables } from '../../../platform/context.js';
-import { everyRow } from '../../../platform/postgres/every-row.js';
+import { everyRow } from '../../../platform/postgres/chunks.js';
 import { subscriptionName } from '../../../platform/projections/projection.js';
 
 /** Name of the checkpoint that a request waits for before it responds with what it wrote. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');
-
-export interface PayoutRow {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly user_id: string;
-  readonly status: number;
-  readonly created_at: Date;
-  readonly amount_minor: string;
-  readonly body: string;
-}
 
 export interface BalanceRow {
   readonly user_id: string;
@@ -32,16 +22,6 @@ export interface Figures {
 
 export class AuditedPayouts {
   constructor(private readonly query: CheckedTables['query']) {}
-
-  payouts(read: (row: PayoutRow) => void): Promise<void> {
-    return everyRow<PayoutRow>(
-      this.query,
-      `select id, merchant_id, user_id, status, created_at, amount_minor, body from payouts.payouts
-       where $1::uuid is null or id > $1 order by id limit $2`,
-      ({ id }) => id,
-      read,
-    );
-  }
 
   balances(read: (row: BalanceRow) => void): Promise<void> {
     return everyRow<BalanceRow>(

@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../../platform/http/page-cursor.js';
 import { STATUS } from './fold.js';
-import { PAGE_BYTES } from '../../../platform/postgres/body-page.js';
+import { PAGE_BYTES } from '../../../platform/postgres/list-page.js';
 import { PayoutsView, type PayoutFilter } from './payouts.js';
 
 const [MERCHANT, OTHER] = [deriveId('list', 'merchant'), deriveId('list', 'other')];

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { bodyPage, mergedByStatus, type BodyRows } from '../../../platform/postgres/body-page.js';
-import { pageConditions, type CreatedPage } from '../../../platform/postgres/created-page.js';
+import {
+  bodyPage,
+  mergedByStatus,
+  pageConditions,
+  type BodyRows,
+  type CreatedPage,
+} from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { STATUS, type Status } from './fold.js';

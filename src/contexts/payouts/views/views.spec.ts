@@ -7,7 +7,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { decodeCursor } from '../../../platform/http/page-cursor.js';
 import { BalancesView } from './balances.js';
 import { PayoutsView, type PayoutFilter } from './payouts.js';
-import { TwinTables } from '../../../platform/projections/twin-tables.js';
+import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
 
@@ -203,10 +203,10 @@ describe('the read models of payouts', () => {
           for (let from = 0; from < events.length; from += 5) yield events.slice(from, from + 5);
         }
         await db.database.transaction(async (tx) => {
-          const twins = await TwinTables.create(tx, payoutViews.tables!);
-          await fillPayoutViews(history(), tx, twins.schema, 4);
-          await twins.index();
-          await twins.replaceOriginals();
+          const shadow = await ShadowTables.create(tx, payoutViews.tables!);
+          await fillPayoutViews(history(), tx, shadow.schema, 4);
+          await shadow.index();
+          await shadow.replaceLive();
         });
         await expectViews(payouts, 1000, merchant);
         await db.database.transaction((tx) => applyPayoutEvents(events, tx));

@@ -4,7 +4,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { deleteBefore } from '../../../platform/postgres/delete-before.js';
+import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { pause } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { DAYS, MONTHS, type Period, type Periods } from './periods.js';

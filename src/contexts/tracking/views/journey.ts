@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isoOfMicroseconds, microsecondsOfIso } from '../../../kernel/instant.js';
-import type { ExactPlace } from '../../../platform/postgres/created-page.js';
+import type { ExactPlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeExactCursor } from '../../../platform/http/page-cursor.js';
 

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
-import { ClaimTaken, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -46,7 +46,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
         { metadata: cause, claims: [claim] },
       );
     } catch (error) {
-      if (error instanceof ClaimTaken)
+      if (error instanceof ClaimHeld)
         throw DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
       throw error;
     }

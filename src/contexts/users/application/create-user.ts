@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import {
-  ClaimTaken,
+  ClaimHeld,
   COMMAND_LOOP,
   type Claim,
   type CommandLoop,
@@ -58,7 +58,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
       );
       return createdJson(state);
     } catch (error) {
-      if (error instanceof ClaimTaken)
+      if (error instanceof ClaimHeld)
         throw DomainError.invalid({ [error.claim.field]: [error.claim.message] });
       throw error;
     }

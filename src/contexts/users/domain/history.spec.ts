@@ -54,7 +54,7 @@ describe('the audit of a user', () => {
   it('keeps nothing in memory that identifies a person', () => {
     const stateAfter = (...events: readonly DomainEvent[]): object =>
       events.reduce(
-        (state, event) => userHistory.judge(state, event, 'u').state,
+        (state, event) => userHistory.evaluate(state, event, 'u').state,
         userHistory.initial,
       ) as object;
     expect(stateAfter(created())).toMatchObject({

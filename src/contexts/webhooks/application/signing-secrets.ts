@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
-import { SealedSecrets } from '../../../platform/sealing/sealed-secrets.js';
-import { Sealer } from '../../../platform/sealing/sealer.js';
+import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { Lane } from '../domain/lane.js';
 
 const SECRET_PREFIX = 'whsec_';

@@ -1,8 +1,7 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewFreshness } from '../../../platform/projections/view-freshness.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { ViewFreshness, ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {

@@ -1,6 +1,6 @@
 import type { CheckedTables } from '../../../platform/context.js';
 import type { Lane } from '../domain/lane.js';
-import { everyRow } from '../../../platform/postgres/every-row.js';
+import { everyRow } from '../../../platform/postgres/chunks.js';
 
 export interface AuditedDelivery {
   readonly delivery_id: string;

@@ -3,7 +3,7 @@ import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { encodeCursor } from '../../../platform/http/page-cursor.js';
 import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
-import { pageConditions, type CreatedPage } from '../../../platform/postgres/created-page.js';
+import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AuditedAttempt } from './audited-deliveries.js';
 import type { EventType } from '../domain/webhook-endpoints.js';

@@ -1,11 +1,11 @@
 import { types } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { PATIENCE_MS } from '../../postgres/bounded.js';
+import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 
 /** What the service wants of the connection where EVENT_STORE_URL does not say otherwise. */
 const DEFAULTS = {
   connectionName: 'disburse',
-  /** A follower may be behind: whoever read its own write there would not find it. */
+  /** A follower may be behind: a read of one's own write could miss it. */
   nodePreference: 'leader',
   /** In seconds. A node that is stopped does not hold up the search for the leader for longer than part of an attempt. */
   gossipTimeout: '1',
@@ -80,7 +80,7 @@ function openClient(url: string): EventStoreDBClient {
 
 /** Its calls in flight end by their own time limits first: a read that is disposed of would end as if it were whole. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
-  setTimeout(() => void client.dispose(), PATIENCE_MS).unref();
+  setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();
 }
 

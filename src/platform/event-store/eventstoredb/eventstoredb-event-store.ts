@@ -13,7 +13,7 @@ import {
   type ResolvedEvent,
 } from '@eventstore/db-client';
 import { newId } from '../../../kernel/ids.js';
-import { PATIENCE_MS } from '../../postgres/bounded.js';
+import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
 import type { CommitObservers } from '../commit-observer.js';
 import {
@@ -28,9 +28,8 @@ import {
 } from '../port.js';
 import { Connection } from './connection.js';
 import { inTime, isNoStream, retryWhileUnavailable } from './failures.js';
-import { BUFFERED, readUntil } from './reading.js';
+import { BUFFERED, readUntil, Tail } from './reading.js';
 import { ResubscribingSubscription } from './resubscribing-subscription.js';
-import { Tail } from './tail.js';
 import {
   IDENTITY_STREAM,
   IDENTITY_TYPE,
@@ -42,12 +41,12 @@ import {
 
 /** Events of one read of the log. */
 const PAGE = 1000;
-/** How many events back an append looks for its own events: a repeat follows soon. */
+/** How many events back an append searches its own events: a repeat follows soon. */
 const REPEATS_WITHIN = 100;
 /** How long the client may take to end open calls; then the process continues without it. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** One append as it stands in the store. */
+/** One append in the store. */
 interface Done {
   readonly revision: number;
   readonly position: string | null;
@@ -65,7 +64,7 @@ export function openEventStoreDb(
   return new EventStoreDbEventStore(new Connection(url), observers, timeoutMs);
 }
 
-/** Events in EventStoreDB 24.6. Each append of a commit stands alone, in order; responses cannot travel along. */
+/** Events in EventStoreDB 24.6. Appends of a commit are written one by one, in order; responses cannot travel along. */
 export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
   readonly carriesResponses = false;
@@ -75,7 +74,7 @@ export class EventStoreDbEventStore implements EventStore {
   constructor(
     private readonly connection: Connection,
     private readonly observers: CommitObservers,
-    private readonly timeoutMs = PATIENCE_MS,
+    private readonly timeoutMs = QUERY_TIMEOUT_MS,
   ) {}
 
   async commit({ appends, response }: Commit): Promise<CommitResult> {
@@ -115,7 +114,7 @@ export class EventStoreDbEventStore implements EventStore {
         if (event === null || comparePositions(event.position, last) <= 0) return false;
         return events.push(event) >= limit;
       });
-      // Next time nobody looks through what the server wrote for itself.
+      // The next call skips the server's own events.
       if (events.length === 0 && scanned > PAGE) await this.head();
       return events;
     });
@@ -150,9 +149,9 @@ export class EventStoreDbEventStore implements EventStore {
     const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: newId() }, metadata: {} };
     // Two may ask for the first time at once: the first mark counts.
     await this.append({ stream: IDENTITY_STREAM, events: [mark], expected: 'no_stream' });
-    const made = await this.mark();
-    if (made === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
-    return made;
+    const marked = await this.mark();
+    if (marked === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
+    return marked;
   }
 
   async ping(): Promise<void> {
@@ -201,7 +200,7 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       const sent = await this.retrying(async (attemptMs) => {
         // The server knows a repeat only where the expectation is the one of the first time, and forgets.
-        const known = expected === 'no_stream' ? null : judge(await this.latest(stream), ids);
+        const known = expected === 'no_stream' ? null : resultOf(await this.latest(stream), ids);
         return known ?? inTime(this.send({ stream, events, expected }, attemptMs), attemptMs);
       });
       if (!('success' in sent)) return sent;
@@ -209,14 +208,14 @@ export class EventStoreDbEventStore implements EventStore {
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const stored = await this.readStream(stream);
-      return judge(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
+      return resultOf(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
     }
     this.observers.onCommit(performance.now() - started, 1);
     const revision = Number(result.nextExpectedRevision);
     const { position } = result;
     if (events.length === 1 && position !== undefined)
       return { revision, position: position.commit.toString() };
-    // Of several events the server does not say clearly whose position it tells.
+    // Of several events the server does not say which one its position is of.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
   }
@@ -301,7 +300,7 @@ function positionOf(each: AllStreamResolvedEvent): Position | undefined {
  * What became of an append whose events are in the stream already: done when all of them are, refused when only
  * some are. Null when none is.
  */
-function judge(stored: readonly RecordedEvent[], ids: readonly string[]): Done | Conflict | null {
+function resultOf(stored: readonly RecordedEvent[], ids: readonly string[]): Done | Conflict | null {
   const known = stored.filter(({ id }) => ids.includes(id));
   const last = known.at(-1);
   if (last === undefined) return null;

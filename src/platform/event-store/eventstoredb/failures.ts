@@ -10,7 +10,7 @@ import {
   TimeoutError,
   UnavailableError,
 } from '@eventstore/db-client';
-import { PATIENCE_MS } from '../../postgres/bounded.js';
+import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { backOff } from '../../background/backoff.js';
 import { withTimeout } from '../../timeout.js';
 import { EventStoreUnavailable } from '../port.js';
@@ -81,7 +81,7 @@ export interface Retries {
 /** Tries again while the server is unavailable. `work` gets the milliseconds that its attempt may take. */
 export async function retryWhileUnavailable<T>(
   work: (attemptMs: number) => Promise<T>,
-  { timeoutMs = PATIENCE_MS, onTimeout }: Retries = {},
+  { timeoutMs = QUERY_TIMEOUT_MS, onTimeout }: Retries = {},
 ): Promise<T> {
   const until = performance.now() + timeoutMs;
   for (let before = 0, attemptMs = FIRST_ATTEMPT_MS; ; before += 1) {

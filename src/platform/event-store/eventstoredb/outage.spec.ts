@@ -17,9 +17,9 @@ describe('the EventStoreDB event store without a server', () => {
     await store.close();
   });
 
-  it('says that it is unavailable, whatever is asked of it', async () => {
+  it('reports that it is unavailable, for every call', async () => {
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
-    const asked = [
+    const calls = [
       store.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] }),
       store.commit({ appends: [{ stream: 's-1', events: [], expected: 'no_stream' }] }),
       store.readStream('s-1'),
@@ -27,7 +27,7 @@ describe('the EventStoreDB event store without a server', () => {
       store.head(),
       store.ping(),
     ];
-    const outcomes = await Promise.allSettled(asked);
+    const outcomes = await Promise.allSettled(calls);
     for (const outcome of outcomes) {
       expect(outcome.status).toBe('rejected');
       expect((outcome as PromiseRejectedResult).reason).toBeInstanceOf(EventStoreUnavailable);
@@ -45,7 +45,7 @@ describe('the EventStoreDB event store without a server', () => {
   });
 });
 
-describe('the EventStoreDB event store with a server that stands still', () => {
+describe('the EventStoreDB event store with an unresponsive server', () => {
   const sockets = new Set<Socket>();
   let server: Server;
   let store: EventStoreDbEventStore;
@@ -63,16 +63,16 @@ describe('the EventStoreDB event store with a server that stands still', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('gives up waiting, whatever is asked of it', async () => {
+  it('times out, for every call', async () => {
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
-    const asked = [
+    const calls = [
       store.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] }),
       store.readStream('s-1'),
       store.readAll(null, 10),
       store.head(),
       store.ping(),
     ];
-    for (const outcome of await Promise.allSettled(asked)) {
+    for (const outcome of await Promise.allSettled(calls)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(EventStoreUnavailable) });
     }
   });

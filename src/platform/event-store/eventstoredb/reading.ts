@@ -1,5 +1,6 @@
-import type { StreamingRead } from '@eventstore/db-client';
+import type { Position, StreamingRead } from '@eventstore/db-client';
 import { NoResponseInTime } from './failures.js';
+import { comparePositions } from '../port.js';
 
 /** Objects that wait between the connection and us: enough that the connection is not stopped and started for a few. */
 export const BUFFERED = { highWaterMark: 512 };
@@ -42,5 +43,37 @@ export async function readUntil<E>(
     read.off('data', onData);
     read.cancel().catch(() => undefined);
     read.resume();
+  }
+}
+
+/**
+ * What is known of the end of the log: where the newest event of ours is, and up to where the server wrote only events
+ * behind it (statistics, projections, metadata). Those are skipped the second time.
+ */
+export class Tail {
+  private newest: string | null = null;
+  private quietUpTo: Position | null = null;
+
+  /** Everything after `newest` up to `scanned` is not ours. */
+  learn(newest: string | null, scanned: Position): void {
+    if (this.quietUpTo !== null && scanned.commit <= this.quietUpTo.commit) return;
+    this.newest = newest;
+    this.quietUpTo = scanned;
+  }
+
+  /** Position of our newest event, when `scanned` shows that nothing of ours can be between it and what is known. */
+  reaches(scanned: Position): boolean {
+    return this.quietUpTo !== null && scanned.commit <= this.quietUpTo.commit;
+  }
+
+  get position(): string | null {
+    return this.newest;
+  }
+
+  /** Where to start the read of what follows `after`. */
+  startAfter(after: string | null): Position | null {
+    const { quietUpTo } = this;
+    if (quietUpTo === null || comparePositions(after, this.newest) < 0) return null;
+    return comparePositions(after, quietUpTo.commit.toString()) < 0 ? quietUpTo : null;
   }
 }

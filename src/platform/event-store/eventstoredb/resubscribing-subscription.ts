@@ -20,7 +20,7 @@ const REST_MS = 10;
 /**
  * A subscription to all streams that outlives its connection. The client's own never subscribes again and is not
  * destroyed when it fails: here it is destroyed, and after a pause another one starts where the last event was.
- * What has arrived comes as one batch, so that whoever applies it commits once.
+ * What has arrived comes as one batch, so that it is applied in one transaction.
  */
 export class ResubscribingSubscription implements Subscription {
   private readonly logger = new Logger(ResubscribingSubscription.name);

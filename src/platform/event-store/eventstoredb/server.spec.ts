@@ -42,7 +42,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     await eventually(() => openCalls() <= 1);
   });
 
-  it('looks once through what the server wrote for itself', async () => {
+  it('reads events of the server itself once', async () => {
     await write(freshStream(), 1);
     const noise = Array.from({ length: 500 }, () => jsonEvent({ type: '$noise', data: {} }));
     for (let chunk = 0; chunk < 5; chunk += 1) await client.appendToStream(`$noise-${newId()}`, noise);
@@ -58,7 +58,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     expect(scans).toHaveLength(2);
   });
 
-  it('tells the server what caused an event, and readers nothing of it', async () => {
+  it('gives the server the cause of an event, and readers nothing of it', async () => {
     const stream = freshStream();
     const event = {
       ...someEvent(),

@@ -51,7 +51,7 @@ export function toRecordedEvent({ event }: ResolvedEvent | AllStreamResolvedEven
   if (!event?.isJson || event.type.startsWith('$') || event.streamId.startsWith('$')) return null;
   if (event.streamId === IDENTITY_STREAM) return null;
   if (event.position === undefined) {
-    throw new Error('the event store is older than 22.6: it tells no positions of the events of a stream');
+    throw new Error('the event store is older than 22.6: it gives no positions of the events of a stream');
   }
   return {
     id: event.id,

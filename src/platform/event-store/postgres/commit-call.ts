@@ -1,13 +1,7 @@
-import {
-  comparePositions,
-  type Commit,
-  type CommitResult,
-  type ExpectedRevision,
-  type StoredResponse,
-} from '../port.js';
+import { comparePositions, type Commit, type CommitResult, type ExpectedRevision } from '../port.js';
 import type { GroupUnit } from './group-commit.js';
 
-/** A commit whose JSON is made already, so that its size is known. */
+/** A commit with its JSON, so that its size is known. */
 export interface EncodedUnit extends GroupUnit {
   readonly commit: Commit;
   /** Data and metadata of every event of every append, in order. */
@@ -21,7 +15,7 @@ export interface CommitRow {
   readonly done_appends: readonly number[];
   readonly done_revisions: readonly number[] | null;
   readonly done_positions: readonly string[] | null;
-  readonly answered: string | null;
+  readonly responded_json: string | null;
   readonly last_position: string | null;
 }
 
@@ -51,66 +45,37 @@ function expectation(expected: ExpectedRevision): number {
 
 /**
  * Parameters of one call. Texts go joined by a control character, which JSON escapes and names do not hold: joining
- * is several times cheaper than quoting arrays. Where a text holds it all the same, a random separator is taken.
+ * is several times cheaper than quoting arrays. Where a text holds it all the same, a random separator is used.
  */
 export function encodeCall(units: readonly EncodedUnit[], separator: string): string[] {
-  const appends = {
-    units: [] as number[],
-    expected: [] as number[],
-    sizes: [] as number[],
-    streams: [] as string[],
-  };
-  const events = {
-    appends: [] as number[],
-    places: [] as number[],
-    ids: [] as string[],
-    types: [] as string[],
-    data: [] as string[],
-    metadata: [] as string[],
-  };
-  const responses = { units: [] as number[], all: [] as StoredResponse[] };
-  units.forEach(({ commit, texts }, unit) => {
-    let next = 0;
-    for (const append of commit.appends) {
-      appends.units.push(unit);
-      appends.expected.push(expectation(append.expected));
-      appends.sizes.push(append.events.length);
-      appends.streams.push(append.stream);
-      append.events.forEach((event, place) => {
-        events.appends.push(appends.units.length);
-        events.places.push(place + 1);
-        events.ids.push(event.id);
-        events.types.push(event.type);
-        events.data.push(texts[next]!.data);
-        events.metadata.push(texts[next]!.metadata);
-        next += 1;
-      });
-    }
-    if (commit.response) {
-      responses.units.push(unit);
-      responses.all.push(commit.response);
-    }
-  });
+  const texts = units.flatMap((unit) => unit.texts);
+  const appends = units.flatMap(({ commit }, unit) => commit.appends.map((append) => ({ ...append, unit })));
+  const events = appends.flatMap((append, place) =>
+    append.events.map((event, n) => ({ ...event, append: place + 1, place: n + 1 })),
+  );
+  const responses = units.flatMap(({ commit: { response } }, unit) =>
+    response ? [{ ...response, unit }] : [],
+  );
   const joined = (texts: readonly string[]): string => texts.join(separator);
   const array = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;
   return [
     separator,
-    array(appends.units),
-    array(appends.expected),
-    array(appends.sizes),
-    joined(appends.streams),
-    array(events.appends),
-    array(events.places),
-    joined(events.ids),
-    joined(events.types),
-    joined(events.data),
-    joined(events.metadata),
-    array(responses.units),
-    array(responses.all.map(({ status }) => status)),
-    joined(responses.all.map(({ scope }) => scope)),
-    joined(responses.all.map(({ key }) => key)),
-    joined(responses.all.map(({ fingerprint }) => fingerprint)),
-    joined(responses.all.map(({ body }) => body)),
+    array(appends.map(({ unit }) => unit)),
+    array(appends.map(({ expected }) => expectation(expected))),
+    array(appends.map((append) => append.events.length)),
+    joined(appends.map(({ stream }) => stream)),
+    array(events.map(({ append }) => append)),
+    array(events.map(({ place }) => place)),
+    joined(events.map(({ id }) => id)),
+    joined(events.map(({ type }) => type)),
+    joined(texts.map(({ data }) => data)),
+    joined(texts.map(({ metadata }) => metadata)),
+    array(responses.map(({ unit }) => unit)),
+    array(responses.map(({ status }) => status)),
+    joined(responses.map(({ scope }) => scope)),
+    joined(responses.map(({ key }) => key)),
+    joined(responses.map(({ fingerprint }) => fingerprint)),
+    joined(responses.map(({ body }) => body)),
   ];
 }
 
@@ -138,7 +103,7 @@ interface RespondedRow {
 /** One result per unit, in order. */
 export function decodeRow(units: readonly EncodedUnit[], row: CommitRow): CommitResult[] {
   const responded = new Map<number, RespondedRow>();
-  for (const each of JSON.parse(row.answered ?? '[]') as RespondedRow[]) responded.set(each.unit, each);
+  for (const each of JSON.parse(row.responded_json ?? '[]') as RespondedRow[]) responded.set(each.unit, each);
   const refused = new Set(row.refused);
   const done = new Map(row.done_appends.map((append, place) => [append, place]));
   let append = 0;

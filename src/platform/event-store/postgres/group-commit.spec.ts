@@ -63,13 +63,13 @@ describe('group commit', () => {
       await database.drop();
     });
 
-    it('gives every unit the result it would have had alone, whatever shares its call', async () => {
+    it('gives every unit the result it would have had alone, in any shared call', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 25 }), async (units) => {
           const round = newId();
           const commits = units.map((each) => commitOf(each, round));
           const store = new PostgresEventStore(database.pool);
-          // The order in which units took effect: groups in turn, and within a group as submitted.
+          // The order in which units took effect: group after group, and within a group as submitted.
           const order: number[] = [];
           const results = await Promise.all(
             commits.map(async (commit, n) => {

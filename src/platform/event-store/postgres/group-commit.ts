@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Commit } from '../port.js';
+import type { Pool, PoolClient } from 'pg';
 
 const GATHER_MS = 1;
 
@@ -22,7 +23,7 @@ export interface GroupUnit {
 }
 
 /**
- * Units that arrive while a call is under way go together in the next one, each with a result of its own.
+ * Units that arrive while a call is in flight go together in the next one, each with a separate result.
  * Two units of one call never write the same stream or response key, nor does one check what another writes:
  * the later one waits for the next call, where it sees what the earlier one wrote.
  */
@@ -51,7 +52,7 @@ export class GroupCommit<Unit extends GroupUnit, Result> {
   }
 
   private async run(): Promise<void> {
-    // One turn of the event loop: requests that were read from their sockets together go together.
+    // One iteration of the event loop: requests that were read from their sockets together go together.
     await new Promise(setImmediate);
     let before = 1;
     while (this.queue.length > 0) {
@@ -111,4 +112,44 @@ class Touched {
     }
     return true;
   }
+}
+
+/**
+ * The connection that appends go through. It stays checked out while there is something to write, so that a burst
+ * does not queue for the pool behind readers, and goes back when there is nothing.
+ */
+export class WriterConnection {
+  private client: PoolClient | null = null;
+  private broken = false;
+
+  constructor(private readonly pool: Pool) {}
+
+  async connection(): Promise<PoolClient> {
+    if (this.client !== null && this.broken) this.release();
+    if (this.client !== null) return this.client;
+    const client = await this.pool.connect();
+    this.broken = false;
+    client.on('error', this.onError);
+    this.client = client;
+    return client;
+  }
+
+  /** The connection is in doubt: the next call opens another. */
+  discard(): void {
+    this.broken = true;
+    this.release();
+  }
+
+  release(): void {
+    const { client } = this;
+    if (client === null) return;
+    this.client = null;
+    client.off('error', this.onError);
+    client.release(this.broken);
+  }
+
+  /** A connection that dies between two calls says so here; without a listener it would end the process. */
+  private readonly onError = (): void => {
+    this.broken = true;
+  };
 }

@@ -7,7 +7,7 @@ import { CommitObservers } from '../commit-observer.js';
 import { EventStoreUnavailable, type Commit, type RecordedEvent } from '../port.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 
 describe('the PostgreSQL event store in an outage', () => {
   let test: TestDatabase;
@@ -25,7 +25,7 @@ describe('the PostgreSQL event store in an outage', () => {
     road = new CuttableRoad(new URL(test.url));
     pool = new pg.Pool({ connectionString: await road.open(), max: 4, connectionTimeoutMillis: 1000 });
     pool.on('error', () => undefined);
-    store = new PostgresEventStore(pool, new CommitObservers(), PATIENCE_MS);
+    store = new PostgresEventStore(pool, new CommitObservers(), TIMEOUT_MS);
     await store.ping();
   });
 
@@ -59,7 +59,7 @@ describe('the PostgreSQL event store in an outage', () => {
     }
   });
 
-  it('commits once when its session is ended while it waits for its turn', async () => {
+  it('commits once when its session is ended while it waits for the lock', async () => {
     const commit = someCommit();
     const holder = await test.pool.connect();
     await holder.query('begin; select pg_advisory_xact_lock(7331002)');
@@ -92,7 +92,7 @@ describe('the PostgreSQL event store in an outage', () => {
       expect(store.readStream('any')).rejects.toThrow(EventStoreUnavailable),
       expect(store.ping()).rejects.toThrow(EventStoreUnavailable),
     ]);
-    expect(performance.now() - started).toBeLessThan(20 * PATIENCE_MS);
+    expect(performance.now() - started).toBeLessThan(20 * TIMEOUT_MS);
     road.silent = false;
     expect(await store.commit(commit)).toMatchObject({ outcome: 'committed', revisions: [0] });
     expect(await direct.readStream(commit.stream)).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, QueryArrayConfig } from 'pg';
-import { bounded, PATIENCE_MS } from '../../postgres/bounded.js';
+import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
 import { backOff, Signal } from '../../background/backoff.js';
 import { CommitObservers } from '../commit-observer.js';
@@ -25,12 +25,11 @@ import {
   type CommitRow,
   type EncodedUnit,
 } from './commit-call.js';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit, WriterConnection } from './group-commit.js';
 import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
-import { WriterConnection } from './writer-connection.js';
 
 const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
-/** The most data in one page: whoever asks for thousands of events must not get gigabytes. */
+/** Maximum data of one page: thousands of events must not be gigabytes. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, mostMs: 800 };
 const ATTEMPTS = 6;
@@ -60,7 +59,7 @@ export class PostgresEventStore implements EventStore {
   constructor(
     private readonly pool: Pool,
     private readonly observers: CommitObservers = new CommitObservers(),
-    private readonly patienceMs = PATIENCE_MS,
+    private readonly timeoutMs = QUERY_TIMEOUT_MS,
   ) {
     this.writer = new WriterConnection(pool);
     this.group = new GroupCommit(
@@ -108,7 +107,7 @@ export class PostgresEventStore implements EventStore {
       [],
     );
     const position = rows[0]![0];
-    // Another process wrote: whoever asked waits for it, so the subscriptions need not poll first.
+    // Another process wrote: the caller waits for it, so the subscriptions need not poll first.
     if (comparePositions(position, this.newest) > 0) this.committed.notify();
     this.newest = position;
     return position;
@@ -121,13 +120,13 @@ export class PostgresEventStore implements EventStore {
 
   async ping(): Promise<void> {
     try {
-      await this.pool.query(bounded({ text: 'select from event_store.events limit 1' }, this.patienceMs));
+      await this.pool.query(bounded({ text: 'select from event_store.events limit 1' }, this.timeoutMs));
     } catch (error) {
       throw unavailable(error);
     }
   }
 
-  /** Ends the subscriptions and waits for commits under way. The pool belongs to whoever made it. */
+  /** Ends the subscriptions and waits for pending commits. The pool belongs to the caller. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
     await this.group.drained();
@@ -147,9 +146,9 @@ export class PostgresEventStore implements EventStore {
     text: string,
     values: readonly unknown[],
   ): Promise<Row[]> {
-    return this.persevere(async () => {
+    return this.withRetries(async () => {
       const statement: QueryArrayConfig = { name, text, values: [...values], rowMode: 'array' };
-      const result = await this.pool.query<Row>(bounded(statement, this.patienceMs));
+      const result = await this.pool.query<Row>(bounded(statement, this.timeoutMs));
       return result.rows;
     });
   }
@@ -158,7 +157,7 @@ export class PostgresEventStore implements EventStore {
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
-      const results = decodeRow(units, await this.persevere(() => this.send(units)));
+      const results = decodeRow(units, await this.withRetries(() => this.send(units)));
       this.observers.onCommit(performance.now() - started, units.length);
       this.committed.notify();
       return results.map((value) => ({ status: 'fulfilled', value }));
@@ -176,7 +175,7 @@ export class PostgresEventStore implements EventStore {
     const client = await this.writer.connection();
     const values = encodeCall(units, separatorFor(units, randomUUID));
     const sent = client.query<CommitRow>(
-      bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.patienceMs),
+      bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.timeoutMs),
     );
     // The statement is with the kernel; an immediate could run after the result, and the response.
     failpoint('commit.sent');
@@ -192,8 +191,8 @@ export class PostgresEventStore implements EventStore {
    * Tries again while the database is unavailable. A call whose connection died may have been committed: event ids and
    * keys of responses make the repeat of it harmless.
    */
-  private async persevere<T>(work: () => Promise<T>): Promise<T> {
-    const until = performance.now() + this.patienceMs;
+  private async withRetries<T>(work: () => Promise<T>): Promise<T> {
+    const until = performance.now() + this.timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await work();

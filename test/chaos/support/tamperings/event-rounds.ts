@@ -1,6 +1,6 @@
 import { deriveId } from '../../../../src/kernel/ids.js';
 import { eventually } from '../../../../bench/support/wait.js';
-import { describeFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
+import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import type { Random } from '../random.js';
 import type { Group, TamperingStage } from './stage.js';
 import { PLAIN, type Done, type StoredRow } from './tampering.js';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { keyIdOf, newKeyPair, signText } from '../../../../src/contexts/audit/application/signatures.js';
+import { keyIdOf, newKeyPair, signText } from '../../../../src/contexts/audit/application/ledger-keys.js';
 import { hashOfEvent } from '../../../../src/contexts/audit/domain/event-leaf.js';
-import { describeFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
+import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 import { hashOfHead, headText } from '../../../../src/contexts/audit/domain/signed-head.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';

@@ -1,5 +1,5 @@
 import { eventually } from '../../../../bench/support/wait.js';
-import { describeFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
+import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 import type { Random } from '../random.js';
 import type { Group, TamperingStage } from './stage.js';

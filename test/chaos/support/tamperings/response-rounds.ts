@@ -3,7 +3,7 @@ import { keyed, CREATE_USER, REPORT, type Operation } from '../payouts.js';
 import type { Group, TamperingStage } from './stage.js';
 
 const REQUESTS = 20;
-const RESPONSES = 'event_store.answers';
+const RESPONSES = 'event_store.responses';
 /** In place of the contents of a response. */
 const FORGED = '0x000000000000000000000000000000000000dead';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { LedgerFinding } from '../../../../src/contexts/audit/domain/ledger-findings.js';
+import type { LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import type { Random } from '../random.js';
 
 /** An event of the untouched log. */

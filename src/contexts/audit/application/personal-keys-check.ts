@@ -1,0 +1,94 @@
+import type { Sealer } from '../../../platform/sealing/sealer.js';
+import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
+import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { type Context, knownEvents } from '../../../platform/context.js';
+import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
+import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import type { AuditedTables } from '../store/audited-tables.js';
+
+export const PERSONAL_KEYS = 'platform.personal_keys';
+/** Erasures, and the field of each that names whose key is dropped. */
+const ERASED: Readonly<Record<string, string>> = {
+  'user.erased.v1': 'user_id',
+  'order.personal_data_erased.v1': 'order_id',
+};
+/** An erasure drops the key after its event, and has several tries. */
+const ERASING_MS = 24 * 3_600_000;
+/** Listed in words. */
+const MAX_LISTED = 20;
+
+/**
+ * A person whose data the log holds (a user, or the person of an order) has a key until they are erased, and none
+ * afterwards: a key that is missing without an erasure is an erasure in secret. With the master key also that each key
+ * opens, as the one of its person.
+ */
+export class PersonalKeysCheck implements TableCheck {
+  readonly name = PERSONAL_KEYS;
+  private readonly sealed: ReadonlyMap<string, NonNullable<EventTypeDefinition['sealed']>>;
+  /** Persons of events up to `position`: their keys are older than these. */
+  private readonly persons = new Set<string>();
+  private readonly erased = new Map<string, Date>();
+
+  constructor(
+    private readonly tables: Pick<AuditedTables, 'personalKeys'>,
+    private readonly sealer: Pick<Sealer, 'openBytes'> | null,
+    private readonly rules: {
+      readonly contexts: readonly Context[];
+      readonly position: string | null;
+      readonly now: Date;
+    },
+  ) {
+    const types = knownEvents(rules.contexts);
+    this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed]] : [])));
+  }
+
+  async add(page: readonly RecordedEvent[]): Promise<void> {
+    for (const { type, data, position, recordedAt } of page) {
+      const erased = ERASED[type];
+      if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
+      const sealed = this.sealed.get(type);
+      if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
+      // Without any field there is nothing to seal, and no key.
+      if (sealed.fields.some((field) => typeof data[field] === 'string'))
+        this.persons.add(String(data[sealed.subject]));
+    }
+  }
+
+  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+    const different: string[] = [];
+    let rows = 0;
+    await this.tables.personalKeys(({ subject, wrapped_key: wrapped }) => {
+      rows += 1;
+      const wrong = this.wrongOf(subject, wrapped);
+      if (wrong !== null) different.push(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
+      this.persons.delete(subject);
+    });
+    for (const subject of this.persons)
+      if (!this.erased.has(subject))
+        different.push(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
+    const comparison = { rows, different: different.length, first: different.slice(0, MAX_LISTED) };
+    return new Map([[PERSONAL_KEYS, comparison]]);
+  }
+
+  private wrongOf(subject: string, wrapped: string | null): string | null {
+    const erasedAt = this.erased.get(subject);
+    if (wrapped === null) {
+      return erasedAt === undefined && this.persons.has(subject)
+        ? 'the key was dropped, and the events say nothing of an erasure'
+        : null;
+    }
+    if (erasedAt !== undefined && this.rules.now.getTime() - erasedAt.getTime() > ERASING_MS)
+      return `there is a key, and the person was erased at ${erasedAt.toISOString()}`;
+    return this.opens(subject, wrapped) ? null : 'the key does not open: it is not the one of this person';
+  }
+
+  private opens(subject: string, wrapped: string): boolean {
+    try {
+      this.sealer?.openBytes(wrapped, placeOfPersonalKey(subject));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { setFlagsFromString } from 'node:v8';
+
+/** Exit code when something is wrong. */
+export const EXIT_WRONG = 2;
+/** Exit code when nothing is wrong, and not everything could be checked. */
+export const EXIT_INCOMPLETE = 1;
+
+/** `2026-01-31 12:00:00.123`, in UTC. */
+export function time(at: Date): string {
+  return at.toISOString().replace('T', ' ').slice(0, 23);
+}
+
+/** Rows as columns: as wide as their widest cell, numbers (named by their place) to the right. */
+export function columns(
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, place) => (widths[place] = Math.max(widths[place] ?? 0, cell.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, place) =>
+        right.includes(place) ? cell.padStart(widths[place]!) : cell.padEnd(widths[place]!),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** `1 payout`, `2 payouts`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+const FIRST_MS = 2000;
+const EVERY_MS = 5000;
+
+/** Tells on standard error, after two seconds and then every five, how far a program has read. */
+export function progressOf(tell = (text: string): unknown => process.stderr.write(`${text}\n`)) {
+  const began = performance.now();
+  let dueAt = began + FIRST_MS;
+  return (read: number, position: string): void => {
+    const now = performance.now();
+    if (now < dueAt) return;
+    dueAt = now + EVERY_MS;
+    tell(`${read} events read in ${((now - began) / 1000).toFixed(0)} s, up to position ${position}`);
+  };
+}
+
+/**
+ * Of a program that reads a whole log: V8 collects once what lives has grown by so many percent. Left to itself it lets
+ * garbage become several times that, for speed. No bound on the heap: a larger log takes more, and does not end the program.
+ */
+export function collectEarly(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
+}

@@ -1,0 +1,133 @@
+/** Something that must never be. `position` is the event that broke the rule. */
+export interface Violation {
+  readonly position: string;
+  readonly rule: string;
+}
+
+/** The first ones are listed; all are counted. */
+export class Violations {
+  readonly first: Violation[] = [];
+  count = 0;
+
+  constructor(private readonly most = 1000) {}
+
+  add(violation: Violation): void {
+    this.count += 1;
+    if (this.first.length < this.most) this.first.push(violation);
+  }
+}
+
+/** Differences listed; all are counted. */
+const LISTED = 50;
+
+/** Where read models differ from the replay. */
+export class Differences {
+  readonly listed: string[] = [];
+  count = 0;
+
+  add(what: string): void {
+    this.count += 1;
+    if (this.listed.length < LISTED) this.listed.push(what);
+  }
+
+  /** `count` of them, of which these are the first. */
+  addAll(first: readonly string[], count: number): void {
+    this.listed.push(...first.slice(0, Math.max(0, LISTED - this.listed.length)));
+    this.count += count;
+  }
+}
+
+/** What the check of the ledger found; each one is something that somebody changed. */
+export type LedgerFinding =
+  /** The event at this position is not the one that was recorded there; unreadable: its bytes are no JSON any more. */
+  | {
+      readonly kind: 'changed' | 'unreadable';
+      readonly position: string;
+      readonly stream: string;
+      readonly revision: number;
+      readonly id: string;
+    }
+  /** It was moved to another position. */
+  | {
+      readonly kind: 'moved';
+      readonly position: string;
+      readonly from: string;
+      readonly stream: string;
+      readonly id: string;
+    }
+  /** Its MAC is missing or wrong: the service did not write it there. */
+  | {
+      readonly kind: 'forged';
+      readonly position: string;
+      readonly stream: string;
+      readonly revision: number;
+      readonly id: string;
+    }
+  | { readonly kind: 'inserted'; readonly position: string; readonly stream: string; readonly id: string }
+  | { readonly kind: 'deleted'; readonly position: string }
+  /** The log ends before `size` events that were there. */
+  | {
+      readonly kind: 'truncated';
+      readonly events: number;
+      readonly size: number;
+      readonly signed_at: string | null;
+    }
+  /** The first `size` events are not those that were signed; the first `since` are. */
+  | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
+  /** Rows of the ledger itself are not what they were; the log may be. */
+  | { readonly kind: 'ledger'; readonly what: string }
+  | { readonly kind: 'head'; readonly size: number; readonly why: string }
+  | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
+
+/** What was done to events; roots that differ, and the leaves behind them, follow from it. */
+const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
+  'changed',
+  'unreadable',
+  'moved',
+  'inserted',
+  'deleted',
+  'truncated',
+]);
+
+/** Whether events are not the recorded ones: what is computed from them may then differ for that reason alone. */
+export function isOfEvents({ kind }: LedgerFinding): boolean {
+  return CAUSES.has(kind);
+}
+
+/** A line for each cause, and behind these what follows from them. */
+export function describeFindings(findings: readonly LedgerFinding[]): readonly string[] {
+  const causes = findings.filter(isOfEvents);
+  const follows = (finding: LedgerFinding): boolean => causes.length > 0 && finding.kind === 'rewritten';
+  return [
+    ...findings.filter((each) => !follows(each)).map((each) => `CHANGED   ${describeFinding(each)}`),
+    ...findings.filter(follows).map((each) => `  FOLLOWS ${describeFinding(each)}`),
+  ];
+}
+
+/** A finding as a sentence. */
+export function describeFinding(finding: LedgerFinding): string {
+  switch (finding.kind) {
+    case 'changed':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) is not the one that was recorded there`;
+    case 'moved':
+      return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and is now at ${finding.position}`;
+    case 'forged':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) was not written by the service`;
+    case 'inserted':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream}) was inserted: none was recorded there`;
+    case 'deleted':
+      return `the event at position ${finding.position} is missing`;
+    case 'unreadable':
+      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) cannot be read any more`;
+    case 'truncated':
+      return `events are missing at the end: there are ${finding.events} of ${finding.size}${finding.signed_at === null ? '' : ` that were signed at ${finding.signed_at}`}`;
+    case 'rewritten':
+      return `the first ${finding.size} events are not those that were signed at ${finding.signed_at}; the first ${finding.since} are`;
+    case 'ledger':
+      return `the tables of the ledger were changed: ${finding.what}`;
+    case 'head':
+      return `the head over ${finding.size} events is not to be trusted: ${finding.why}`;
+    case 'key':
+      return `the key ${finding.key_id} is not to be trusted: ${finding.why}`;
+  }
+}

@@ -1,0 +1,36 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { createServer, type AddressInfo } from 'node:net';
+import pg from 'pg';
+import { outliveConnections } from './unavailable.js';
+
+/** A message of the PostgreSQL protocol: its letter, its length, its body. */
+function message(letter: string, body: string): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(letter);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, Buffer.from(body, 'latin1')]);
+}
+
+/** Welcomes a client and closes at once, as a server does that is killed just then. */
+const dying = createServer((socket) => {
+  socket.on('error', () => undefined);
+  socket.once('data', () => {
+    const welcome = [message('R', '\0\0\0\0'), message('Z', 'I')];
+    socket.end(Buffer.concat([...welcome, message('E', 'SFATAL\0C57P01\0Mgoing away\0\0')]));
+  });
+});
+
+afterAll(() => {
+  dying.close();
+});
+
+test('a server that dies while it welcomes a client fails the query and not the process', async () => {
+  await new Promise<void>((resolve) => dying.listen(0, '127.0.0.1', resolve));
+  const { port } = dying.address() as AddressInfo;
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'somebody', database: 'something' });
+  outliveConnections(pool);
+  const client = await pool.connect();
+  await expect(client.query('select 1')).rejects.toThrow();
+  client.release(true);
+  await pool.end();
+});
