@@ -9,7 +9,14 @@ const head = {
 const key = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: null, signature: null };
 const scope = { merchant: null, from: null, to: null, part_events: 10 };
 const manifest = {
-  ...{ format: 'disburse-export.v1', log_id: 'l', asked: scope, log_end: '1', exported_at: 'then', events: 1 },
+  ...{
+    format: 'disburse-export.v1',
+    log_id: 'l',
+    asked: scope,
+    log_end: '1',
+    exported_at: 'then',
+    events: 1,
+  },
   ...{ first_position: '1', last_position: '1', parts: [part], merkle_root: 'ab' },
   ...{ signed_head: head, signing_keys: [key] },
 };
