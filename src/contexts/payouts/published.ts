@@ -4,30 +4,21 @@ import { publication, type Publication } from '../../platform/context.js';
 import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, type PayoutExpired, type PayoutReceived } from './contract.js';
 
 class PayoutData {
-  @ApiProperty(UUID)
-  payout_id!: string;
-
-  @ApiProperty(UUID)
-  user_id!: string;
-
-  @ApiProperty(USDC)
-  amount!: string;
-
-  @ApiProperty({ const: 'USDC' })
-  currency_code!: 'USDC';
+  @ApiProperty(UUID) payout_id!: string;
+  @ApiProperty(UUID) user_id!: string;
+  @ApiProperty(USDC) amount!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
 
   @ApiProperty({ type: 'object', description: 'As it was reported, byte for byte.' })
   custom_metadata!: object;
 }
 
 class PayoutReceivedData extends PayoutData {
-  @ApiProperty({ type: 'string' })
-  transaction_hash!: string;
+  @ApiProperty({ type: 'string' }) transaction_hash!: string;
 }
 
 class PayoutFailedData extends PayoutData {
-  @ApiProperty({ type: 'string' })
-  reason!: string;
+  @ApiProperty({ type: 'string' }) reason!: string;
 }
 
 /** What endpoints hear of payouts (contract.md 13.5). */

@@ -44,11 +44,8 @@ class ReportedPayout {
   )
   amount!: string;
 
-  @Field(text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, readHash))
-  transaction_hash!: string;
-
-  @Field(oneOf(['USDC']), { optional: true, nullable: true, default: 'USDC' })
-  currency_code?: 'USDC' | null;
+  @Field(text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, readHash)) transaction_hash!: string;
+  @Field(oneOf(['USDC']), { optional: true, nullable: true, default: 'USDC' }) currency_code?: 'USDC' | null;
 
   @Field(metadata, {
     ...{ optional: true, nullable: true },
@@ -60,54 +57,33 @@ class ReportedPayout {
 /** Body of POST /merchants/v1/payouts/report (contract.md 9). */
 export class PayoutReport {
   /** No uuid names no user: 404. */
-  @Field(text(UUID))
-  user_id!: string;
-
-  @Nested(() => ReportedPayout)
-  payout!: ReportedPayout;
+  @Field(text(UUID)) user_id!: string;
+  @Nested(() => ReportedPayout) payout!: ReportedPayout;
 }
 
 export class Payout {
-  @ApiProperty(UUID)
-  id!: string;
-
-  @ApiProperty(UUID)
-  user_id!: string;
-
-  @ApiProperty(USDC)
-  amount!: string;
-
-  @ApiProperty({ const: 'USDC' })
-  currency_code!: 'USDC';
-
-  @ApiProperty({ type: 'string', enum: STATUSES })
-  status!: string;
-
-  @ApiProperty({ type: 'string' })
-  transaction_hash!: string;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(UUID) user_id!: string;
+  @ApiProperty(USDC) amount!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
+  @ApiProperty({ type: 'string', enum: STATUSES }) status!: string;
+  @ApiProperty({ type: 'string' }) transaction_hash!: string;
 
   @ApiProperty({ type: 'string', nullable: true, description: 'Why the payout expired; null otherwise.' })
   reason!: string | null;
 
-  @ApiProperty({ type: 'object' })
-  custom_metadata!: object;
-
-  @ApiProperty(TIME)
-  created_at!: string;
+  @ApiProperty({ type: 'object' }) custom_metadata!: object;
+  @ApiProperty(TIME) created_at!: string;
 }
 
 export class PayoutResponse {
-  @Nested(() => Payout)
-  payout!: Payout;
+  @Nested(() => Payout) payout!: Payout;
 }
 
 /** Query of GET /merchants/v1/payouts. */
 export class PayoutsQuery extends createdPageQuery(MAX_PAGE, 'Payouts per page.') {
-  @Filter(uuid, 'Only payouts to this user.')
-  user_id?: string;
-
-  @Filter(oneOf(STATUSES), 'Only payouts in this status.')
-  status?: (typeof STATUSES)[number];
+  @Filter(uuid, 'Only payouts to this user.') user_id?: string;
+  @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 }
 
 export function payoutFilter(query: PayoutsQuery): PayoutFilter {
@@ -115,19 +91,14 @@ export function payoutFilter(query: PayoutsQuery): PayoutFilter {
 }
 
 export class PayoutsResponse {
-  @Many(() => Payout, { maxItems: MAX_PAGE })
-  payouts!: Payout[];
-
-  @ApiProperty({ type: 'string', nullable: true })
-  next_cursor!: string | null;
+  @Many(() => Payout, { maxItems: MAX_PAGE }) payouts!: Payout[];
+  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
 }
 
 export class BalanceResponse {
-  @Nested(() => Balance)
-  balance!: Balance;
+  @Nested(() => Balance) balance!: Balance;
 }
 
 export class EvidenceResponse {
-  @Nested(() => Evidence)
-  evidence!: Evidence;
+  @Nested(() => Evidence) evidence!: Evidence;
 }

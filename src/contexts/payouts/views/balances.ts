@@ -6,17 +6,10 @@ import { Database } from '../../../platform/postgres/database.js';
 
 /** contract.md 11.1. */
 export class Balance {
-  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' })
-  confirmed!: string;
-
-  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' })
-  pending!: string;
-
-  @ApiProperty({ ...USDC, description: 'confirmed + pending.' })
-  committed!: string;
-
-  @ApiProperty({ const: 'USDC' })
-  currency_code!: 'USDC';
+  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
+  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
+  @ApiProperty({ ...USDC, description: 'confirmed + pending.' }) committed!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
 }
 
 export const NOTHING_PAID: Balance = { confirmed: '0', pending: '0', committed: '0', currency_code: 'USDC' };

@@ -24,11 +24,8 @@ class Receipt {
 
 /** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
 export class Evidence {
-  @ApiProperty(UUID)
-  payout_id!: string;
-
-  @ApiProperty({ type: 'integer', description: 'EIP-155.' })
-  chain_id!: number;
+  @ApiProperty(UUID) payout_id!: string;
+  @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;
 
   @ApiProperty({ type: 'string', description: 'In lower case, without spaces around it.' })
   transaction_hash!: string;
@@ -39,42 +36,21 @@ export class Evidence {
   })
   log_index!: number;
 
-  @ApiProperty(COUNT)
-  block_number!: number;
+  @ApiProperty(COUNT) block_number!: number;
+  @ApiProperty(WORD) block_hash!: string;
+  @ApiProperty({ ...TIME, description: "The block's own." }) block_time!: string;
 
-  @ApiProperty(WORD)
-  block_hash!: string;
-
-  @ApiProperty({ ...TIME, description: "The block's own." })
-  block_time!: string;
-
-  @ApiProperty({
-    ...COUNT,
-    description: 'Those that were seen; the block of the transfer is the first.',
-  })
+  @ApiProperty({ ...COUNT, description: 'Those that were seen; the block of the transfer is the first.' })
   confirmations!: number;
 
-  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' })
-  token!: string;
+  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' }) token!: string;
+  @ApiProperty(ADDRESS) from!: string;
+  @ApiProperty(ADDRESS) to!: string;
+  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' }) value!: string;
+  @ApiProperty({ ...TIME, description: 'When the payout was reported.' }) created_at!: string;
+  @ApiProperty(TIME) received_at!: string;
 
-  @ApiProperty(ADDRESS)
-  from!: string;
-
-  @ApiProperty(ADDRESS)
-  to!: string;
-
-  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' })
-  value!: string;
-
-  @ApiProperty({ ...TIME, description: 'When the payout was reported.' })
-  created_at!: string;
-
-  @ApiProperty(TIME)
-  received_at!: string;
-
-  @Nested(() => Receipt, {
-    description: 'The receipt of the transaction, as a node sent it.',
-  })
+  @Nested(() => Receipt, { description: 'The receipt of the transaction, as a node sent it.' })
   receipt!: Receipt;
 }
 

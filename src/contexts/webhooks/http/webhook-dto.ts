@@ -81,11 +81,9 @@ class RegistrationFields {
   @Url()
   url!: string;
 
-  @Description
-  description?: string | null;
+  @Description description?: string | null;
 
-  @EventTypes
-  event_types?: string[] | null;
+  @EventTypes event_types?: string[] | null;
 }
 
 /** Given at all, it is refused: a client that believes to have changed it would verify with the wrong one. */
@@ -98,29 +96,22 @@ class ChangeFields {
   @Url({ optional: true })
   url?: string;
 
-  @Description
-  description?: string | null;
+  @Description description?: string | null;
 
-  @EventTypes
-  event_types?: string[] | null;
+  @EventTypes event_types?: string[] | null;
 
-  @Field(oneOf(ENDPOINT_STATUSES), { optional: true })
-  status?: EndpointStatus;
-
-  @Field(unchangeable, { optional: true, hidden: true })
-  signing_secret?: never;
+  @Field(oneOf(ENDPOINT_STATUSES), { optional: true }) status?: EndpointStatus;
+  @Field(unchangeable, { optional: true, hidden: true }) signing_secret?: never;
 }
 
 /** Body of POST webhook_endpoints. */
 export class NewWebhookEndpoint {
-  @Nested(() => RegistrationFields)
-  webhook_endpoint!: RegistrationFields;
+  @Nested(() => RegistrationFields) webhook_endpoint!: RegistrationFields;
 }
 
 /** Body of PATCH webhook_endpoints/{id}. */
 export class WebhookEndpointChanges {
-  @Nested(() => ChangeFields)
-  webhook_endpoint!: ChangeFields;
+  @Nested(() => ChangeFields) webhook_endpoint!: ChangeFields;
 }
 
 /** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
@@ -136,18 +127,15 @@ export class SecretRotation {
 export class NoParameters {}
 
 export class WebhookEndpointResponse {
-  @Nested(() => WebhookEndpoint)
-  webhook_endpoint!: WebhookEndpoint;
+  @Nested(() => WebhookEndpoint) webhook_endpoint!: WebhookEndpoint;
 }
 
 export class WebhookEndpointWithSecretResponse {
-  @Nested(() => WebhookEndpointWithSecret)
-  webhook_endpoint!: WebhookEndpointWithSecret;
+  @Nested(() => WebhookEndpointWithSecret) webhook_endpoint!: WebhookEndpointWithSecret;
 }
 
 export class WebhookEndpointsResponse {
-  @Many(() => WebhookEndpoint)
-  webhook_endpoints!: readonly WebhookEndpoint[];
+  @Many(() => WebhookEndpoint) webhook_endpoints!: readonly WebhookEndpoint[];
 }
 
 /** Deliveries on a page when `page_size` is not given. */
@@ -157,11 +145,8 @@ const LONGEST_DAYS = 30;
 
 /** Query of GET webhook_endpoints/{id}/deliveries. */
 export class DeliveriesQuery extends createdPageQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
-  @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.')
-  status?: DeliveryStatus;
-
-  @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.')
-  type?: EventType;
+  @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
+  @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
 }
 
 export function deliveryFilter(query: DeliveriesQuery): DeliveryFilter {
@@ -185,68 +170,45 @@ export function statsSince({ since }: StatsQuery, now: Date): Date {
 
 /** Body of POST webhook_endpoints/{id}/recover. */
 export class RecoveryRequest {
-  @Field(instant, { description: 'RFC 3339, not in the future.' })
-  since!: Date;
+  @Field(instant, { description: 'RFC 3339, not in the future.' }) since!: Date;
 }
 
 class WebhookRecovery {
-  @ApiProperty(UUID)
-  id!: string;
-
-  @ApiProperty(UUID)
-  webhook_endpoint_id!: string;
-
-  @ApiProperty(TIME)
-  since!: string;
-
-  @ApiProperty(TIME)
-  requested_at!: string;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty(TIME) since!: string;
+  @ApiProperty(TIME) requested_at!: string;
 }
 
 /** `data` of `webhook_endpoint.test`. */
 export class TestEventData {
-  @ApiProperty(UUID)
-  webhook_endpoint_id!: string;
-
-  @ApiProperty({ type: 'string' })
-  message!: string;
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty({ type: 'string' }) message!: string;
 }
 
 class WebhookTestDelivery {
-  @ApiProperty({ ...UUID, description: 'The `webhook-id` header of the delivery.' })
-  id!: string;
-
-  @ApiProperty({ const: 'webhook_endpoint.test' })
-  type!: string;
-
-  @ApiProperty(TIME)
-  occurred_at!: string;
-
-  @Nested(() => TestEventData)
-  data!: TestEventData;
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header of the delivery.' }) id!: string;
+  @ApiProperty({ const: 'webhook_endpoint.test' }) type!: string;
+  @ApiProperty(TIME) occurred_at!: string;
+  @Nested(() => TestEventData) data!: TestEventData;
 }
 
 export class WebhookDeliveryResponse {
-  @Nested(() => WebhookDelivery)
-  webhook_delivery!: WebhookDelivery;
+  @Nested(() => WebhookDelivery) webhook_delivery!: WebhookDelivery;
 }
 
 export class WebhookDeliveryDetailResponse {
-  @Nested(() => WebhookDeliveryDetail)
-  webhook_delivery!: WebhookDeliveryDetail;
+  @Nested(() => WebhookDeliveryDetail) webhook_delivery!: WebhookDeliveryDetail;
 }
 
 export class WebhookTestDeliveryResponse {
-  @Nested(() => WebhookTestDelivery)
-  webhook_delivery!: WebhookTestDelivery;
+  @Nested(() => WebhookTestDelivery) webhook_delivery!: WebhookTestDelivery;
 }
 
 export class WebhookEndpointStatsResponse {
-  @Nested(() => WebhookEndpointStats)
-  webhook_endpoint_stats!: WebhookEndpointStats;
+  @Nested(() => WebhookEndpointStats) webhook_endpoint_stats!: WebhookEndpointStats;
 }
 
 export class WebhookRecoveryResponse {
-  @Nested(() => WebhookRecovery)
-  webhook_recovery!: WebhookRecovery;
+  @Nested(() => WebhookRecovery) webhook_recovery!: WebhookRecovery;
 }

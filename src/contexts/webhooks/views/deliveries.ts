@@ -23,11 +23,8 @@ export interface DeliveryFilter extends CreatedPage {
 }
 
 export class WebhookDeliveriesResponse {
-  @Many(() => WebhookDelivery, { maxItems: MAX_PAGE })
-  webhook_deliveries!: readonly WebhookDelivery[];
-
-  @ApiProperty({ type: 'string', nullable: true })
-  next_cursor!: string | null;
+  @Many(() => WebhookDelivery, { maxItems: MAX_PAGE }) webhook_deliveries!: readonly WebhookDelivery[];
+  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
 }
 
 export interface FoundDelivery {

@@ -14,11 +14,8 @@ export class WebhookDelivery {
   @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
   id!: string;
 
-  @ApiProperty(UUID)
-  webhook_endpoint_id!: string;
-
-  @ApiProperty({ type: 'string', enum: EVENT_TYPES })
-  type!: string;
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty({ type: 'string', enum: EVENT_TYPES }) type!: string;
 
   @ApiProperty({
     type: 'string',
@@ -28,11 +25,8 @@ export class WebhookDelivery {
   })
   status!: DeliveryStatus;
 
-  @ApiProperty(COUNT)
-  attempt_count!: number;
-
-  @ApiProperty(TIME)
-  created_at!: string;
+  @ApiProperty(COUNT) attempt_count!: number;
+  @ApiProperty(TIME) created_at!: string;
 
   @ApiProperty({
     ...TIME,
@@ -41,22 +35,17 @@ export class WebhookDelivery {
   })
   next_attempt_at!: string | null;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' })
-  finished_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: string | null;
 }
 
 export class WebhookAttempt {
-  @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' })
-  attempt!: number;
-
-  @ApiProperty(TIME)
-  started_at!: string;
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' }) attempt!: number;
+  @ApiProperty(TIME) started_at!: string;
 
   @ApiProperty({ ...COUNT, description: 'Until the answer was read, or the attempt given up.' })
   latency_ms!: number;
 
-  @ApiProperty({ type: 'string', enum: ['succeeded', 'failed'] })
-  outcome!: 'succeeded' | 'failed';
+  @ApiProperty({ type: 'string', enum: ['succeeded', 'failed'] }) outcome!: 'succeeded' | 'failed';
 
   @ApiProperty({ type: 'integer', nullable: true, description: 'Null when there was no answer.' })
   http_status!: number | null;
@@ -77,8 +66,7 @@ export class WebhookAttempt {
 }
 
 export class WebhookDeliveryDetail extends WebhookDelivery {
-  @ApiProperty({ type: 'object', description: 'The envelope that is signed and sent.' })
-  payload!: object;
+  @ApiProperty({ type: 'object', description: 'The envelope that is signed and sent.' }) payload!: object;
 
   @Many(() => WebhookAttempt, {
     maxItems: LISTED_ATTEMPTS,

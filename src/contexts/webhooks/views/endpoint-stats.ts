@@ -8,44 +8,26 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
 export const COUNTED = 25_000;
 
 class DeliveriesByStatus implements Record<DeliveryStatus, number> {
-  @ApiProperty(COUNT)
-  pending!: number;
-
-  @ApiProperty(COUNT)
-  succeeded!: number;
-
-  @ApiProperty(COUNT)
-  exhausted!: number;
-
-  @ApiProperty(COUNT)
-  dropped!: number;
+  @ApiProperty(COUNT) pending!: number;
+  @ApiProperty(COUNT) succeeded!: number;
+  @ApiProperty(COUNT) exhausted!: number;
+  @ApiProperty(COUNT) dropped!: number;
 }
 
 class AttemptsByOutcome {
-  @ApiProperty(COUNT)
-  succeeded!: number;
-
-  @ApiProperty(COUNT)
-  failed!: number;
+  @ApiProperty(COUNT) succeeded!: number;
+  @ApiProperty(COUNT) failed!: number;
 }
 
 class Latency {
-  @ApiProperty(COUNT)
-  p50!: number;
-
-  @ApiProperty(COUNT)
-  p95!: number;
-
-  @ApiProperty(COUNT)
-  p99!: number;
+  @ApiProperty(COUNT) p50!: number;
+  @ApiProperty(COUNT) p95!: number;
+  @ApiProperty(COUNT) p99!: number;
 }
 
 export class WebhookEndpointStats {
-  @ApiProperty(UUID)
-  webhook_endpoint_id!: string;
-
-  @ApiProperty({ ...TIME, description: 'From when deliveries are counted.' })
-  since!: string;
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty({ ...TIME, description: 'From when deliveries are counted.' }) since!: string;
 
   @ApiProperty({
     type: 'boolean',
@@ -53,11 +35,8 @@ export class WebhookEndpointStats {
   })
   truncated!: boolean;
 
-  @Nested(() => DeliveriesByStatus)
-  deliveries!: DeliveriesByStatus;
-
-  @Nested(() => AttemptsByOutcome)
-  attempts!: AttemptsByOutcome;
+  @Nested(() => DeliveriesByStatus) deliveries!: DeliveriesByStatus;
+  @Nested(() => AttemptsByOutcome) attempts!: AttemptsByOutcome;
 
   @ApiProperty({
     type: 'object',

@@ -46,23 +46,12 @@ function placeOf({ createdAt, id }: Endpoint): string {
 
 /** A WebhookEndpoint as the API shows it (contract.md 12), and what we show besides. */
 export class WebhookEndpoint {
-  @ApiProperty(UUID)
-  id!: string;
-
-  @ApiProperty({ type: 'string', description: 'Where deliveries are POSTed.' })
-  url!: string;
-
-  @ApiProperty({ type: 'string', maxLength: DESCRIPTION_LIMIT, nullable: true })
-  description!: string | null;
-
-  @ApiProperty({ type: 'string', enum: ENDPOINT_STATUSES })
-  status!: string;
-
-  @ApiProperty(TIME)
-  created_at!: string;
-
-  @ApiProperty(TIME)
-  updated_at!: string;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string', description: 'Where deliveries are POSTed.' }) url!: string;
+  @ApiProperty({ type: 'string', maxLength: DESCRIPTION_LIMIT, nullable: true }) description!: string | null;
+  @ApiProperty({ type: 'string', enum: ENDPOINT_STATUSES }) status!: string;
+  @ApiProperty(TIME) created_at!: string;
+  @ApiProperty(TIME) updated_at!: string;
 
   @ApiProperty({
     type: 'array',
@@ -87,14 +76,12 @@ export class WebhookEndpoint {
   })
   disabled_cause!: DisableCause | null;
 
-  @ApiProperty({ ...TIME, nullable: true })
-  disabled_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true }) disabled_at!: string | null;
 }
 
 /** In the responses to registration and rotation alone. */
 export class WebhookEndpointWithSecret extends WebhookEndpoint {
-  @ApiProperty({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' })
-  signing_secret!: string;
+  @ApiProperty({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }) signing_secret!: string;
 }
 
 export function endpointJson(endpoint: Endpoint, failureCount: number): WebhookEndpoint {
