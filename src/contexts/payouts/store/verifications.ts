@@ -75,16 +75,15 @@ export interface NextCheck {
   readonly closing?: Closing;
 }
 
-interface Row {
-  readonly payout_id: string;
-  readonly user_id: string;
-  readonly merchant_id: string;
+type Facts = Pick<
+  Verification,
+  'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt' | 'wallet'
+>;
+
+interface Row extends Facts {
+  readonly [column: string]: unknown;
   readonly chain_id: string;
-  readonly hash: string;
   readonly amount_minor: string;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly wallet: string | null;
   readonly used: number[];
   readonly now: Date;
 }
@@ -103,10 +102,8 @@ export class Verifications {
       ...{ kind: VERIFICATION, limit, leaseMs: LEASE_MS, lines },
     });
     if (items.length === 0) return { payouts: [], now: new Date(0), more };
-    const rows = await this.database.query<Row & Record<string, unknown>>(FACTS, [
-      items.map(({ key }) => key),
-    ]);
-    const facts = new Map(rows.map((row) => [row.payout_id, row]));
+    const rows = await this.database.query<Row>(FACTS, [items.map(({ key }) => key)]);
+    const facts = new Map(rows.map((row) => [row.payoutId, row]));
     // An item without facts was changed outside the service: it is left until its lease ends, and an audit names it.
     const known = items.flatMap((item) => {
       const row = facts.get(item.key);
@@ -142,24 +139,19 @@ export class Verifications {
 }
 
 const FACTS = `
-  select payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at, clock_timestamp() as now,
+  select payout_id as "payoutId", user_id as "userId", merchant_id as "merchantId", hash, created_at as "createdAt",
+    expires_at as "expiresAt", chain_id, amount_minor, clock_timestamp() as now,
     (select address from payouts.wallets wallet where wallet.user_id = work.user_id) as wallet,
     array(select log_index from payouts.used_transfers used
           where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
-function verificationOf(item: WorkItem<State>, row: Row): Verification {
+function verificationOf(item: WorkItem<State>, { amount_minor, used, ...facts }: Row): Verification {
   const { closing } = item.state;
   return {
-    payoutId: row.payout_id,
-    userId: row.user_id,
-    merchantId: row.merchant_id,
-    hash: row.hash,
-    amountMinor: BigInt(row.amount_minor),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    wallet: row.wallet,
-    usedLogs: new Set(row.used),
+    ...facts,
+    amountMinor: BigInt(amount_minor),
+    usedLogs: new Set(used),
     unanswered: item.failures,
     closing: closing ? { ...closing, at: new Date(closing.at) } : null,
     item,
