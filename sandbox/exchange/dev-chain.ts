@@ -6,9 +6,9 @@ import { urlsIn } from '../../src/platform/config/settings.js';
 import { JsonRpcNode } from '../../src/platform/chain/json-rpc-node.js';
 import {
   blocksAt,
-  headsOf,
-  resultOf,
-  type Heads,
+  chainHeads,
+  rpcResult,
+  type ChainHeads,
   type NodeRules,
 } from '../../src/platform/chain/node-state.js';
 import {
@@ -61,8 +61,8 @@ export class DevChain {
   }
 
   /** The newest block, and the newest final one. */
-  heads(): Promise<Heads> {
-    return headsOf(this.node, this.rules, this.clock);
+  heads(): Promise<ChainHeads> {
+    return chainHeads(this.node, this.rules, this.clock);
   }
 
   blocks(numbers: Iterable<number>) {
@@ -83,7 +83,7 @@ export class DevChain {
     const call = { method: 'eth_getLogs', params: [filter] };
     const options = { batch: 1, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
     const [response] = await this.node.ask([call], options);
-    const logs = resultOf(response!);
+    const logs = rpcResult(response!);
     if (!Array.isArray(logs) || !logs.every(isTransfer))
       throw new ChainUnavailable('the node returned malformed transfers');
     return logs

@@ -5,12 +5,12 @@ import { ALL_SETTINGS, readConfig } from '../../src/composition.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
 import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import type { FailurePhase } from '../../src/contexts/webhooks/domain/retry.js';
+import type { ErrorClass } from '../../src/contexts/webhooks/domain/retry.js';
 import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
 import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/views/delivery-json.js';
 import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
 
-const PHASES: Readonly<Record<FailurePhase, true>> = {
+const PHASES: Readonly<Record<ErrorClass, true>> = {
   ...{ address: true, dns: true, connect: true, tls: true },
   ...{ send: true, answer: true, timeout: true },
 };

@@ -15,7 +15,7 @@ import { RequestTicket } from '../../src/platform/idempotency/ticket.js';
 import { QueueModule } from '../../src/platform/queue/queue.module.js';
 import { SealingModule } from '../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../src/platform/boot/vitals.module.js';
-import type { Caller } from '../../src/contexts/webhooks/application/caller.js';
+import type { MerchantCaller } from '../../src/contexts/webhooks/application/caller.js';
 import { Sweeper } from '../../src/contexts/webhooks/application/delivering/sweeper.js';
 import { RegisterWebhookEndpoint } from '../../src/contexts/webhooks/application/endpoint-commands.js';
 import { webhooks } from '../../src/contexts/index.js';
@@ -86,7 +86,7 @@ export class WebhookWorker {
     return this.get(CommandBus).execute(command);
   }
 
-  caller(merchantId: string): Caller {
+  caller(merchantId: string): MerchantCaller {
     return { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
   }
 

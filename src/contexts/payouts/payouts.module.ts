@@ -11,7 +11,7 @@ import { PENDING_PAYOUTS, verificationSaga, verificationTables } from './applica
 import { ListedPayouts } from './application/listed-payouts.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
-import { Verifications } from './store/verifications.js';
+import { PendingPayouts } from './store/pending-payouts.js';
 import { Verifier } from './application/verifier.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
@@ -56,7 +56,7 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     ExpirePayoutHandler,
     PayeeCache,
     ClockCheck,
-    Verifications,
+    PendingPayouts,
     Receipts,
     VerificationRound,
     ListedPayouts,

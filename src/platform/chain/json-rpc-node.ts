@@ -21,7 +21,7 @@ export interface RpcCall {
 }
 
 /** Why a call has no result. `denied`: the node refuses all requests (401, 403, 429). */
-export interface Refusal {
+export interface RpcRefusal {
   readonly kind: 'denied' | 'too_large' | 'slow' | 'unavailable' | 'error' | 'nonsense';
   /** For the log: holds no address and nothing that the node wrote. */
   readonly message: string;
@@ -29,7 +29,7 @@ export interface Refusal {
 
 /** `text`: the result as it was sent, where that was requested. */
 export type RpcResponse =
-  { readonly result: unknown; readonly text?: string } | { readonly refused: Refusal };
+  { readonly result: unknown; readonly text?: string } | { readonly refused: RpcRefusal };
 
 export interface AskOptions {
   /** Calls per request; 1 sends a plain call, no batch. */
@@ -106,7 +106,7 @@ export class JsonRpcNode {
   ): Promise<readonly RpcResponse[]> {
     const { maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MAX_BYTES) } = options;
     const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
-    const refuse = (kind: Refusal['kind'], message: string): readonly RpcResponse[] =>
+    const refuse = (kind: RpcRefusal['kind'], message: string): readonly RpcResponse[] =>
       calls.map(() => ({ refused: { kind, message } }));
     const timeoutMs = Math.floor(Math.min(options.timeoutMs ?? TIMEOUT_MS, until - performance.now()));
     if (timeoutMs <= 0) return refuse('slow', 'no time left to ask for each alone');

@@ -5,7 +5,7 @@ import { systemClock } from '../../kernel/clock.js';
 import type { Finality } from './chain-rules.js';
 import { ChainUnavailable } from './values.js';
 import { JsonRpcNode } from './json-rpc-node.js';
-import { checkNode, headsOf, type Heads } from './node-state.js';
+import { checkNode, chainHeads, type ChainHeads } from './node-state.js';
 
 /** anvil calls a block safe that is 32 blocks old, and finalized one that is 64 blocks old. */
 const HEIGHT = 100;
@@ -28,7 +28,7 @@ describe('the final head of a chain', () => {
   });
 
   const rules = (finality: Finality) => ({ chainId: CHAIN_ID, maxHeadAgeSeconds: 0, finality });
-  const heads = (finality: Finality): Promise<Heads> => headsOf(node, rules(finality), systemClock);
+  const heads = (finality: Finality): Promise<ChainHeads> => chainHeads(node, rules(finality), systemClock);
   const block =
     (tag: string, change: (block: Record<string, unknown>) => unknown): Tampering =>
     ({ method, params }, { result }) =>

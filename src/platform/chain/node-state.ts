@@ -15,7 +15,7 @@ export interface NodeRules extends Pick<ChainRules, 'finality' | 'maxHeadAgeSeco
   readonly chainId: number;
 }
 
-export interface Heads {
+export interface ChainHeads {
   readonly head: Block;
   /** The newest final block: what is in it or in one before it counts. */
   readonly final: Block;
@@ -27,12 +27,12 @@ export async function checkNode(node: JsonRpcNode, rules: NodeRules): Promise<vo
 }
 
 /** The heads of a node that {@link checkNode} finds nothing wrong with. */
-export async function headsOf(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<Heads> {
+export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
   // The newest block last: what is mined in between must not put the final one ahead of it.
   const responses = await node.ask([...stateCalls(rules), blockCall('latest')]);
   const tagged = check(responses, rules);
-  const head = readBlock(resultOf(responses.at(-1)!));
+  const head = readBlock(rpcResult(responses.at(-1)!));
   if (head === null) throw new ChainUnavailable('the node returns no newest block');
   const age = Math.round(clock.now().getTime() / 1000 - head.timestamp);
   if (maxHeadAgeSeconds > 0 && Math.abs(age) > maxHeadAgeSeconds) {
@@ -70,7 +70,7 @@ export async function blocksAt(
 }
 
 /** Throws {@link ChainUnavailable} where the node refused. */
-export function resultOf(response: RpcResponse): unknown {
+export function rpcResult(response: RpcResponse): unknown {
   if ('result' in response) return response.result;
   const { kind, message } = response.refused;
   throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
@@ -81,12 +81,12 @@ function check(
   [chainId, syncing, final]: readonly RpcResponse[],
   { chainId: expected, finality }: NodeRules,
 ): Block | null {
-  const id = Number(resultOf(chainId!));
+  const id = Number(rpcResult(chainId!));
   if (id !== expected) throw new ChainUnavailable(`the node is on chain ${id}, not ${expected}`);
-  if (resultOf(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
+  if (rpcResult(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
   if (typeof finality === 'number') return null;
   const isUnknown = 'refused' in final! && final.refused.kind === 'error';
-  const block = isUnknown ? null : readBlock(resultOf(final!));
+  const block = isUnknown ? null : readBlock(rpcResult(final!));
   if (block === null)
     throw new ChainUnavailable(`the node has no ${finality} block, which PAYOUT_FINALITY requires`);
   return block;

@@ -1,12 +1,12 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { FailurePhase } from '../../../src/contexts/webhooks/domain/retry.js';
+import type { ErrorClass } from '../../../src/contexts/webhooks/domain/retry.js';
 import type { Certificates } from './certificates.js';
 
 /** What must come of one delivery. */
 export type Expected =
   | { readonly status: number; readonly retryAfter?: string | null }
-  | { readonly phase: FailurePhase; readonly error: RegExp };
+  | { readonly phase: ErrorClass; readonly error: RegExp };
 
 /** One kind of receiver that does not do what it should. */
 export interface HostileReceiver {
@@ -39,7 +39,7 @@ export function responded(status: number, retryAfter: string | null = null): rea
 }
 
 /** One delivery that fails. */
-export function failed(phase: FailurePhase, error: RegExp): readonly Expected[] {
+export function failed(phase: ErrorClass, error: RegExp): readonly Expected[] {
   return [{ phase, error }];
 }
 

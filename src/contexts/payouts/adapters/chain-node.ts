@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/clock.js';
 import type { Block } from '../../../platform/chain/values.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
-import { blocksAt, checkNode, headsOf, type NodeRules } from '../../../platform/chain/node-state.js';
+import { blocksAt, checkNode, chainHeads, type NodeRules } from '../../../platform/chain/node-state.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
@@ -38,7 +38,7 @@ export class ChainNode {
 
   async read(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
     // The head first: a block that comes meanwhile can only make a transfer less confirmed than it is.
-    const { head, final } = await headsOf(this.node, this.options, this.clock);
+    const { head, final } = await chainHeads(this.node, this.options, this.clock);
     this.missing.moveTo(head.hash);
     const receipts: Receipts = new Map();
     const unknown = requested.filter(({ hash }) => {
@@ -57,7 +57,7 @@ export class ChainNode {
    * Receipts come with the time of their block.
    */
   async confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
-    const { head, final } = await headsOf(this.node, this.options, this.clock);
+    const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
     const refusals = await this.readReceipts(requested, alone, receipts, this.options.sources);
     await this.completeLarge(receipts);

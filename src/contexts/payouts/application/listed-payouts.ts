@@ -3,7 +3,7 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { comparableHash } from '../contract.js';
 import { payout } from '../domain/payout.js';
-import type { Verification } from '../store/verifications.js';
+import type { PendingPayout } from '../store/pending-payouts.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** Compares `payouts.verifications` with the events: a process with the database alone can write to the table. */
@@ -17,7 +17,7 @@ export class ListedPayouts {
   ) {}
 
   /** Whether an outcome may rest on the row: transaction, amount, user and wallet are those of the events. */
-  async isSound(listed: Verification, chainId: number): Promise<boolean> {
+  async isSound(listed: PendingPayout, chainId: number): Promise<boolean> {
     const { payoutId, userId, hash, amountMinor, wallet } = listed;
     const { state } = await this.loop.load(payout, payoutId);
     // What was never reported, or has its outcome, gets no other one.

@@ -1,4 +1,4 @@
-import type { Heads } from '../../../platform/chain/node-state.js';
+import type { ChainHeads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
 export interface RequestedTransaction {
@@ -10,7 +10,7 @@ export interface RequestedTransaction {
   readonly group?: string;
 }
 
-export interface ChainObservation extends Heads {
+export interface ChainObservation extends ChainHeads {
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
    * usable response for is missing.

@@ -16,13 +16,13 @@ import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
 import { payoutJson } from '../views/fold.js';
-import { payout, report, type Payout, type Report } from '../domain/payout.js';
+import { payout, report, type PayoutState, type Report } from '../domain/payout.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
 
-export interface PayoutReport {
+export interface NewPayout {
   readonly merchantId: string;
   readonly userId: string;
   readonly amount: string;
@@ -33,7 +33,7 @@ export interface PayoutReport {
 /** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
 export class ReportPayout extends Command<string> {
   constructor(
-    readonly report: PayoutReport,
+    readonly report: NewPayout,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
   ) {
@@ -120,7 +120,7 @@ function intentOf(
 }
 
 /** The response to the report, also for a repeat that comes when the payout has its outcome. */
-function responseOf(state: Payout): string {
+function responseOf(state: PayoutState): string {
   if (state.status === 'unreported') throw new Error('a reported payout has facts');
   return `{"payout":${payoutJson(state.facts, 'pending', null, state.createdAt)}}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import type { Receipts } from '../store/receipts.js';
-import type { NextCheck, Verification, Verifications } from '../store/verifications.js';
+import type { NextCheck, PendingPayout, PendingPayouts } from '../store/pending-payouts.js';
 import { ExpirePayout } from './payout-outcomes.js';
 import type { ListedPayouts } from './listed-payouts.js';
 import type { PayeeCache } from './payee-cache.js';
@@ -14,7 +14,7 @@ const END = START + 3_600_000;
 const FIRST = END + 600_000;
 const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
 const HASH = `0x${'ab'.repeat(32)}`;
-const PAYOUT: Verification = {
+const PAYOUT: PendingPayout = {
   ...{
     payoutId: 'p',
     userId: 'u',
@@ -25,13 +25,13 @@ const PAYOUT: Verification = {
     closing: null,
   },
   ...{ createdAt: new Date(START), expiresAt: new Date(END), wallet: '0xw', usedLogs: new Set<number>() },
-  item: {} as Verification['item'],
+  item: {} as PendingPayout['item'],
 };
 
 /** One check of a payout whose transaction is on no block, on a chain with a margin of 60 s. */
 async function check({
   afterFirstMs = 0,
-  closing = null as Verification['closing'],
+  closing = null as PendingPayout['closing'],
   final = 101,
   finalAt = FIRST,
 }) {
@@ -46,7 +46,7 @@ async function check({
   const table = {
     remove: async () => undefined,
     reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
-  } as unknown as Verifications;
+  } as unknown as PendingPayouts;
   const bus = {
     execute: async (command: unknown) => {
       if (command instanceof ExpirePayout) expired.push(command.payoutId);

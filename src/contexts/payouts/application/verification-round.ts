@@ -9,7 +9,7 @@ import {
   isSecondCheck,
   quorumFinding,
   expiryReason,
-  verify,
+  findingOf,
   type Finding,
   type ReceiptSource,
 } from '../domain/verification.js';
@@ -24,7 +24,12 @@ import {
   type RequestedTransaction,
 } from './ports.js';
 import { Receipts } from '../store/receipts.js';
-import { Verifications, type Claimed, type NextCheck, type Verification } from '../store/verifications.js';
+import {
+  PendingPayouts,
+  type Claimed,
+  type NextCheck,
+  type PendingPayout,
+} from '../store/pending-payouts.js';
 import type { SeenTransfer } from '../domain/payout.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
@@ -58,7 +63,7 @@ export class VerificationRound {
       | 'payoutCheckIntervalMs'
     >,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
-    private readonly table: Verifications,
+    private readonly table: PendingPayouts,
     private readonly receipts: Receipts,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
@@ -114,7 +119,7 @@ export class VerificationRound {
 
   /** None when too few nodes can be relied on: the others of the round do not wait for that. */
   private async confirm(
-    ending: readonly Verification[],
+    ending: readonly PendingPayout[],
     alone: boolean,
   ): Promise<readonly ChainObservation[]> {
     try {
@@ -127,7 +132,7 @@ export class VerificationRound {
   }
 
   /** Null when the node gave no usable response. */
-  private findingIn(observed: ChainObservation, each: Verification): Finding | null {
+  private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
     if (each.wallet === null) return { kind: 'no_wallet' };
     const receipt = observed.receipts.get(each.hash);
     if (receipt === undefined) return null;
@@ -136,23 +141,23 @@ export class VerificationRound {
       wallet: each.wallet,
       amountMinor: each.amountMinor,
     };
-    return verify(receipt, expected, observed.final.number, each.usedLogs);
+    return findingOf(receipt, expected, observed.final.number, each.usedLogs);
   }
 
   /** Whether the window has ended by the database's clock and, where blocks have times, by that of the newest final block. */
-  private isOver(each: Verification, { final }: ChainObservation, now: Date): boolean {
+  private isOver(each: PendingPayout, { final }: ChainObservation, now: Date): boolean {
     const endMs = this.endOf(each);
     if (now.getTime() < endMs) return false;
     return this.rules.maxHeadAgeSeconds === 0 || final.timestamp * 1000 >= endMs;
   }
 
-  private endOf({ expiresAt }: Verification): number {
+  private endOf({ expiresAt }: PendingPayout): number {
     return expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
   }
 
   /** Receives a payout, or lets it expire, when the observations agree on it. */
   private async end(
-    each: Verification,
+    each: PendingPayout,
     verdict: Verdict | null,
     confirmed: readonly ChainObservation[],
     now: Date,
@@ -189,7 +194,7 @@ export class VerificationRound {
     return state.accountState !== 'unknown' && state.issuerWalletAddress !== null;
   }
 
-  private verdictOf(each: Verification, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
+  private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
     // Before the window has ended for a node it can say that a transfer is there, and not that it is missing.
     const findings = confirmed.map((observed) => {
       const finding = this.findingIn(observed, each);
@@ -205,7 +210,7 @@ export class VerificationRound {
     return settled === null ? null : { finding: { kind: 'settled', ...settled }, head };
   }
 
-  private async nextCheck(payout: Verification, finding: Finding | null, now: Date): Promise<NextCheck> {
+  private async nextCheck(payout: PendingPayout, finding: Finding | null, now: Date): Promise<NextCheck> {
     const intervalMs = this.config.payoutCheckIntervalMs;
     payoutChecks.inc({ outcome: finding === null ? 'unanswered' : 'responded' });
     if (finding === null)
@@ -222,7 +227,7 @@ export class VerificationRound {
   }
 
   /** Payouts that no node ever has a usable response for stay pending until an operator acts. */
-  private warnOfUnanswered(claimed: readonly Verification[], observed: ChainObservation): void {
+  private warnOfUnanswered(claimed: readonly PendingPayout[], observed: ChainObservation): void {
     const unanswered = claimed.filter((each) => each.wallet !== null && !observed.receipts.has(each.hash));
     if (unanswered.length === 0) return;
     this.logger.warn({
@@ -238,7 +243,7 @@ function sourcesIn(verdicts: Iterable<Verdict | null>): readonly ReceiptSource[]
   );
 }
 
-function transactionsOf(claimed: readonly Verification[]): readonly RequestedTransaction[] {
+function transactionsOf(claimed: readonly PendingPayout[]): readonly RequestedTransaction[] {
   const requested = new Map<string, { hash: string; group: string; wallets: string[] }>();
   for (const { hash, merchantId: group, wallet } of claimed) {
     if (wallet === null) continue;

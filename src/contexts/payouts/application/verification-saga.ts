@@ -24,7 +24,7 @@ import {
   removeVerifications,
   VERIFICATION,
   wakeVerifications,
-} from '../store/verifications.js';
+} from '../store/pending-payouts.js';
 
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 

@@ -2,7 +2,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ClockOff, type ClockCheck } from '../../../platform/postgres/clock-check.js';
-import type { Claimed, Verifications } from '../store/verifications.js';
+import type { Claimed, PendingPayouts } from '../store/pending-payouts.js';
 import { Verifier } from './verifier.js';
 import type { VerificationRound } from './verification-round.js';
 
@@ -27,7 +27,7 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
       claims += 1;
       return { payouts: [], now: new Date(), more: false };
     },
-  } as unknown as Verifications;
+  } as unknown as PendingPayouts;
   const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
   const verifier = new Verifier(config, table, {} as VerificationRound, clock);
   const [loop] = verifier.loops;

@@ -7,7 +7,7 @@ import { pendingPayouts } from '../metrics.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
-import { LINES, Verifications, type Verification } from '../store/verifications.js';
+import { LINES, PendingPayouts, type PendingPayout } from '../store/pending-payouts.js';
 
 const GAUGE_MS = 10_000;
 /** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
@@ -37,7 +37,7 @@ export class Verifier implements OnApplicationBootstrap {
   constructor(
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
-    private readonly table: Verifications,
+    private readonly table: PendingPayouts,
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
   ) {
@@ -103,7 +103,7 @@ export class Verifier implements OnApplicationBootstrap {
     return true;
   }
 
-  private async backOff(payouts: readonly Verification[], error: ChainUnavailable): Promise<void> {
+  private async backOff(payouts: readonly PendingPayout[], error: ChainUnavailable): Promise<void> {
     this.failures += 1;
     const delayMs = nodeBackoff(this.failures);
     this.unavailableUntil = performance.now() + delayMs;

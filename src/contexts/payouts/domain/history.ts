@@ -2,7 +2,7 @@ import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { Fault } from '../../../kernel/fault.js';
 import { historyRules, onlyOnce } from '../../../kernel/history-rules.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
-import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
+import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 
 /**
  * What auditors compare each payout with. That its user may be paid, that its transfer is its own and that its evidence
@@ -42,9 +42,9 @@ export const payoutHistory = historyRules(
 const ENDED = {
   received: { status: 'received' },
   expired: { status: 'expired' },
-} as unknown as Readonly<Record<'received' | 'expired', Payout>>;
+} as unknown as Readonly<Record<'received' | 'expired', PayoutState>>;
 
-function wrongOrder({ status }: Payout): string {
+function wrongOrder({ status }: PayoutState): string {
   return status === 'unreported' ? 'it is reported before it ends' : `it ends once, and is ${status} already`;
 }
 

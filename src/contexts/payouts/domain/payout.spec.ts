@@ -5,7 +5,7 @@ import { fold } from '../../../kernel/aggregate.js';
 import type { Payee } from '../../users/contract.js';
 import type { PayoutExpired, PayoutFacts, PayoutReceived, PayoutReported } from '../contract.js';
 import { Fault } from '../../../kernel/fault.js';
-import { expire, payout, readPayoutAmount, receive, report, type Payout } from './payout.js';
+import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 
 const facts: PayoutFacts = {
   payout_id: 'p1',
@@ -40,10 +40,10 @@ const given = givenOf(payout);
 
 const reporting =
   (payee: Payee, other: Partial<PayoutFacts> = {}) =>
-  (state: Payout) =>
+  (state: PayoutState) =>
     report({ facts: { ...facts, ...other }, at, expiresAt }, payee, state);
-const receiving = (state: Payout) => receive({ evidence: evidenceAt(3), at }, state);
-const expiring = (when: string) => (state: Payout) => expire({ reason: 'gone', at: when }, state);
+const receiving = (state: PayoutState) => receive({ evidence: evidenceAt(3), at }, state);
+const expiring = (when: string) => (state: PayoutState) => expire({ reason: 'gone', at: when }, state);
 
 describe('reporting a payout', () => {
   it('records the payout of an active user', () => given().when(reporting(active)).then(reported));

@@ -13,7 +13,7 @@ import {
 } from '../contract.js';
 
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
-export type Payout =
+export type PayoutState =
   | { readonly status: 'unreported' }
   | (Reported & { readonly status: 'pending' })
   | (Reported & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
@@ -26,9 +26,9 @@ interface Reported {
   readonly expiresAt: string;
 }
 
-export type ReportedPayout = Exclude<Payout, { status: 'unreported' }>;
+export type ReportedPayout = Exclude<PayoutState, { status: 'unreported' }>;
 
-export const payout: Aggregate<Payout, PayoutEvent> = {
+export const payout: Aggregate<PayoutState, PayoutEvent> = {
   category: PAYOUT_CATEGORY,
   initial: { status: 'unreported' },
   evolve(state, event) {
@@ -74,7 +74,7 @@ export interface Report {
  * A repeat of the same report finds its payout there and changes nothing, however late it comes: it is the same
  * transfer. Another report under its id throws KeyOutlived once the response to the first one is gone, 422 before.
  */
-export function report(command: Report, payee: Payee, state: Payout): PayoutEvent[] {
+export function report(command: Report, payee: Payee, state: PayoutState): PayoutEvent[] {
   if (state.status !== 'unreported') {
     if (sameFacts(state.facts, command.facts)) return [];
     requireRepeatable(state.createdAt, command.at);
@@ -103,7 +103,7 @@ export interface SeenTransfer extends Omit<TransferEvidence, 'created_at'> {
 /** The transfer was verified. Says nothing when the payout has its outcome already. */
 export function receive(
   { evidence, at }: { readonly evidence: SeenTransfer; readonly at: string },
-  state: Payout,
+  state: PayoutState,
 ): PayoutEvent[] {
   if (state.status !== 'pending') return [];
   const { log_index, block_number, ...seen } = evidence;
@@ -121,7 +121,7 @@ export function receive(
 /** The window passed without the transfer. Says nothing before its end, or when the payout has its outcome already. */
 export function expire(
   command: { readonly reason: string; readonly at: string },
-  state: Payout,
+  state: PayoutState,
 ): PayoutEvent[] {
   if (state.status !== 'pending' || Date.parse(command.at) < Date.parse(state.expiresAt)) return [];
   return [

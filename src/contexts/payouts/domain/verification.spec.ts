@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   expiryReason,
-  verify,
+  findingOf,
   closingName,
   isSecondCheck,
   quorumFinding,
@@ -28,7 +28,7 @@ const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
   transfers,
 });
 const at = (found: TransactionReceipt | null, final = 10, used: readonly number[] = []): Finding =>
-  verify(found, expected, final, new Set(used));
+  findingOf(found, expected, final, new Set(used));
 
 describe('the judgement of a receipt', () => {
   it.each<[string, Finding, Finding]>([

@@ -58,7 +58,7 @@ export type Finding =
  * Compares a receipt with what the merchant reported (contract.md 10.1).
  * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
  */
-export function verify(
+export function findingOf(
   receipt: TransactionReceipt | null,
   expected: ExpectedTransfer,
   final: number,

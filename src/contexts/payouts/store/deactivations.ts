@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { columns } from '../../../platform/postgres/columns.js';
+import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 export interface UserCount {
@@ -73,7 +73,7 @@ export async function saveCounts(tx: PoolClient, counts: ReadonlyMap<string, Use
      select * from unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::text[])
      on conflict (user_id) do update set pending_payouts = excluded.pending_payouts,
        deactivating = excluded.deactivating, position = excluded.position`,
-    [[...counts.keys()], ...columns([...counts.values()], 'pending', 'deactivating', 'position')],
+    [[...counts.keys()], ...columnArrays([...counts.values()], 'pending', 'deactivating', 'position')],
   );
 }
 

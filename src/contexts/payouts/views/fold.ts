@@ -27,7 +27,7 @@ export interface PayoutRow {
 }
 
 /** The end of a payout: the new status, and its JSON up to the time of its report. */
-export interface Outcome {
+export interface PayoutEnd {
   readonly id: string;
   readonly status: Exclude<Status, 'pending'>;
   readonly bodyBeforeTime: string;
@@ -38,7 +38,7 @@ export interface Changes {
   readonly users: { readonly id: string; readonly merchantId: string }[];
   readonly reported: Map<string, PayoutRow>;
   /** First outcomes of payouts whose row is not in `reported`. */
-  readonly outcomes: Map<string, Outcome>;
+  readonly outcomes: Map<string, PayoutEnd>;
 }
 
 export function noChanges(): Changes {

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { columns } from '../../../platform/postgres/columns.js';
+import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import {
@@ -8,7 +8,7 @@ import {
   STATUS,
   VIEWED_EVENTS,
   type Changes,
-  type Outcome,
+  type PayoutEnd,
   type PayoutRow,
 } from './fold.js';
 import { PAYOUT_VIEWS } from './audited-payouts.js';
@@ -46,7 +46,7 @@ async function insertUsers(users: Changes['users'], tx: PoolClient, schema: stri
     `insert into ${schema}.balances (user_id, merchant_id)
      select * from unnest($1::uuid[], $2::uuid[])
      on conflict (user_id) do nothing`,
-    columns(users, 'id', 'merchantId'),
+    columnArrays(users, 'id', 'merchantId'),
   );
 }
 
@@ -69,7 +69,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
      )
      select count(*)::int as inserted from inserted`,
     [
-      ...columns(rows, 'id', 'merchantId', 'userId', 'createdAt', 'body'),
+      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'body'),
       rows.map((row) => STATUS[row.status]),
       rows.map((row) => row.amountMinor.toString()),
     ],
@@ -77,7 +77,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   return result.rows[0]?.inserted ?? 0;
 }
 
-async function settlePayouts(outcomes: readonly Outcome[], tx: PoolClient, schema: string): Promise<void> {
+async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, schema: string): Promise<void> {
   if (outcomes.length === 0) return;
   await tx.query(
     `with moved as (
@@ -96,13 +96,13 @@ async function settlePayouts(outcomes: readonly Outcome[], tx: PoolClient, schem
        from moved group by user_id
      ) total
      where balance.user_id = total.user_id`,
-    [...columns(outcomes, 'id', 'bodyBeforeTime'), outcomes.map((outcome) => STATUS[outcome.status])],
+    [...columnArrays(outcomes, 'id', 'bodyBeforeTime'), outcomes.map((outcome) => STATUS[outcome.status])],
   );
 }
 
 /** Outcomes of rows that end within the batch: needed when an earlier delivery left some of them there as pending. */
-function settledRows(changes: Changes): Outcome[] {
-  const outcomes: Outcome[] = [];
+function settledRows(changes: Changes): PayoutEnd[] {
+  const outcomes: PayoutEnd[] = [];
   for (const { id, status, body, createdAt } of changes.reported.values()) {
     if (status !== 'pending') {
       outcomes.push({ id, status, bodyBeforeTime: body.slice(0, -(createdAt.length + 2)) });

@@ -4,7 +4,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 
 /** The merchant, and what the events say of the cause. */
-export interface Caller {
+export interface MerchantCaller {
   readonly merchantId: string;
   readonly metadata: EventMetadata;
   readonly ticket: IdempotencyTicket;
@@ -25,7 +25,7 @@ interface Response<State> {
 
 /** Decides for a caller; the response travels with the events. Throws what {@link CommandLoop.execute} throws. */
 export async function decideFor<State, Event extends DomainEvent>(
-  { metadata, ticket }: Caller,
+  { metadata, ticket }: MerchantCaller,
   loop: CommandLoop,
   [aggregate, id]: readonly [Aggregate<State, Event>, string],
   decide: (state: State) => readonly Event[],

@@ -15,7 +15,7 @@ import {
   requestRecovery,
   webhookRecovery,
 } from '../domain/webhook-requests.js';
-import { decideFor, type Responded, type Caller } from './caller.js';
+import { decideFor, type Responded, type MerchantCaller } from './caller.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
@@ -24,7 +24,7 @@ import type { WebhookDelivery } from '../views/delivery-json.js';
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
 export class RequestTestDelivery extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly endpointId: string,
   ) {
     super();
@@ -63,7 +63,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
  */
 export class ResendWebhookDelivery extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly deliveryId: string,
   ) {
     super();
@@ -115,7 +115,7 @@ function resent({ json, inFlight }: FoundDelivery, requestedAt: string): Webhook
  */
 export class RecoverWebhookEndpoint extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly endpointId: string,
     readonly since: Date,
   ) {

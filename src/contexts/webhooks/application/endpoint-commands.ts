@@ -15,7 +15,7 @@ import {
   type Update,
 } from '../domain/webhook-endpoints.js';
 import { endpointJson } from '../views/endpoints.js';
-import { decideFor, type Responded, type Caller } from './caller.js';
+import { decideFor, type Responded, type MerchantCaller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
@@ -26,7 +26,7 @@ import { FailingEndpoints } from '../store/failing-endpoints.js';
  */
 export class RegisterWebhookEndpoint extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly fields: EndpointFields,
   ) {
     super();
@@ -66,7 +66,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
 /** Changes what is given of an endpoint. Throws `not_found`, or `validation_failed` for an address that may not be used. */
 export class UpdateWebhookEndpoint extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly endpointId: string,
     readonly changes: Update['changes'],
   ) {
@@ -109,7 +109,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
 /** Deletes an endpoint and, behind it, what is still to be sent to it. Throws `not_found`. */
 export class DeleteWebhookEndpoint extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly endpointId: string,
   ) {
     super();
@@ -138,7 +138,7 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
  */
 export class RotateSigningSecret extends Command<Responded> {
   constructor(
-    readonly caller: Caller,
+    readonly caller: MerchantCaller,
     readonly endpointId: string,
     readonly overlapSeconds: number,
   ) {

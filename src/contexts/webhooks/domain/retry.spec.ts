@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { retryAfterMs } from '../../../platform/outbound/outbound-request.js';
 import { WEBHOOK_SETTINGS } from '../settings.js';
-import { retryDelayMs, RETRY_AFTER_CAP_MS, outcomeOf, type ReceiverResponse, type Outcome } from './retry.js';
+import {
+  retryDelayMs,
+  RETRY_AFTER_CAP_MS,
+  outcomeOf,
+  type ReceiverResponse,
+  type AttemptOutcome,
+} from './retry.js';
 
 const SCHEDULE = WEBHOOK_SETTINGS.webhookRetryScheduleSeconds.fallback;
 const NOW = Date.UTC(2026, 0, 1);
@@ -146,7 +152,7 @@ describe('the retry delay', () => {
   });
 });
 
-const responses: [number, Outcome][] = [
+const responses: [number, AttemptOutcome][] = [
   [199, 'retry'],
   [200, 'succeeded'],
   [204, 'succeeded'],
@@ -175,7 +181,7 @@ it.each(responses)('a response of %i means %s', (status, outcome) => {
 });
 
 /** The table of contract.md 14.1, written a second time. */
-function tabled(status: number): Outcome {
+function tabled(status: number): AttemptOutcome {
   if (status === 410) return 'gone';
   if (status === 408 || status === 429) return 'retry';
   return ({ 2: 'succeeded', 4: 'exhausted' } as const)[Math.floor(status / 100)] ?? 'retry';

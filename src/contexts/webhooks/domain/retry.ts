@@ -31,18 +31,18 @@ export function retryDelayMs(
  * certificate. `send`: connected, and no byte of a response. `answer`: not HTTP/1.1, too large or broken off.
  * `timeout`: none of these in time.
  */
-export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | 'timeout';
+export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | 'timeout';
 
 /** What came back from a receiver. */
 export type ReceiverResponse =
   | { readonly kind: 'responded'; readonly status: number; readonly retryAfter: string | null }
-  | { readonly kind: 'failed'; readonly phase: FailurePhase };
+  | { readonly kind: 'failed'; readonly phase: ErrorClass };
 
 /** `retry` while the schedule lasts; `gone` also disables the endpoint. */
-export type Outcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
+export type AttemptOutcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
 
 /** The table of contract.md 14.1. */
-export function outcomeOf(response: ReceiverResponse): Outcome {
+export function outcomeOf(response: ReceiverResponse): AttemptOutcome {
   if (response.kind === 'failed') return 'retry';
   const { status } = response;
   if (status >= 200 && status < 300) return 'succeeded';

@@ -26,7 +26,7 @@ import {
 } from '../application/endpoint-commands.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RequestTestDelivery } from '../application/delivery-commands.js';
-import { FRESH_MS } from '../store/lanes.js';
+import { DESTINATION_FRESH_MS } from '../store/lanes.js';
 import { EndpointsView } from '../views/endpoints.js';
 import {
   WebhookTestDeliveryResponse,
@@ -199,10 +199,10 @@ export class WebhookEndpointsController {
     );
   }
 
-  /** After it no attempt begins by what was before: what a sender saw of an endpoint may be FRESH_MS old. */
+  /** After it no attempt begins by what was before: what a sender saw of an endpoint may be DESTINATION_FRESH_MS old. */
   private async respondToChange(status: number, responded: Responded): Promise<Reply> {
     const reply = await this.respond(status, responded);
-    if (responded.position !== null) await sleep(FRESH_MS + TIMER_EARLY_MS);
+    if (responded.position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);
     return reply;
   }
 

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { columns } from '../../../platform/postgres/columns.js';
+import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 
 /** A delivery to make: a row of `webhooks.deliveries`. */
 export interface DeliveryRow {
@@ -31,7 +31,7 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bool[], $7::text[], $8::text[],
        $9::text[]) as created (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac, traceparent, state)
      on conflict (delivery_id) do nothing`,
-    columns(
+    columnArrays(
       rows,
       ...([
         'delivery_id',

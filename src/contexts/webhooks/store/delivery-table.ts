@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
-import type { FailurePhase, Outcome } from '../domain/retry.js';
+import type { ErrorClass, AttemptOutcome } from '../domain/retry.js';
 import { Destinations } from './lanes.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
@@ -31,9 +31,9 @@ export interface ClaimedDelivery {
 export interface AttemptRecord {
   readonly started_at: Date;
   readonly duration_ms: number;
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
   readonly http_status: number | null;
-  readonly failure_phase: FailurePhase | null;
+  readonly failure_phase: ErrorClass | null;
   readonly error: string | null;
   /** The first KiB of the response. */
   readonly response_excerpt: Buffer | null;

@@ -4,7 +4,7 @@ import { PATIENCE_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import { Destinations, FRESH_MS, type Destination } from './lanes.js';
+import { Destinations, DESTINATION_FRESH_MS, type Destination } from './lanes.js';
 
 let db: TestDatabase;
 let statements: string[];
@@ -54,7 +54,7 @@ describe('the check of an endpoint before something is sent', () => {
   it('is repeated when it is old, of all endpoints by one number', async () => {
     const ids = await Promise.all([1, 2, 3].map(lane));
     await Promise.all(ids.map(now));
-    await sleep(FRESH_MS + 5);
+    await sleep(DESTINATION_FRESH_MS + 5);
     expect(ids.map((id) => destinations.known(id))).toEqual([undefined, undefined, undefined]);
     statements = [];
     await Promise.all(ids.map(now));
@@ -70,7 +70,7 @@ describe('the check of an endpoint before something is sent', () => {
     const [changed, other] = [await lane(), await lane()];
     await Promise.all([now(changed), now(other)]);
     await change(sql, changed);
-    await sleep(FRESH_MS + 5);
+    await sleep(DESTINATION_FRESH_MS + 5);
     expect(await now(changed)).toMatchObject(expected);
     expect(await now(other)).toMatchObject({ status: 'enabled', url: 'https://example.com' });
   });
@@ -96,7 +96,7 @@ describe('the check of an endpoint before something is sent', () => {
        values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
       [id, newId()],
     );
-    await sleep(FRESH_MS + 5);
+    await sleep(DESTINATION_FRESH_MS + 5);
     expect(await now(id)).toMatchObject({ status: 'enabled' });
   });
 
@@ -104,7 +104,7 @@ describe('the check of an endpoint before something is sent', () => {
     const id = await lane();
     await now(id);
     unavailable = true;
-    await sleep(FRESH_MS + 5);
+    await sleep(DESTINATION_FRESH_MS + 5);
     await expect(now(id)).rejects.toThrow('unavailable');
     expect(destinations.known(id)).toBeUndefined();
     unavailable = false;

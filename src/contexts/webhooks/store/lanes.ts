@@ -46,7 +46,7 @@ export async function saveLanes(lanes: readonly LaneRow[], tx: PoolClient): Prom
 }
 
 /** How old the last read of the table may be when something is sent. */
-export const FRESH_MS = 20;
+export const DESTINATION_FRESH_MS = 20;
 /** At this age it is read again while sending continues. */
 const AGEING_MS = 10;
 const MOST = 10_000;
@@ -85,10 +85,10 @@ export class Destinations {
 
   constructor(private readonly database: Database) {}
 
-  /** The endpoint as it was at most {@link FRESH_MS} ago; null when there was none, undefined when that is not known. */
+  /** The endpoint as it was at most {@link DESTINATION_FRESH_MS} ago; null when there was none, undefined when that is not known. */
   known(endpointId: string): Destination | null | undefined {
     const age = performance.now() - this.seen.at;
-    if (age > FRESH_MS) return undefined;
+    if (age > DESTINATION_FRESH_MS) return undefined;
     if (age > AGEING_MS) this.prefetch();
     return this.remembered(endpointId);
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { columns } from '../../../platform/postgres/columns.js';
+import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { scheduleWork } from '../../../platform/work/work-items.js';
 
@@ -58,7 +58,7 @@ export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolCli
   await tx.query(
     `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since)
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) on conflict (recovery_id) do nothing`,
-    columns(rows, 'recovery_id', 'endpoint_id', 'merchant_id', 'since'),
+    columnArrays(rows, 'recovery_id', 'endpoint_id', 'merchant_id', 'since'),
   );
   await scheduleWork(
     tx,

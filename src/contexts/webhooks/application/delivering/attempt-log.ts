@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { deliveries, deliveryDuration } from '../../metrics.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
-import type { Outcome } from '../../domain/retry.js';
+import type { AttemptOutcome } from '../../domain/retry.js';
 import type { ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
 const COUNTED = {
@@ -11,7 +11,7 @@ const COUNTED = {
   retry: 'failed',
   exhausted: 'exhausted',
   gone: 'exhausted',
-} as const satisfies Record<Outcome, string>;
+} as const satisfies Record<AttemptOutcome, string>;
 
 const LABELS = {
   succeeded: { outcome: 'succeeded' },

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
-import { outcomeOf, retryDelayMs, type Outcome } from '../../domain/retry.js';
+import { outcomeOf, retryDelayMs, type AttemptOutcome } from '../../domain/retry.js';
 import { AutomaticDisabling, type GoneEndpoint } from '../automatic-disabling.js';
 import { RECEIVERS, type ReceiverResult, type Receivers } from '../ports.js';
 import {
@@ -27,7 +27,7 @@ const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 interface Attempted {
   readonly received: ReceiverResult;
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
   readonly startedAt: Date;
   readonly durationMs: number;
 }

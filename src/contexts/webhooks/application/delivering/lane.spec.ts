@@ -1,7 +1,7 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AttemptRecord, ClaimedDelivery } from '../../store/delivery-table.js';
-import { Lane } from './lane.js';
+import { SendingLane } from './lane.js';
 import { SendSlots, type Slot } from './send-slots.js';
 
 const ID = 'endpoint';
@@ -20,8 +20,8 @@ describe('lane', () => {
   let afterClaim: () => void;
   let slots: SendSlots;
 
-  const lane = (id = ID): Lane =>
-    new Lane(
+  const lane = (id = ID): SendingLane =>
+    new SendingLane(
       id,
       {
         slots,

@@ -25,7 +25,7 @@ export interface LaneParts {
  * One endpoint's due deliveries on their way. Claims ahead of sending; a response makes room for the next delivery, while
  * its record travels with others. Ends when nothing is due, in flight or unrecorded.
  */
-export class Lane {
+export class SendingLane {
   private claimed: ClaimedDelivery[] = [];
   private inFlight = 0;
   private unrecorded = 0;

@@ -5,7 +5,7 @@ import { withTimeout } from '../../../../platform/timeout.js';
 import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
 import { LaneSchedule, LANE_QUEUE, type LaneJob } from './lane-schedule.js';
-import { Lane } from './lane.js';
+import { SendingLane } from './lane.js';
 import { SendSlots } from './send-slots.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 
@@ -16,7 +16,7 @@ const DRAIN_MS = 10_000;
 @Injectable()
 export class Lanes {
   private readonly log = new Logger(Lanes.name);
-  private readonly running = new Map<string, { lane: Lane; done: Promise<void> }>();
+  private readonly running = new Map<string, { lane: SendingLane; done: Promise<void> }>();
   private stopping = false;
 
   constructor(
@@ -50,7 +50,7 @@ export class Lanes {
       deliver: this.sender.deliver.bind(this.sender),
       failed: (error: Error) => this.log.warn(`lane of ${endpointId} waiting: ${error.message}`),
     };
-    const lane = new Lane(endpointId, parts, () => {
+    const lane = new SendingLane(endpointId, parts, () => {
       this.running.delete(endpointId);
       if (!this.stopping) void this.schedule.ended(endpointId);
     });

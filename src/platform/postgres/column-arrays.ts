@@ -1,5 +1,5 @@
 /** One array per column, as `unnest` takes them. */
-export function columns<Row extends object>(
+export function columnArrays<Row extends object>(
   rows: readonly Row[],
   ...names: readonly (keyof Row)[]
 ): unknown[][] {

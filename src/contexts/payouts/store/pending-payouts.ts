@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { toMinorUnits } from '../../../kernel/money.js';
-import { columns } from '../../../platform/postgres/columns.js';
+import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
 import {
   dropWork,
@@ -35,7 +35,7 @@ interface State {
 }
 
 /** A pending payout that this process has claimed. */
-export interface Verification {
+export interface PendingPayout {
   readonly payoutId: string;
   readonly userId: string;
   readonly merchantId: string;
@@ -56,7 +56,7 @@ export interface Verification {
 }
 
 export interface Claimed {
-  readonly payouts: readonly Verification[];
+  readonly payouts: readonly PendingPayout[];
   /** The time by the database's clock. */
   readonly now: Date;
   /** More may be due. */
@@ -65,7 +65,7 @@ export interface Claimed {
 
 /** When to check again, and what the last check found. */
 export interface NextCheck {
-  readonly payout: Verification;
+  readonly payout: PendingPayout;
   readonly delayMs: number;
   /** Null when there was no usable response: the finding before it stays. */
   readonly finding: string | null;
@@ -76,7 +76,7 @@ export interface NextCheck {
 }
 
 type Facts = Pick<
-  Verification,
+  PendingPayout,
   'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt' | 'wallet'
 >;
 
@@ -90,7 +90,7 @@ interface Row extends Facts {
 
 /** Pending payouts to check on the chain, shared by all processes. */
 @Injectable()
-export class Verifications {
+export class PendingPayouts {
   constructor(
     private readonly database: Database,
     private readonly items: WorkItems,
@@ -111,7 +111,7 @@ export class Verifications {
     });
     const isOther = ({ row }: { readonly row: Row }): boolean => Number(row.chain_id) !== chainId;
     await this.items.retryAll(known.filter(isOther).map(({ item }) => [item, { inMs: OTHER_CHAIN_MS }]));
-    const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => verificationOf(item, row));
+    const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => pendingPayoutOf(item, row));
     return { payouts, now: rows[0]?.now ?? new Date(0), more };
   }
 
@@ -120,7 +120,7 @@ export class Verifications {
   }
 
   /** Has payouts claimed again after `delayMs`, as they were: no node responded. */
-  async postpone(payouts: readonly Verification[], delayMs: number): Promise<void> {
+  async postpone(payouts: readonly PendingPayout[], delayMs: number): Promise<void> {
     await this.items.extend(
       payouts.map(({ item }) => item),
       delayMs,
@@ -146,7 +146,7 @@ const FACTS = `
           where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
-function verificationOf(item: WorkItem<State>, { amount_minor, used, ...facts }: Row): Verification {
+function pendingPayoutOf(item: WorkItem<State>, { amount_minor, used, ...facts }: Row): PendingPayout {
   const { closing } = item.state;
   return {
     ...facts,
@@ -171,7 +171,7 @@ function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
 }
 
 /** The first check after the window counts until another one finds something else. */
-function closingOf({ item, closing: first }: Verification, closing?: Closing): State['closing'] {
+function closingOf({ item, closing: first }: PendingPayout, closing?: Closing): State['closing'] {
   if (closing === undefined || first?.finding === closing.finding) return item.state.closing ?? null;
   return { ...closing, at: closing.at.toISOString() };
 }
@@ -188,14 +188,22 @@ export async function addVerifications(
      select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::uuid[],
        $7::text[], $8::bigint[]) on conflict do nothing`,
     [
-      ...columns(reported, 'payout_id', 'user_id', 'chain_id', 'created_at', 'expires_at', 'merchant_id'),
+      ...columnArrays(
+        reported,
+        'payout_id',
+        'user_id',
+        'chain_id',
+        'created_at',
+        'expires_at',
+        'merchant_id',
+      ),
       reported.map((data) => comparableHash(data.transaction_hash)),
       reported.map((data) => toMinorUnits(data.amount).toString()),
     ],
   );
   const { rows } = await tx.query<{ user_id: string }>(
     'select user_id from payouts.wallets where user_id = any($1::uuid[])',
-    columns(reported, 'user_id'),
+    columnArrays(reported, 'user_id'),
   );
   const withWallet = new Set(rows.map((row) => row.user_id));
   await scheduleWork(
@@ -215,7 +223,7 @@ export async function wakeVerifications(
   if (activated.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(
     'select payout_id from payouts.verifications where user_id = any($1::uuid[])',
-    columns(activated, 'user_id'),
+    columnArrays(activated, 'user_id'),
   );
   await wakeWork(
     tx,
@@ -239,7 +247,7 @@ export async function addWallets(
   await tx.query(
     `insert into ${schema}.wallets (user_id, address)
      select * from unnest($1::uuid[], $2::text[]) on conflict (user_id) do nothing`,
-    columns(activated, 'user_id', 'issuer_wallet_address'),
+    columnArrays(activated, 'user_id', 'issuer_wallet_address'),
   );
 }
 
@@ -253,7 +261,7 @@ export async function addUsedTransfers(
     `insert into ${schema}.used_transfers (chain_id, log_index, payout_id, hash)
      select * from unnest($1::bigint[], $2::integer[], $3::uuid[], $4::text[]) on conflict do nothing`,
     [
-      ...columns(received, 'chain_id', 'log_index', 'payout_id'),
+      ...columnArrays(received, 'chain_id', 'log_index', 'payout_id'),
       received.map((data) => comparableHash(data.transaction_hash)),
     ],
   );

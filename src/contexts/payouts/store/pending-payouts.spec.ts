@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
-import { LINES, Verifications, type Claimed, type NextCheck, type Verification } from './verifications.js';
+import {
+  LINES,
+  PendingPayouts,
+  type Claimed,
+  type NextCheck,
+  type PendingPayout,
+} from './pending-payouts.js';
 
 const CHAIN = 31337;
 const NOW = new Date();
@@ -10,11 +16,11 @@ const id = (name: string): string => deriveId('work', name);
 
 describe('pending payouts to verify', () => {
   let db: TestDatabase;
-  let table: Verifications;
+  let table: PendingPayouts;
 
   beforeAll(async () => {
     db = await testDatabase();
-    table = new Verifications(db.database, new WorkItems(db.database));
+    table = new PendingPayouts(db.database, new WorkItems(db.database));
   });
   beforeEach(() =>
     db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items'),
@@ -36,9 +42,9 @@ describe('pending payouts to verify', () => {
     );
   const claim = (limit: number, lines: readonly number[] = [LINES.fresh, LINES.old]): Promise<Claimed> =>
     table.claim(CHAIN, limit, lines);
-  const claimOne = async (line: number): Promise<Verification | undefined> =>
+  const claimOne = async (line: number): Promise<PendingPayout | undefined> =>
     (await claim(1, [line])).payouts[0];
-  const again = (payout: Verification, over: Partial<NextCheck> = {}): Promise<void> =>
+  const again = (payout: PendingPayout, over: Partial<NextCheck> = {}): Promise<void> =>
     table.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
   const count = ({ payouts }: Claimed, kind: string): number =>
     payouts.filter(({ hash }) => hash.startsWith(kind)).length;
