@@ -92,10 +92,10 @@ describe('pending payouts to verify', () => {
   });
 
   it.each([
-    ['fresh', 599, {}, LINES.fresh],
-    ['old after 10 minutes', 601, {}, LINES.old],
+    ['fresh', 300, {}, LINES.fresh],
+    ['old after 10 minutes', 900, {}, LINES.old],
     ['without a response apart', 0, { finding: null }, LINES.unresponsive],
-    ['large apart', 601, { isLarge: true }, LINES.unresponsive],
+    ['large apart', 900, { isLarge: true }, LINES.unresponsive],
   ])('are claimed %s', async (_, ageSeconds, check, line) => {
     await add('one', 1, { ageSeconds });
     await again((await claim(1)).payouts[0]!, check);
