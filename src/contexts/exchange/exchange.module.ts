@@ -11,10 +11,9 @@ import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/con
 import { Countries } from './adapters/countries.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
-import { ComplianceNotices } from './application/compliance-notices.js';
 import { CreateOrderHandler } from './application/create-order.js';
 import { EraseOrderHandler, erasingOrders } from './application/erase-order.js';
-import { Onramps, TokenOffer } from './application/offers.js';
+import { ComplianceNotices, Onramps, TokenOffer } from './application/offers.js';
 import {
   CancelOrderHandler,
   MarkOrderAsPaidHandler,
@@ -33,7 +32,6 @@ import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
-import { IconsController } from './http/icons.controller.js';
 import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
 import { OrderStreams } from './http/pay/order-streams.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
@@ -42,7 +40,7 @@ import { PayPageController } from './http/pay/pay-page.controller.js';
 import { PayerGuard, PaySessions } from './http/pay/payer-guard.js';
 import { TestPayments } from './http/pay/test-payments.js';
 import { ProviderBudget } from './http/provider-budget.js';
-import { TokensController } from './http/tokens.controller.js';
+import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';

@@ -4,6 +4,7 @@ import { listenerUrl } from '../../../platform/config/listener-url.js';
 import { offered, type Asset } from '../domain/catalog.js';
 import { onrampUrl, SANDBOX_ONRAMPS, takes, type Onramp, type Purchase } from '../domain/onramps.js';
 import { iconPath } from './icons.js';
+import { COUNTRY_OF, type CountryOf } from './ports.js';
 import { ExchangeProviders } from './providers.js';
 
 /** A token of `GET /v1/tokens` (contract.md 25.1). */
@@ -59,5 +60,22 @@ export class Onramps {
     return this.all
       .filter((onramp) => (only === null || only.includes(onramp.id)) && takes(onramp, purchase))
       .map((onramp) => ({ ...onramp, url: onrampUrl(onramp, purchase) }));
+  }
+}
+
+/** `compliance_notice` (contract.md 25.5): what is configured for the country of a caller's address. */
+@Injectable()
+export class ComplianceNotices {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeNotices'>,
+    @Inject(COUNTRY_OF) private readonly countries: CountryOf,
+  ) {}
+
+  /** Null for most addresses, and for all of this machine and of private networks. Never throws. */
+  of(address: string): string | null {
+    const { exchangeNotices } = this.config;
+    if (exchangeNotices === null) return null;
+    const country = this.countries.of(address);
+    return country === null ? null : (exchangeNotices.get(country) ?? null);
   }
 }

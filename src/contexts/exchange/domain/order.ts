@@ -208,8 +208,12 @@ export function createOrder(facts: OrderFacts, state: Order): OrderEvent[] {
       'invalid_transition',
       'The personal data of the order with this Idempotency-Key is erased; a new order needs a new key',
     );
-  if (REQUESTED.some((name) => state.facts[name] !== facts[name]))
-    throw new DomainError('validation_failed', 'The Idempotency-Key was used for another order');
+  const changed = REQUESTED.find((name) => state.facts[name] !== facts[name]);
+  if (changed !== undefined)
+    throw new DomainError(
+      'validation_failed',
+      `The Idempotency-Key was used for another order: ${changed} differs`,
+    );
   return [];
 }
 

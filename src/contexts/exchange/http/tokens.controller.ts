@@ -1,9 +1,11 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import { ComplianceNotices } from '../application/compliance-notices.js';
-import { TokenOffer } from '../application/offers.js';
+import { icon } from '../application/icons.js';
+import { ComplianceNotices, TokenOffer } from '../application/offers.js';
 import { Caller, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
@@ -74,5 +76,31 @@ export class TokensController {
   list(@Caller() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
     const tokens = this.offer.to({ token: query.to_token, chain: query.to_chain ?? CHAIN_TO });
     return { tokens, compliance_notice: this.notices.of(ip) };
+  }
+}
+
+/** For pages of merchants and the pay widget: nothing in an SVG may run or load, wherever it is opened. */
+const ICON_HEADERS = {
+  'content-type': 'image/svg+xml; charset=utf-8',
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+};
+
+/** Throws `not_found`. */
+export function sendIcon(name: string, reply: FastifyReply): FastifyReply {
+  const svg = icon(name);
+  if (svg === null) throw DomainError.notFound('Icon');
+  return reply.headers(ICON_HEADERS).send(svg);
+}
+
+/** The pictures that `icon_url` names (contract.md 25.1). */
+@Controller('icons')
+export class IconsController {
+  @Get(':file')
+  file(@Param('file') name: string, @Res() reply: FastifyReply): void {
+    sendIcon(name, reply);
   }
 }

@@ -6,14 +6,13 @@ import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.
 import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js';
 import { PageController, type Page } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { iconPath } from '../../application/icons.js';
-import { Onramps } from '../../application/offers.js';
+import { ComplianceNotices, Onramps } from '../../application/offers.js';
 import { ExchangeProviders } from '../../application/providers.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { paymentUri } from '../../domain/payment-uris.js';
 import { WORDS } from '../../words/words.js';
-import { sendIcon } from '../icons.controller.js';
+import { sendIcon } from '../tokens.controller.js';
 import { PayLinks, type PayLink } from './pay-links.js';
 import { PaySessions, PayerGuard } from './payer-guard.js';
 import type { PayFacts } from './pay-types.js';
