@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { MONTHS } from '../../src/contexts/tracking/store/periods.js';
+import { MONTHS } from '../../src/contexts/tracking/store/partitions.js';
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';

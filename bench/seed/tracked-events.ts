@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { MONTHS } from '../../src/contexts/tracking/store/periods.js';
+import { MONTHS } from '../../src/contexts/tracking/store/partitions.js';
 
 /** Users that events are spread over. */
 const USERS = 20_000;

@@ -109,16 +109,16 @@ export function describeAppending(subject: SubjectOf): void {
     });
 
     it('writes several streams, all or none where the store is atomic', async () => {
-      const [taken, free] = [freshStream(), freshStream()];
-      await append(store, taken, [someEvent()], 'no_stream');
+      const [used, free] = [freshStream(), freshStream()];
+      await append(store, used, [someEvent()], 'no_stream');
       const to = (stream: string): StreamAppend => ({
         stream,
         events: [someEvent()],
         expected: 'no_stream',
       });
-      expect(await store.commit({ appends: [to(free), to(taken)] })).toMatchObject({
+      expect(await store.commit({ appends: [to(free), to(used)] })).toMatchObject({
         outcome: 'conflict',
-        stream: taken,
+        stream: used,
         actual: 0,
       });
       expect(await store.readStream(free)).toHaveLength(store.atomic ? 0 : 1);
@@ -157,7 +157,7 @@ export function describeAppending(subject: SubjectOf): void {
       );
     });
 
-    it('refuses events of which some are in the stream already, whatever is expected', async () => {
+    it('refuses events of which some are in the stream already, with any expectation', async () => {
       const { store } = subject();
       for (const expected of [0, 'any', 'stream_exists'] as const) {
         const stream = freshStream();

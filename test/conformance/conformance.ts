@@ -14,7 +14,7 @@ export interface StoreUnderTest {
 }
 
 /**
- * What every event store does, whatever it is made of. Runs against each adapter; streams have fresh names, so that
+ * What every event store does. Runs against each adapter; streams have fresh names, so that
  * a store with a past will do.
  */
 export function describeEventStore(name: string, prepare: () => Promise<StoreUnderTest>): void {

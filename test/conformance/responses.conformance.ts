@@ -67,7 +67,7 @@ export function describeResponses(subject: SubjectOf): void {
       }
     });
 
-    it('are not stored when the events conflict, and stand alone when there are none', async () => {
+    it('are not stored when the events conflict, and are stored alone when there are none', async () => {
       if (!store.carriesResponses) return;
       const response = responseOf('body');
       const stream = freshStream();

@@ -60,11 +60,11 @@ export async function take(
   count: number,
 ): Promise<readonly RecordedEvent[]> {
   const subscription = store.subscribe(after);
-  const taken: RecordedEvent[] = [];
+  const found: RecordedEvent[] = [];
   for await (const events of subscription) {
-    taken.push(...events.filter((event) => event.stream === stream));
-    if (taken.length >= count) break;
+    found.push(...events.filter((event) => event.stream === stream));
+    if (found.length >= count) break;
   }
   await subscription.close();
-  return taken.slice(0, count);
+  return found.slice(0, count);
 }

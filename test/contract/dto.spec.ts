@@ -4,7 +4,7 @@ import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
 import { PayoutReport } from '../../src/contexts/payouts/http/payout-dto.js';
 import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
-import { EventBatch } from '../../src/contexts/tracking/http/batch-dto.js';
+import { EventBatch } from '../../src/contexts/tracking/http/event-batch-body.js';
 import { NewUser } from '../../src/contexts/users/http/user-dto.js';
 import {
   RecoveryRequest,

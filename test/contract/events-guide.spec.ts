@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ALL_SETTINGS, readConfig } from '../../src/composition.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
-import { MAX_ITEMS } from '../../src/contexts/tracking/domain/event-batch.js';
-import { PAYLOAD_MAX_DEPTH, TEXT_MAX_LENGTH } from '../../src/contexts/tracking/domain/event-item.js';
-import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey-dto.js';
+import {
+  MAX_ITEMS,
+  PAYLOAD_MAX_DEPTH,
+  TEXT_MAX_LENGTH,
+} from '../../src/contexts/tracking/domain/event-batch.js';
+import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey.controller.js';
 import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
 
 const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');

@@ -58,7 +58,7 @@ test('503 while the database is unavailable, nothing is stored, and later the sa
   expect(await storedBatches()).toBe(2);
 });
 
-test('a batch whose commit was not heard of is found again under its key', async () => {
+test('a batch whose commit was not confirmed is found again under its key', async () => {
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);
   for (let i = 0; i < 5; i += 1) {
@@ -143,7 +143,7 @@ describe('an Idempotency-Key', () => {
     expect((await client.post(PATH, batchOf([eventItem()]), key)).status).toBe(422);
   });
 
-  test('is 409 while the first request under it is under way', async () => {
+  test('is 409 while the first request under it is in flight', async () => {
     const [key, body] = [randomUUID(), batchOf([eventItem()])];
     // Nothing can be inserted until this ends.
     const responses = await db.database.transaction(async (tx) => {

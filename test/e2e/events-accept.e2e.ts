@@ -12,7 +12,7 @@ import type { ApiResponse, Credentials, SignedClient } from '../support/signed-c
 import { eventually } from '../support/eventually.js';
 
 const PATH = '/merchants/v1/events';
-const MOST_BYTES = 1_048_575;
+const MAX_BYTES = 1_048_575;
 
 let app: TestApp;
 let folder: string;
@@ -50,7 +50,7 @@ function expectProblem(response: ApiResponse, status: number, title: string, det
 
 function logged(): SentItem[] {
   app.app.get(Log).flush();
-  // What stands behind the last line end is being written.
+  // The last line may be incomplete.
   const lines = readFileSync(join(folder, 'service.log'), 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as SentItem);
 }
@@ -94,7 +94,7 @@ describe('202', () => {
   test('for 1000 events, for 1,048,575 bytes, and for many batches at once', async () => {
     const client = await app.newMerchant();
     const thousand = batchOf(Array.from({ length: 1000 }, () => eventItem()));
-    const largest = batchOfBytes(MOST_BYTES);
+    const largest = batchOfBytes(MAX_BYTES);
     const bodies = [thousand, largest, ...Array.from({ length: 40 }, () => batchOf([eventItem()]))];
     const responses = await Promise.all(bodies.map((body) => client.post(PATH, body)));
     expect(responses.map(({ status }) => status)).toEqual(bodies.map(() => 202));
@@ -183,7 +183,7 @@ describe('400', () => {
   });
 });
 
-test('401 before anything else is looked at', async () => {
+test('401 before the body is read', async () => {
   const call = (body: string, headers: Record<string, string | null>) =>
     app.merchant.call({ method: 'POST', path: PATH, body, headers });
   const tooMany = `{"events":[${'1,'.repeat(1000)}1]}`;
@@ -225,13 +225,13 @@ describe('413', () => {
   });
 
   test('at 1,048,576 bytes and above, announced', async () => {
-    for (const bytes of [MOST_BYTES + 1, 3_000_000])
+    for (const bytes of [MAX_BYTES + 1, 3_000_000])
       expectProblem(await app.merchant.post(PATH, batchOfBytes(bytes)), 413, 'Content too large', tooLarge);
   });
 
   test('at 1,048,576 bytes and above, counted as they come', async () => {
-    expect(await chunked(app.merchant.credentials, batchOfBytes(MOST_BYTES))).toMatch(/^HTTP\/1\.1 202 /);
-    const refused = await chunked(app.merchant.credentials, batchOfBytes(MOST_BYTES + 1));
+    expect(await chunked(app.merchant.credentials, batchOfBytes(MAX_BYTES))).toMatch(/^HTTP\/1\.1 202 /);
+    const refused = await chunked(app.merchant.credentials, batchOfBytes(MAX_BYTES + 1));
     expect(refused).toMatch(/^HTTP\/1\.1 413 /);
     expect(refused).toContain(`"detail":"${tooLarge}"`);
   });

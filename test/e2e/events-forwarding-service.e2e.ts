@@ -22,25 +22,25 @@ afterAll(async () => {
 });
 
 const send = (events: readonly object[]) => app.merchant.post('/merchants/v1/events', { events });
-const taken = (count: number) => eventually(() => (provider.taken.size >= count ? true : null));
+const accepted = (count: number) => eventually(() => (provider.accepted.size >= count ? true : null));
 
 it('an accepted event reaches the provider once, with its device id, however often it is sent', async () => {
   const [event, other] = [item({ device_id: 'phone-1' }), item()];
   expect((await send([event, event])).status).toBe(202);
   expect((await send([other, event])).status).toBe(202);
-  await taken(2);
+  await accepted(2);
   await eventually(async () => {
     const [row] = await app.database.query<{ open: number }>(
       `select count(*)::int as open from tracking.batches where state <> 'forwarded'`,
     );
     return row!.open === 0 ? true : null;
   });
-  expect(provider.taken.get(event.event_id)).toMatchObject({ times: 1, event: { device_id: 'phone-1' } });
-  expect(provider.taken.get(other.event_id)).toMatchObject({ times: 1 });
+  expect(provider.accepted.get(event.event_id)).toMatchObject({ times: 1, event: { device_id: 'phone-1' } });
+  expect(provider.accepted.get(other.event_id)).toMatchObject({ times: 1 });
 });
 
 it('a provider that never responds slows no request, and readiness does not depend on it', async () => {
-  const before = provider.taken.size;
+  const before = provider.accepted.size;
   provider.always = 'hang';
   const events = items(20, { event_name: 'waiting' });
   const tookMs: number[] = [];
@@ -49,11 +49,11 @@ it('a provider that never responds slows no request, and readiness does not depe
     expect((await send([each])).status).toBe(202);
     tookMs.push(performance.now() - began);
   }
-  // The machine may stand still for a moment; a request that waits for the provider always takes its timeout.
+  // The machine may be slow; a request that waits for the provider always takes its timeout.
   expect(tookMs.sort((a, b) => a - b)[10]).toBeLessThan(2900);
   expect((await fetch(`${app.url}/health/ready`)).status).toBe(200);
   provider.recovers();
-  await taken(before + 20);
+  await accepted(before + 20);
   expect(provider.ids).toEqual(expect.arrayContaining(events.map((each) => each.event_id)));
 });
 
@@ -64,9 +64,9 @@ it('another merchant’s user of the same id is another user', async () => {
   await send([one]);
   await app.secondMerchant.post('/merchants/v1/events', { events: [two] });
   await eventually(() =>
-    provider.taken.has(one.event_id) && provider.taken.has(two.event_id) ? true : null,
+    provider.accepted.has(one.event_id) && provider.accepted.has(two.event_id) ? true : null,
   );
-  const users = [one, two].map(({ event_id }) => provider.taken.get(event_id)!.event.user_id);
+  const users = [one, two].map(({ event_id }) => provider.accepted.get(event_id)!.event.user_id);
   expect(users).toEqual(
     [app.merchant, app.secondMerchant].map(({ credentials }) => `${credentials.apiKey}:${user_external_id}`),
   );

@@ -75,16 +75,16 @@ describe('while the provider', () => {
     ['says that the key is wrong', { status: 401 }, 'unauthorized'],
     ['does not know the path', { status: 400, body: { error: 'Invalid request path' } }, 'misconfigured'],
   ];
-  it.each(faults)('%s, events wait, and are taken afterwards', async (_, fault, cause) => {
+  it.each(faults)('%s, events wait, and are accepted afterwards', async (_, fault, cause) => {
     const events = items(4);
     provider.always = fault;
     await lab.processed(events.slice(0, 2));
     await lab.processed(events.slice(2));
-    // Only silence is meant to time out: on a busy machine others may take as long.
+    // Only a hanging provider is meant to time out: on a busy machine others may take as long.
     start(lab.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await lab.provider()).toMatchObject([{ cause }]);
-    expect(provider.taken.size).toBe(0);
+    expect(provider.accepted.size).toBe(0);
     provider.recovers();
     await lab.drained();
     expect(provider.ids).toEqual(idsOf(events));
@@ -93,14 +93,14 @@ describe('while the provider', () => {
     expect(await lab.provider()).toMatchObject([{ cause: null }]);
   });
 
-  it('does not take the key, no event is refused, and operators are told', async () => {
+  it('does not take the key, no event is refused, and operators are notified', async () => {
     const events = items(3);
     await lab.processed(events);
     const first = start(lab.amplitude({ apiKey: 'a-wrong-key' }));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await lab.provider()).toMatchObject([{ cause: 'unauthorized' }]);
-    const told = /"level":"error".*"cause":"unauthorized".*the analytics provider is unavailable/;
-    await eventually(() => told.test(logged()));
+    const entry = /"level":"error".*"cause":"unauthorized".*analytics provider unavailable/;
+    await eventually(() => entry.test(logged()));
     expect(logged()).not.toMatch(/a-wrong-key|customer-/);
     await first.stop();
     start();
@@ -109,7 +109,7 @@ describe('while the provider', () => {
     expect(await lab.refused()).toEqual([]);
   });
 
-  it('asks to be left alone, it is, and a restart does not forget it', async () => {
+  it('requests a pause of 600 s, it is kept over a restart', async () => {
     await lab.processed(items(2));
     provider.always = { status: 503, headers: { 'retry-after': '600' } };
     const first = start();
@@ -124,7 +124,7 @@ describe('while the provider', () => {
     expect(row!.left).toBeGreaterThan(500);
   });
 
-  it('is unavailable for long, it gets a request now and then, whatever has piled up', async () => {
+  it('is unavailable for long, it gets single requests despite a backlog of 2,000 events', async () => {
     const backlog: TestItem[] = [];
     for (let batch = 0; batch < 100; batch += 1) {
       const events = items(20);
@@ -148,24 +148,24 @@ describe('while the provider', () => {
     expect(provider.ids).toEqual(idsOf(backlog));
   });
 
-  it('fails over one batch alone, the others go on', async () => {
+  it('fails because of one batch, the others are forwarded', async () => {
     const poison = item();
     const others = items(60);
     provider.failsOver = poison.event_id;
     await lab.processed([poison]);
     for (const each of others) await lab.processed([each]);
     start();
-    await eventually(() => (provider.taken.size === 60 ? true : null));
+    await eventually(() => (provider.accepted.size === 60 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
     provider.recovers();
     await lab.drained();
-    expect(provider.taken.size).toBe(61);
+    expect(provider.accepted.size).toBe(61);
   });
 });
 
 it.each([
-  ['while nothing else was taken', [{ status: 403 }]],
-  ['while another was taken', [{ status: 403 }, { status: 403 }]],
+  ['while nothing else was accepted', [{ status: 403 }]],
+  ['while another was accepted', [{ status: 403 }, { status: 403 }]],
 ])('an event that was blocked once, alone, is not refused: %s', async (_, faults) => {
   const [unlucky, other] = [item(), item()];
   provider.faults = faults;
@@ -183,22 +183,22 @@ it.each([
   expect(await lab.refused()).toEqual([]);
 });
 
-it('a body that cannot be read waits with its error, and holds up nobody', async () => {
+it('a body that cannot be read waits with its error, and delays no other batch', async () => {
   const broken = await lab.processed(items(1));
   await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
   const events = items(2);
   await lab.processed(events);
   start();
-  await eventually(() => (provider.taken.size === 2 ? true : null));
+  await eventually(() => (provider.accepted.size === 2 ? true : null));
   const rows = await db.database.query(`select error from tracking.batches where batch_id = $1`, [broken]);
   expect(rows).toEqual([{ error: 'the body cannot be read for forwarding' }]);
 });
 
-it('what a process had sent that was killed before it wrote that down is sent again, under the same ids', async () => {
+it('events of a process that was killed before it recorded them are sent again, under the same ids', async () => {
   const [first, second] = [items(300), items(100)];
   await lab.processed(first);
   await killedAt('forwarding.read');
-  expect(provider.taken.size).toBe(0);
+  expect(provider.accepted.size).toBe(0);
   await killedAt('forwarding.sent');
   expect(provider.ids).toEqual(idsOf(first));
   expect(await lab.waiting()).toBe(1);
@@ -208,8 +208,8 @@ it('what a process had sent that was killed before it wrote that down is sent ag
   start();
   await lab.drained();
   expect(provider.ids).toEqual(idsOf([...first, ...second]));
-  expect(first.map(({ event_id }) => provider.taken.get(event_id)!.times)).toEqual(first.map(() => 2));
-  expect(second.map(({ event_id }) => provider.taken.get(event_id)!.times)).toEqual(second.map(() => 1));
+  expect(first.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(first.map(() => 2));
+  expect(second.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(second.map(() => 1));
 });
 
 /** Runs a forwarder that dies there; the next one waits for its lease to end. */
@@ -231,17 +231,17 @@ it('the backlog and the state of the provider are metrics', async () => {
   const text = await scrape();
   expect(text).toContain('disburse_analytics_backlog_events 3');
   expect(text).toMatch(/disburse_analytics_backlog_age_seconds [0-9.]+/);
-  expect(text).toMatch(/disburse_analytics_away\{cause="unauthorized"\} \d+/);
+  expect(text).toMatch(/disburse_analytics_unavailable\{cause="unauthorized"\} \d+/);
   expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);
 });
 
 const fault: fc.Arbitrary<Fault> = fc.oneof(
-  fc.constantFrom<Fault>('reset', 'taken, then reset', 'garbage', 'hang', 'taken, then hang'),
+  fc.constantFrom<Fault>('reset', 'accepted, then reset', 'garbage', 'hang', 'accepted, then hang'),
   fc.constantFrom(401, 404, 408, 429, 500, 502, 503, 504).map((status) => ({ status })),
   fc.constant({ status: 429, body: { throttled_events: [0, 2, 99, -1, 'x'] } }),
 );
 
-it('whatever goes wrong on the way, in the end the provider has the new events that it takes', async () => {
+it('after any sequence of failures the provider has the new events that it accepts', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.constantFrom('new', 'seen', 'refused'), { minLength: 1, maxLength: 30 }), {
@@ -252,7 +252,7 @@ it('whatever goes wrong on the way, in the end the provider has the new events t
       fc.nat(3),
       async (batches, faults, restarts) => {
         await lab.clear();
-        provider.taken.clear();
+        provider.accepted.clear();
         provider.faults = [...faults];
         const fates = new Map<string, string>();
         provider.invalidField = ({ insert_id }) => (fates.get(insert_id!) === 'refused' ? 'time' : null);
@@ -270,8 +270,8 @@ it('whatever goes wrong on the way, in the end the provider has the new events t
         const last = lab.start(analytics());
         await lab.drained();
         await last.stop();
-        const fated = (wanted: string): string[] =>
-          [...fates].flatMap(([id, fate]) => (fate === wanted ? [id] : [])).sort();
+        const fated = (expected: string): string[] =>
+          [...fates].flatMap(([id, fate]) => (fate === expected ? [id] : [])).sort();
         expect(provider.ids).toEqual(fated('new'));
         expect((await lab.refused()).map(({ event_id }) => event_id)).toEqual(fated('refused'));
       },

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/composition.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { SandboxAnalytics } from '../../src/contexts/tracking/adapters/sandbox-analytics.js';
+import { SandboxAnalytics } from '../../src/contexts/tracking/adapters/analytics.js';
 import type { Analytics } from '../../src/contexts/tracking/application/ports.js';
 import { AnalyticsProvider, type SentEvent } from '../support/analytics-provider.js';
 import {
@@ -44,7 +44,7 @@ function start(...args: Parameters<ForwardingLab['start']>): RunningForwarder {
   return forwarder;
 }
 
-const takenOnce = (): boolean => [...provider.taken.values()].every(({ times }) => times === 1);
+const acceptedOnce = (): boolean => [...provider.accepted.values()].every(({ times }) => times === 1);
 const refusals = async (): Promise<Record<string, string>> =>
   Object.fromEntries((await lab.refused()).map(({ event_id, reason }) => [event_id, reason]));
 
@@ -63,7 +63,7 @@ describe('new events', () => {
     start();
     await lab.drained();
     expect(provider.ids).toEqual(['a1b2c3d4-0000-4000-8000-00000000000f']);
-    expect([...provider.taken.values()][0]!.event).toMatchObject({
+    expect([...provider.accepted.values()][0]!.event).toMatchObject({
       user_id: `${merchant}:x`,
       device_id: 'd1',
       event_type: 'order paid',
@@ -80,9 +80,9 @@ describe('new events', () => {
     await lab.processed([...events, item({ device_id: null }), item()]);
     start();
     await lab.drained();
-    const devices = [...provider.taken.values()].map(({ event }) => event.device_id);
+    const devices = [...provider.accepted.values()].map(({ event }) => event.device_id);
     expect(devices.filter((each) => each !== undefined)).toEqual(['phone-1']);
-    expect(provider.taken.size).toBe(6);
+    expect(provider.accepted.size).toBe(6);
     expect(await lab.refused()).toEqual([]);
   });
 
@@ -96,10 +96,10 @@ describe('new events', () => {
     expect(provider.ids).toEqual(idsOf([...small, ...large]));
     expect(provider.requests).toBeLessThan(6);
     expect(Math.max(...provider.bodies.map((body) => Buffer.byteLength(body)))).toBeLessThan(1_000_000);
-    expect(takenOnce()).toBe(true);
+    expect(acceptedOnce()).toBe(true);
   });
 
-  it('go at a bounded pace', async () => {
+  it('are sent at 400 a second', async () => {
     const backlog = items(600);
     await lab.processed(backlog);
     const began = performance.now();
@@ -121,10 +121,10 @@ describe('new events', () => {
     start();
     await lab.drained();
     expect(provider.ids).toEqual(idsOf(all));
-    expect(takenOnce()).toBe(true);
+    expect(acceptedOnce()).toBe(true);
   });
 
-  it('go on with another forwarder once one is told to stop', async () => {
+  it('are sent by another forwarder once one is stopped', async () => {
     provider.always = 'hang';
     const events = items(3);
     await lab.processed(events);
@@ -139,7 +139,7 @@ describe('new events', () => {
 });
 
 describe('an event that is refused', () => {
-  it('is written down, and the others are taken, though only the first at fault is named each time', async () => {
+  it('is recorded, and the others are accepted, though only the first at fault is named each time', async () => {
     const events = items(40);
     const wrong = new Set(events.filter((_, index) => [0, 7, 8, 39].includes(index)).map((e) => e.event_id));
     provider.invalidField = ({ insert_id }) => (wrong.has(insert_id!) ? 'event_type' : null);
@@ -149,13 +149,13 @@ describe('an event that is refused', () => {
     start();
     await lab.drained();
     expect(provider.ids).toEqual(idsOf([...events.filter((e) => !wrong.has(e.event_id)), ...others]));
-    expect(takenOnce()).toBe(true);
+    expect(acceptedOnce()).toBe(true);
     const refused = await lab.refused();
     expect(refused.map(({ event_id }) => event_id).sort()).toEqual([...wrong].sort());
     expect(refused[0]).toMatchObject({ batch_id: batch, reason: 'invalid event_type' });
   });
 
-  it('for its time, or for its device, is told so', async () => {
+  it('for its time, or for its device, has that reason', async () => {
     const [ancient, silenced, good] = [
       item({ event_datetime: '0001-01-01T00:00:00Z' }),
       item({ device_id: 'spammer' }),
@@ -172,13 +172,13 @@ describe('an event that is refused', () => {
     });
   });
 
-  it('without a word, by a firewall, is found among a thousand once others are taken again', async () => {
+  it('without a reason, by a firewall, is found among a thousand once others are accepted again', async () => {
     const events = items(1000);
     const wrong = [events[0]!, events[500]!, events[501]!];
     provider.blocks = (body) => wrong.some(({ event_id }) => body.includes(event_id));
     await lab.processed(events);
     start();
-    await eventually(() => (provider.taken.size === 997 ? true : null));
+    await eventually(() => (provider.accepted.size === 997 ? true : null));
     const later = items(40);
     for (const each of later) {
       await lab.processed([each]);
@@ -201,7 +201,7 @@ describe('an event that is refused', () => {
     expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
   });
 
-  it('is not refused when everything is blocked, but waits until the provider takes something again', async () => {
+  it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {
     const events = items(50);
     provider.always = { status: 403, body: { code: 403, error: 'Forbidden' } };
     await lab.processed(events);
@@ -209,7 +209,7 @@ describe('an event that is refused', () => {
     await eventually(async () => ((await lab.provider())[0]!.failures > 2 ? true : null));
     const [{ failures, cause }] = (await lab.provider()) as [{ failures: number; cause: string }];
     expect(cause).toBe('forbidden');
-    // It does not go on to halve requests when nothing is taken any more.
+    // It stops halving requests when nothing is accepted.
     expect(provider.requests).toBeLessThanOrEqual(20 * (failures + 1));
     provider.recovers();
     await lab.drained();
@@ -219,15 +219,15 @@ describe('an event that is refused', () => {
 });
 
 describe('a user of whom too much comes', () => {
-  it('is given a pause and then a share at a time; others are not held up', async () => {
+  it('is paused and then sent share by share; others are not delayed', async () => {
     provider.rate = { events: 30, windowMs: 40 };
     const spam = items(400, { user_external_id: 'busy', device_id: 'busy-device' });
     const others = items(30);
     await lab.processed(spam);
     await lab.processed(others);
     start();
-    await eventually(() => (idsOf(others).every((id) => provider.taken.has(id)) ? true : null));
-    const order = [...provider.taken.keys()];
+    await eventually(() => (idsOf(others).every((id) => provider.accepted.has(id)) ? true : null));
+    const order = [...provider.accepted.keys()];
     expect(Math.max(...idsOf(others).map((id) => order.indexOf(id)))).toBeLessThan(300);
     await lab.drained();
     expect(provider.ids).toEqual(idsOf([...spam, ...others]));
@@ -241,7 +241,7 @@ describe('a user of whom too much comes', () => {
     provider.spentUsers.add(`${merchant}:spent`);
     await lab.processed([...spent, ...others], () => true, merchant);
     start();
-    await eventually(() => (provider.taken.size === 3 ? true : null));
+    await eventually(() => (provider.accepted.size === 3 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
     provider.spentUsers.clear();
     await lab.drained();
@@ -250,7 +250,7 @@ describe('a user of whom too much comes', () => {
 });
 
 describe('without Amplitude', () => {
-  it('events are passed by when no provider is configured', async () => {
+  it('events are skipped when no provider is configured', async () => {
     await lab.processed(items(3));
     start(null);
     await lab.drained();

@@ -181,7 +181,7 @@ describe('GET /users/{id}/events', () => {
       expect(await walk(userId, query)).toEqual(ids);
   });
 
-  it('200: pages hold every event once in order, whatever their size, also while more come in', async () => {
+  it('200: pages of any size hold every event once in order, also while more are accepted', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     const time = fc

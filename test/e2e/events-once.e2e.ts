@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MONTHS } from '../../src/contexts/tracking/store/periods.js';
+import { MONTHS } from '../../src/contexts/tracking/store/partitions.js';
 import type { Side } from '../support/crash-road.js';
 import type { Credentials } from '../support/signed-client.js';
 import { EventBooks, type SentBatch } from '../support/tracking/event-books.js';
 import { EventStage, type Part } from '../support/tracking/event-stage.js';
 
-/** `EVENTS_RUNS=500` for a long look. */
+/** `EVENTS_RUNS=500` for a long run. */
 const RUNS = Number(process.env['EVENTS_RUNS'] ?? 12);
-const PATIENCE_MS = 30_000 + RUNS * 5000;
+const TIMEOUT_MS = 30_000 + RUNS * 5000;
 /** Ids that all batches of a run share. */
 const IDS = 8;
 /** How far back the months lie in which runs take place: all of them are kept. */
@@ -36,14 +36,14 @@ interface Send {
   readonly items: readonly { readonly id: number; readonly upper: boolean }[];
   readonly fault: keyof typeof FAULTS | null;
   readonly keyed: boolean;
-  readonly patient: boolean;
+  readonly retries: boolean;
 }
 interface Repeat {
   readonly does: 'repeat';
   /** Counted back from the last batch. */
   readonly back: number;
   readonly key: 'same' | 'new' | 'none';
-  readonly patient: boolean;
+  readonly retries: boolean;
 }
 interface Doom {
   readonly does: 'doom';
@@ -58,20 +58,20 @@ type Step =
   | { readonly does: 'together'; readonly steps: readonly (Send | Repeat)[] }
   | { readonly does: 'revive' | 'settle' | 'midnight' | 'pile up' };
 
-const patient = fc.nat(3).map((dice) => dice > 0);
+const retries = fc.nat(3).map((dice) => dice > 0);
 const send: fc.Arbitrary<Send> = fc.record({
   does: fc.constant('send'),
   merchant: fc.nat(1),
   items: fc.array(fc.record({ id: fc.nat(IDS - 1), upper: fc.boolean() }), { minLength: 1, maxLength: 9 }),
   fault: fc.option(fc.constantFrom(...Object.keys(FAULTS)), { freq: 5 }),
   keyed: fc.boolean(),
-  patient,
+  retries,
 });
 const repeat: fc.Arbitrary<Repeat> = fc.record({
   does: fc.constant('repeat'),
   back: fc.nat(5),
   key: fc.constantFrom('same', 'new', 'none'),
-  patient,
+  retries,
 });
 const doom: fc.Arbitrary<Doom> = fc.record({
   does: fc.constant('doom'),
@@ -105,7 +105,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test(
-  'what is stored are the valid, unseen ids, whatever the order, the repeats and the crashes',
+  'what is stored are the valid, unseen ids, in any order and with any repeats and crashes',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
@@ -113,11 +113,11 @@ test(
         for (const each of steps) await run.take(each);
         await run.end();
       }),
-      { numRuns: RUNS, interruptAfterTimeLimit: PATIENCE_MS * 0.9, endOnFailure: RUNS < 100 },
+      { numRuns: RUNS, interruptAfterTimeLimit: TIMEOUT_MS * 0.9, endOnFailure: RUNS < 100 },
     );
     expect(stage.deaths).toBeGreaterThan(0);
   },
-  PATIENCE_MS,
+  TIMEOUT_MS,
 );
 
 /** One run of the property: two merchants of its own, who use the same ids. */
@@ -164,7 +164,6 @@ class Run {
     }
   }
 
-  /** Everything comes to its end, and the tables say what was sent. */
   async end(): Promise<void> {
     await stage.reviveAll();
     await stage.settle(this.merchantIds, ['processed', 'forwarded']);
@@ -175,29 +174,29 @@ class Run {
     expect(missing).toEqual([]);
   }
 
-  private async send({ merchant, items, fault, keyed, patient }: Send): Promise<void> {
+  private async send({ merchant, items, fault, keyed, retries }: Send): Promise<void> {
     const who = this.merchants[merchant]!;
     const ids = items.map(({ id, upper }) => (upper ? this.ids[id]!.toUpperCase() : this.ids[id]!));
     const spoil = fault === null ? undefined : FAULTS[fault];
     const batch = this.books.batch(who.apiKey, ids, spoil && ((all) => spoil(all, all.length >> 1)));
     const key = keyed ? randomUUID() : null;
     this.keys.set(batch, key);
-    const status = await stage.send(batch, who, { key, patient });
+    const status = await stage.send(batch, who, { key, retries });
     const expected = fault === null ? 202 : fault === 'too many items' ? 413 : 400;
     // A client that gives up may have met a dying service.
-    if (patient || ![null, 409, 503].includes(status)) expect(status).toBe(expected);
+    if (retries || ![null, 409, 503].includes(status)) expect(status).toBe(expected);
   }
 
-  private async repeat({ back, key, patient }: Repeat): Promise<void> {
+  private async repeat({ back, key, retries }: Repeat): Promise<void> {
     const batch = this.books.sent.at(-1 - back);
     if (batch === undefined || batch.malformed) return;
     const who = this.merchants.find(({ apiKey }) => apiKey === batch.merchantId)!;
     const keys = { same: this.keys.get(batch) ?? null, new: randomUUID(), none: null };
-    const status = await stage.send(batch, who, { key: keys[key], patient });
-    if (patient) expect(status).toBe(202);
+    const status = await stage.send(batch, who, { key: keys[key], retries });
+    if (retries) expect(status).toBe(202);
   }
 
-  /** The month ends in a moment, in the middle of what comes next. */
+  /** The month ends during the next steps. */
   private toTheEndOfTheMonth(): void {
     const { to } = MONTHS.at(new Date(), this.month);
     stage.setClock(new Date(to.getTime() - 40));

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 const ROUNDS = 3;
 const CLIENTS = 6;
 const ITEMS = 200;
-/** Without a backlog to finish, a process has nothing to do but the transactions under way. */
+/** Without a backlog a process only finishes transactions in flight. */
 const STOPS_WITHIN_MS = 15_000;
 
 let stage: EventStage;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test('processes that are told to stop while batches are under way end soon, and lose and repeat nothing', async () => {
+test('processes that are stopped with batches in flight end soon, and lose and repeat nothing', async () => {
   const merchants = await Promise.all([stage.newMerchant(), stage.newMerchant()]);
   const names = merchants.map(({ apiKey }) => apiKey);
   const books = new EventBooks();
@@ -29,7 +29,7 @@ test('processes that are told to stop while batches are under way end soon, and 
         // Half of them are those of another batch.
         const shared = books.sent.findLast((batch) => batch.merchantId === who.apiKey)?.ids ?? [];
         const ids = [...shared.slice(-ITEMS / 2), ...Array.from({ length: ITEMS / 2 }, () => randomUUID())];
-        await stage.send(books.batch(who.apiKey, ids), who, { key: randomUUID(), patient: true });
+        await stage.send(books.batch(who.apiKey, ids), who, { key: randomUUID(), retries: true });
       }
     });
     const processed = (await stage.events(names)).length;

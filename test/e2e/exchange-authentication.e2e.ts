@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ExchangeCaller } from '../../src/contexts/access/application/exchange-key-directory.js';
+import type { ExchangeCaller } from '../../src/contexts/access/application/known-credentials.js';
 import type { EdgeApp } from '../support/edge-app.js';
 import { ExchangeClient, exchangeSignature } from '../support/exchange-client.js';
 import { keyOf, merchantOf, startExchangeEdge } from '../support/exchange-edge.js';

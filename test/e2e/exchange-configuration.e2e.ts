@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openSignedQuery } from '../../src/contexts/exchange/application/signed-url.js';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credential-commands.js';
+import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../src/contexts/access/views/directory.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { exchangeSignature, querySignature, type ExchangeClient } from '../support/exchange-client.js';

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app?.close();
-  await sideshift?.goAway();
+  await sideshift?.shutDown();
 });
 
 async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
@@ -117,7 +117,7 @@ describe('an order at SideShift', () => {
   });
 
   it('cannot be created while SideShift is unavailable, and the service is ready and says so', async () => {
-    await sideshift.goAway();
+    await sideshift.shutDown();
     const response = await open.order(REQUEST);
     expectProblem(response, 503);
     expect(response.headers['retry-after']).toBe('5');
@@ -125,7 +125,7 @@ describe('an order at SideShift', () => {
       const ready = await fetch(`${app.url}/health/ready`);
       return ready.status === 200 && (await ready.text()).includes('sideshift is unavailable');
     });
-    await sideshift.comeBack();
+    await sideshift.restart();
     await eventually(async () => (await open.order(REQUEST)).status === 201);
   });
 });

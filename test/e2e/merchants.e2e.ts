@@ -5,7 +5,7 @@ import {
   IssueSecret,
   RevokeSecret,
   SetAddresses,
-} from '../../src/contexts/access/application/credential-commands.js';
+} from '../../src/contexts/access/application/credentials.js';
 import {
   RegisterMerchant,
   ReinstateMerchant,

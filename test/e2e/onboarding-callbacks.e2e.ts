@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { SandboxCallbacks } from '../../src/contexts/onboarding/adapters/sandbox-callbacks.js';
-import { CallbackPurge } from '../../src/contexts/onboarding/application/callback-purge.js';
-import { SandboxReviews } from '../../src/contexts/onboarding/store/sandbox-reviews.js';
+import { Webhook } from 'standardwebhooks';
+import { CallbackPurge } from '../../src/contexts/onboarding/application/background-jobs.js';
+import { SandboxReviews } from '../../src/contexts/onboarding/store/verifications.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { newId } from '../../src/kernel/ids.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -15,7 +15,7 @@ import { TestReceiver } from '../support/receiver.js';
 import { expectInOrder } from '../support/in-order.js';
 
 const FLOOD = 1000;
-/** Requests under way at a time. */
+/** Concurrent requests. */
 const LANES = 16;
 
 interface Signed {
@@ -29,7 +29,7 @@ describe('callbacks of the identity provider', () => {
   let there: People;
   let receiver: TestReceiver;
   let webhooks: MerchantWebhooks;
-  let provider: SandboxCallbacks;
+  let provider: Webhook;
   let userId: string;
   let verificationId: string;
 
@@ -42,7 +42,9 @@ describe('callbacks of the identity provider', () => {
       roles: 'widget,worker',
       env: { RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
     });
-    provider = new SandboxCallbacks(app.app.get(KeyRing).root);
+    const { root } = app.app.get(KeyRing);
+    const secret = createHmac('sha256', root).update('sandbox identity callbacks').digest();
+    provider = new Webhook(secret, { format: 'raw' });
     receiver = await TestReceiver.start();
     webhooks = new MerchantWebhooks(app, app.merchant);
     await webhooks.register(receiver.url);
@@ -65,25 +67,36 @@ describe('callbacks of the identity provider', () => {
       return rows[0];
     });
     verificationId = found!.verification_id;
-    await putToSleep();
+    await postponePoll();
   });
 
-  /** The poll would find the decision too: its next look is an hour away, and nobody is looking now. */
-  const putToSleep = () =>
+  /** The next poll, which would find the decision too, is an hour away, and none is in flight. */
+  const postponePoll = () =>
     eventually(async () => {
-      const asleep = await here.database.query(
+      const postponed = await here.database.query(
         `update work.items set due_at = now() + interval '1 hour' where kind = 'onboarding.step' and key = $1
          and (state->>'polls')::int > 0 and lease is null and due_at > now() returning 1`,
         [userId],
       );
-      return asleep.length === 1;
+      return postponed.length === 1;
     });
   const decide = (passed = true) =>
     here.module
       .get(SandboxReviews, { strict: false })
       .decide(userId, passed ? { passed } : { passed, reason: 'No' });
-  const signed = (at = new Date(), id = newId(), check = verificationId): Signed =>
-    provider.signed(id, check, at);
+  const signed = (
+    at = new Date(),
+    id = newId(),
+    check = verificationId,
+    body = JSON.stringify({ type: 'review.decided', verification_id: check }),
+  ): Signed => {
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': provider.sign(id, at, body),
+    };
+    return { headers, body: Buffer.from(body) };
+  };
   const post = (callback: Signed, to: Onboarders = here, path = 'sandbox'): Promise<Response> => {
     return fetch(`${pageUrl(to.module)}/callbacks/identity/${path}`, {
       method: 'POST',
@@ -107,7 +120,7 @@ describe('callbacks of the identity provider', () => {
   const outcomes = async (): Promise<string[]> =>
     (await eventsOf(here, userId)).filter((type) => /kyc_(passed|failed)/.test(type));
 
-  it('200: a good one has the provider looked at, and so has none of those that were refused', async () => {
+  it('200: a valid one polls the provider, and a refused one does not', async () => {
     await decide();
     const good = signed();
     const forged = { ...good, headers: { ...good.headers, 'webhook-signature': `v1,${'A'.repeat(43)}=` } };
@@ -115,6 +128,7 @@ describe('callbacks of the identity provider', () => {
     expect(await statusOf(forged)).toBe(401);
     expect(await statusOf(changed)).toBe(401);
     expect(await statusOf({ headers: {}, body: good.body })).toBe(401);
+    expect(await statusOf(signed(new Date(), newId(), undefined, '{}'))).toBe(400);
     expect(await statusOf(good, here, 'onfido')).toBe(404);
     expect(await statusOf({ ...good, body: Buffer.alloc(20_000, 'a') })).toBe(413);
     expect(await isDue()).toBe(false);
@@ -133,18 +147,18 @@ describe('callbacks of the identity provider', () => {
     await ended();
   });
 
-  it('200: one that concerns nobody, or comes again, is looked at by nobody', async () => {
+  it('200: one about an unknown verification, or repeated, causes no poll', async () => {
     expect(await statusOf(signed(new Date(), newId(), newId()))).toBe(200);
     expect(await isDue()).toBe(false);
     const once = signed();
     expect(await statusOf(once)).toBe(200);
-    await putToSleep();
+    await postponePoll();
     expect(await statusOf(once, there)).toBe(200);
     expect(await isDue()).toBe(false);
     expect(await outcomes()).toEqual([]);
   });
 
-  it('changes nothing once there is an outcome, whatever the provider says later', async () => {
+  it('changes nothing once there is an outcome', async () => {
     await decide(false);
     await post(signed());
     await ended();
@@ -193,13 +207,13 @@ describe('callbacks of the identity provider', () => {
     expect(statuses).toEqual({ 'good 200': FLOOD * 0.6, 'forged 401': FLOOD * 0.4 });
     await eventually(async () => (await onboardingOf(here, userId)).stage === 'completed');
     expect(await outcomes()).toEqual(['kyc_passed.v1']);
-    const told = (type: string) =>
+    const webhooksOf = (type: string) =>
       receiver.received.filter(({ body }) => {
         const event = JSON.parse(body) as { type: string; data?: { user_id?: string } };
         return event.type === type && body.includes(userId);
       });
-    await eventually(() => Promise.resolve(told('user.onboarding_completed').length > 0));
-    expect(told('user.kyc_passed')).toHaveLength(1);
+    await eventually(() => Promise.resolve(webhooksOf('user.onboarding_completed').length > 0));
+    expect(webhooksOf('user.kyc_passed')).toHaveLength(1);
     const rows = await here.database.query('select from onboarding.callbacks where event_id = any($1)', [
       originals.map(({ headers }) => headers['webhook-id']),
     ]);

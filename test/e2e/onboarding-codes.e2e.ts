@@ -16,7 +16,7 @@ interface StepResponse {
   readonly detail: string | undefined;
 }
 
-/** The sandbox's phones, counted over all processes of this file; while `down`, nothing is handed over. */
+/** The sandbox's phones, counted over all processes of this file; while `down`, nothing is sent. */
 class CountedSms extends SandboxSms {
   static sent: string[] = [];
   static down = false;
@@ -73,18 +73,19 @@ describe('one-time codes over two processes', () => {
       [userId, interval],
     );
   };
-  const wrong = (phone: string): string => (CountedSms.latest.get(phone) === '123456' ? '654321' : '123456');
   const sentTo = (phone: string): number => CountedSms.sent.filter((each) => each === phone).length;
 
-  it('are sent once when two processes are asked at once', async () => {
+  it('are sent once for concurrent requests to two processes', async () => {
     const { userId, phone } = await createUser();
-    const asked = Array.from({ length: 6 }, (_, i) => step(userId, 'code', { phone_number: phone }, i % 2));
-    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    const requests = Array.from({ length: 6 }, (_, i) =>
+      step(userId, 'code', { phone_number: phone }, i % 2),
+    );
+    const statuses = (await Promise.all(requests)).map(({ status }) => status).sort();
     expect(statuses).toEqual([200, 409, 409, 409, 409, 409]);
     expect(sentTo(phone)).toBe(1);
   });
 
-  it('may be asked for again at once when the message could not be handed over', async () => {
+  it('may be requested again at once when the message was not sent', async () => {
     const { userId, phone } = await createUser();
     CountedSms.down = true;
     try {
@@ -115,15 +116,17 @@ describe('one-time codes over two processes', () => {
     expect(CountedSms.latest.get(phone)).toMatch(/^[0-9]{6}$/);
   });
 
-  it('take five guesses in all processes together', async () => {
+  it('evaluate five of 50 parallel guesses over two processes, and refuse the right code afterwards', async () => {
     const { userId, phone } = await createUser();
     expect((await step(userId, 'code', { phone_number: phone })).status).toBe(200);
-    const guesses = Array.from({ length: 4 }, (_, at) =>
-      step(userId, 'phone', { phone_number: phone, code: wrong(phone) }, at % 2),
-    );
-    expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual([422, 422, 422, 422]);
-    const code = CountedSms.latest.get(phone);
-    expect((await step(userId, 'phone', { phone_number: phone, code: wrong(phone) }, 1)).status).toBe(422);
+    const code = CountedSms.latest.get(phone)!;
+    const guesses = Array.from({ length: 50 }, (_, index) => {
+      const guess = String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0');
+      return step(userId, 'phone', { phone_number: phone, code: guess }, index % 2);
+    });
+    const responses = await Promise.all(guesses);
+    expect(responses.map(({ status }) => status)).toEqual(guesses.map(() => 422));
+    expect(responses.filter(({ detail }) => detail === 'code is wrong')).toHaveLength(4);
     expect((await step(userId, 'phone', { phone_number: phone, code })).status).toBe(422);
   });
 });

@@ -8,14 +8,14 @@ import {
 } from '../../src/contexts/onboarding/application/ports.js';
 import { SandboxCards, SandboxWallets } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { AdvanceOnboarding } from '../../src/contexts/onboarding/application/advance-onboarding.js';
-import { RetryStep } from '../../src/contexts/onboarding/application/retry-step.js';
+import { RetryStep } from '../../src/contexts/onboarding/application/operator-commands.js';
 import { StartDeactivation } from '../../src/contexts/users/contract.js';
-import { EraseUser } from '../../src/contexts/users/application/erase-user.js';
+import { EraseUser } from '../../src/contexts/users/application/user-commands.js';
 import { eventually } from '../support/eventually.js';
 import { eventsOf, MERCHANT, onboardingOf, submitted } from '../support/onboard.js';
 import { ACT, startPeople, type People } from '../support/people.js';
 
-/** Providers that count who they are asked for; the card is refused, the identity takes as long as the spec wants. */
+/** Providers that record requests; the card is refused, and the identity decides on command. */
 class Providers {
   readonly provider = 'counting';
   readonly checked: string[] = [];
@@ -74,8 +74,8 @@ const hasStep = async (people: People, userId: string): Promise<boolean> =>
     ])
   ).length > 0;
 
-describe('a user who leaves while the identity is being checked', () => {
-  it('gets neither wallet nor card, whatever the provider says then', async () => {
+describe('a user who is deactivated during the identity check', () => {
+  it('gets neither wallet nor card after a late decision of the provider', async () => {
     const providers = new Providers();
     let decide = (): void => undefined;
     providers.decides = new Promise((resolve) => (decide = resolve));
@@ -86,15 +86,15 @@ describe('a user who leaves while the identity is being checked', () => {
     await eventually(async () => !(await hasStep(people, userId)));
     decide();
     await eventually(async () => (await eventsOf(people, userId)).includes('kyc_passed.v1'));
-    // The event asks for the next step, and that step finds out.
+    // The event schedules the next step, which finds the deactivation.
     await eventually(async () => !(await hasStep(people, userId)));
     expect(providers.wallets).toEqual([]);
     expect(providers.cards).toEqual([]);
   });
 });
 
-describe('an operator who has a step asked for again', () => {
-  it('is told that the user has left, and nobody is asked for anything', async () => {
+describe('the retry of a step by an operator', () => {
+  it('is refused for a deactivated user, and no provider is called', async () => {
     const providers = new Providers();
     providers.refusesCards = true;
     const people = await start(providers);
@@ -102,17 +102,17 @@ describe('an operator who has a step asked for again', () => {
     await eventually(async () => (await onboardingOf(people, userId)).stage === 'card_failed');
     await deactivate(people, userId);
     providers.refusesCards = false;
-    const asked = providers.cards.length;
+    const requests = providers.cards.length;
     await expect(people.commandBus.execute(new RetryStep(userId))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect(await eventsOf(people, userId)).not.toContain('card_retried.v1');
-    expect(providers.cards).toHaveLength(asked);
+    expect(providers.cards).toHaveLength(requests);
   });
 
-  it('is told that there is no such user, once the user is erased', async () => {
+  it('is 404 for an erased user', async () => {
     const providers = new Providers();
-    providers.decides = Promise.reject(new Error('away'));
+    providers.decides = Promise.reject(new Error('unavailable'));
     providers.decides.catch(() => undefined);
     const people = await start(providers);
     const userId = await submitted(people);
@@ -122,11 +122,11 @@ describe('an operator who has a step asked for again', () => {
     await expect(people.commandBus.execute(new RetryStep(userId))).rejects.toMatchObject({
       code: 'not_found',
     });
-    const asked = providers.checked.length;
-    // As a process that stood still during all of it.
+    const requests = providers.checked.length;
+    // As a process that was stalled meanwhile.
     await expect(people.commandBus.execute(new AdvanceOnboarding(userId))).rejects.toMatchObject({
       code: 'not_found',
     });
-    expect(providers.checked).toHaveLength(asked);
+    expect(providers.checked).toHaveLength(requests);
   });
 });

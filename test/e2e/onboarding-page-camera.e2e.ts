@@ -40,7 +40,7 @@ suite('photos on the onboarding page', () => {
     const { person, page } = visit;
     await toPhotos(visit);
     await person.text('cameraRefused').waitFor();
-    await person.lookTwice('onboarding-5-camera-refused');
+    await person.picturesOf('onboarding-5-camera-refused');
     expect(await person.button('captureTake').count()).toBe(0);
     const photo = withPlace(await jpegOf(page, 3000, 1500));
     expect(photo.includes(PLACE)).toBe(true);
@@ -61,7 +61,7 @@ suite('photos on the onboarding page', () => {
     await person.heading('doneHeading');
   });
 
-  it('may be taken again by the camera once it is allowed', async () => {
+  it('may come from the camera once it is allowed', async () => {
     const visit = await lab.open('de', { options: NO_CAMERA });
     const { person, page } = visit;
     await toPhotos(visit);
@@ -72,14 +72,14 @@ suite('photos on the onboarding page', () => {
     await person.heading('selfie');
   });
 
-  it('can be looked at, and taken again, also when all are there', async () => {
+  it('can be reviewed and retaken, also when all are complete', async () => {
     const visit = await lab.open('en');
     const { person, page } = visit;
     await toPhotos(visit);
     await page.locator('.outline').waitFor();
     await person.press('captureTake');
-    await person.heading('captureLook');
-    // Nobody films on behind the photo.
+    await person.heading('captureCheck');
+    // The camera is off.
     expect(await page.locator('video').count()).toBe(0);
     await person.press('captureAgain');
     await person.photograph('documentPassport');
@@ -92,7 +92,7 @@ suite('photos on the onboarding page', () => {
     await person.heading('doneHeading');
   });
 
-  it('that cannot be used are told apart in plain words', async () => {
+  it('that cannot be used are explained, each case in plain words', async () => {
     const visit = await lab.open('es');
     const { person, page } = visit;
     await toPhotos(visit);

@@ -56,9 +56,9 @@ suite('the onboarding page of a shop', () => {
     await page.frameLocator('iframe').getByRole('heading').first().waitFor();
     return page.frames().find((frame) => frame.url().startsWith(widgetUrl(lab.app)))!;
   };
-  const heardBy = (page: Page) => page.evaluate<{ origin: string; data: object }[]>('heard');
+  const messagesTo = (page: Page) => page.evaluate<{ origin: string; data: object }[]>('heard');
 
-  it('hears of each step, and stays where it is', async () => {
+  it('is notified of each step, and the frame does not navigate', async () => {
     const { user, site, address } = await shop(undefined, { callback_url: `${SHOP}/done` });
     await embed({ origins: [site.origin, 'https://other.example'] });
     await eventually(async () => (await framersOf(user))?.includes(site.origin));
@@ -70,18 +70,18 @@ suite('the onboarding page of a shop', () => {
     await person.showPassport();
     await person.heading('doneHeading');
     await person.text('doneEmbedded').waitFor();
-    await person.look('onboarding-13-done-framed');
+    await person.picture('onboarding-13-done-framed');
     expect(await frame.getByRole('link').count()).toBe(0);
-    const heard = await heardBy(page);
-    expect(new Set(heard.map(({ origin }) => origin))).toEqual(new Set([widgetUrl(lab.app)]));
+    const messages = await messagesTo(page);
+    expect(new Set(messages.map(({ origin }) => origin))).toEqual(new Set([widgetUrl(lab.app)]));
     const message = { type: 'disburse.onboarding', version: 1, user_id: user.id };
-    const steps = heard.map(({ data }) => (data as { step: string }).step);
+    const steps = messages.map(({ data }) => (data as { step: string }).step);
     // How long it is under review, and set up, is for the providers to say: it may be too short to be seen.
     const certain = ['phone', 'code', 'details', 'documents', 'review', 'setup', 'done'];
     expect(certain.filter((step) => steps.includes(step))).toEqual(steps);
     expect(steps).toEqual(expect.arrayContaining(['phone', 'code', 'details', 'documents', 'done']));
-    expect(heard.map(({ data }) => data)).toEqual(steps.map((step) => ({ ...message, step })));
-    // Longer than a page that stands alone takes to leave.
+    expect(messages.map(({ data }) => data)).toEqual(steps.map((step) => ({ ...message, step })));
+    // Longer than a page in a tab takes to open its callback_url.
     await page.waitForTimeout(3500);
     expect([page.url(), frame.url()]).toEqual([`${site.origin}/`, address]);
     await embed({ origins: [] });
@@ -101,20 +101,20 @@ suite('the onboarding page of a shop', () => {
     await person.button('captureUploadOnly').waitFor();
   });
 
-  it('is shown by no site that is not on its list, which hears nothing', async () => {
+  it('is displayed by no site outside its list, and sends it no messages', async () => {
     const { user, site } = await shop();
     await embed({ origins: [SHOP] });
     await eventually(async () => (await framersOf(user)) === SHOP);
     const { page, visit } = await visitShop(site);
     await eventually(() => visit.problems.some((problem) => problem.includes(`frame-ancestors ${SHOP}`)));
     expect(await page.frameLocator('iframe').getByRole('heading').count()).toBe(0);
-    expect(await heardBy(page)).toEqual([]);
+    expect(await messagesTo(page)).toEqual([]);
     visit.problems.length = 0;
     await embed({ origins: [] });
     await eventually(async () => (await framersOf(user)) === undefined);
   });
 
-  it('leads to the callback_url at the end, by itself or by a button', async () => {
+  it('opens the callback_url at the end, automatically or by a button', async () => {
     const callback_url = `${SHOP}/done?order=1&x="'<`;
     const { person, page } = await lab.open('de', {
       query: { callback_url },

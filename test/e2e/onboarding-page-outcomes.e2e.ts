@@ -1,6 +1,6 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { DecideReview } from '../../src/contexts/onboarding/application/decide-review.js';
+import { DecideReview } from '../../src/contexts/onboarding/application/operator-commands.js';
 import { startService } from '../../src/service.js';
 import { findChromium } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
@@ -28,7 +28,7 @@ suite('what comes after the photos, on the onboarding page', () => {
     await submit(visit, 'Rejected');
     await person.heading('failedHeading');
     await person.text('reasonSandboxIdentity').waitFor();
-    await person.lookTwice('onboarding-11-failed');
+    await person.picturesOf('onboarding-11-failed');
     await page.reload();
     await person.heading('failedHeading');
     await person.press('failedRetry');
@@ -38,13 +38,13 @@ suite('what comes after the photos, on the onboarding page', () => {
     expect(await lab.stateOf(visit)).toBe('active');
   });
 
-  it('a card that is refused says why, and is asked for again', async () => {
+  it('a refused card has a reason, and is requested again', async () => {
     const visit = await lab.open('es');
     const { person, page } = visit;
     await submit(visit, 'Cardless');
     await person.heading('cardFailedHeading');
     await person.text('reasonSandboxCard').waitFor();
-    await person.lookTwice('onboarding-12-card-failed');
+    await person.picturesOf('onboarding-12-card-failed');
     await page.reload();
     await person.press('cardFailedRetry');
     await person.heading('doneHeading');
@@ -52,13 +52,13 @@ suite('what comes after the photos, on the onboarding page', () => {
   });
 
   // The last: it stops the service of this suite.
-  it('a review lasts over reloads and a restart of the service, and the page goes on once it passes', async () => {
+  it('a review lasts over reloads and a restart of the service, and the page continues once it passes', async () => {
     const visit = await lab.open('es');
     const { person, page } = visit;
     await submit(visit, 'Review');
     await person.heading('reviewHeading');
     await page.getByText(/Enviado el \d+ de \p{L}+ de \d{4}/u).waitFor();
-    await person.lookTwice('onboarding-10-review');
+    await person.picturesOf('onboarding-10-review');
     await page.reload();
     await person.heading('reviewHeading');
     const port = Number(new URL(page.url()).port);
@@ -73,7 +73,7 @@ suite('what comes after the photos, on the onboarding page', () => {
     } finally {
       await service.close();
     }
-    // What the browser says of a service that is away.
+    // Errors of the browser during the restart.
     visit.problems.length = 0;
   });
 });

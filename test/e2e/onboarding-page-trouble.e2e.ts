@@ -22,7 +22,7 @@ suite('what goes wrong on the onboarding page', () => {
   afterAll(() => lab?.close());
   afterEach(() => lab.leave());
 
-  it('is told in plain words: offline, unavailable, too often, another number', async () => {
+  it('is explained in plain words: offline, unavailable, too often, another number', async () => {
     const { person, page, user, problems } = await lab.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
@@ -40,7 +40,7 @@ suite('what goes wrong on the onboarding page', () => {
       await person.press('phoneSubmit');
       await page.getByText(words).waitFor();
     }
-    await person.look();
+    await person.picture();
     await person.field('phoneLabel').fill('+1 555 999-9999');
     await person.press('phoneSubmit');
     await person.text('phoneOther').waitFor();
@@ -69,7 +69,7 @@ suite('what goes wrong on the onboarding page', () => {
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
   });
 
-  it('a merchant that is suspended meanwhile is told of', async () => {
+  it('a suspension of the merchant is displayed', async () => {
     const { person, user } = await lab.open('de');
     await person.confirmPhone();
     await person.heading('detailsHeading');
@@ -108,7 +108,7 @@ suite('what goes wrong on the onboarding page', () => {
     expect(calls).toEqual(['code', 'inbox', 'phone', 'details', 'document_front']);
   });
 
-  it('another tab that went on is noticed', async () => {
+  it('progress in another tab is noticed', async () => {
     const { person, page } = await lab.open('de');
     await person.confirmPhone();
     await person.enterDetails();
@@ -157,7 +157,7 @@ suite('what goes wrong on the onboarding page', () => {
     await person.heading('documentsHeading');
   });
 
-  it('a browser that keeps nothing goes on all the same, and a reload begins with a new code', async () => {
+  it('a browser without storage continues, and a reload needs a new code', async () => {
     const script = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
     const { person, page, user } = await lab.open('de', { before: (opened) => opened.addInitScript(script) });
     await person.confirmPhone();

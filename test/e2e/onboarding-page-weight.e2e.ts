@@ -7,16 +7,16 @@ import { createUser, onboardingUrl, widgetUrl } from '../support/widget-visitor.
 
 const suite = findChromium() === null ? describe.skip : describe;
 const ONE_KIB = 1024;
-/** A cheap phone beside the machine of a developer. */
+/** A cheap phone compared with the machine of a developer. */
 const THROTTLING = 6;
 const VISITS = 7;
 /** Resolves with the ms from the navigation until the first step can be used. */
 const USABLE = `new Promise((resolve) => {
-  const look = () =>
+  const check = () =>
     document.querySelector('input[name=phone_number]') && document.querySelector('button[type=submit]')
       ? requestAnimationFrame(() => resolve(performance.now()))
-      : setTimeout(look, 1);
-  look();
+      : setTimeout(check, 1);
+  check();
 })`;
 const STATIC = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
 <title>Static</title><link rel="icon" href="data:,"><main><h1>Confirm your phone number</h1>

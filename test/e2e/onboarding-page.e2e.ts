@@ -28,33 +28,33 @@ suite('the onboarding page in a tab', () => {
     async (locale, size, options) => {
       const visit = await lab.open(locale, { options });
       const { person, page } = visit;
-      const look = (name: string): Promise<void> =>
-        person.look(size === null ? null : `onboarding-${name}-${size}`);
-      await look('1-phone');
+      const picture = (name: string): Promise<void> =>
+        person.picture(size === null ? null : `onboarding-${name}-${size}`);
+      await picture('1-phone');
       const code = await person.askForCode();
-      await look('2-code');
+      await picture('2-code');
       await person.enterCode(code);
       await person.heading('detailsHeading');
-      await look('3-details');
+      await picture('3-details');
       await person.enterDetails();
       await person.choose('documentsIdCard');
-      await look('4-documents');
+      await picture('4-documents');
       await person.press('documentsBegin');
       await person.heading('documentFront');
       await page.locator('.outline').waitFor();
-      await look('5-camera');
+      await picture('5-camera');
       await person.press('captureTake');
-      await person.heading('captureLook');
-      await look('6-look');
+      await person.heading('captureCheck');
+      await picture('6-look');
       await person.press('captureUse');
       await person.photograph('documentBack');
       await person.photograph('selfie');
       await person.button('documentsSubmit').waitFor();
-      await look('7-photos');
+      await picture('7-photos');
       await person.press('documentsSubmit');
       await person.heading('doneHeading');
       await person.text('doneClose').waitFor();
-      await look('13-done');
+      await picture('13-done');
       expect(await lab.stateOf(visit)).toBe('active');
     },
   );
@@ -75,12 +75,12 @@ suite('the onboarding page in a tab', () => {
     await person.photograph('documentFront');
     await person.heading('documentBack');
     await page.reload();
-    await person.text('documentsTaken').waitFor();
+    await person.text('documentsDone').waitFor();
     await person.press('documentsChange');
     await person.heading('detailsHeading');
     await page.reload();
     await person.enterDetails('King');
-    await person.press('documentsGoOn');
+    await person.press('documentsNext');
     await person.photograph('documentBack');
     await person.photograph('selfie');
     await person.button('documentsSubmit').waitFor();
@@ -89,14 +89,14 @@ suite('the onboarding page in a tab', () => {
     await person.heading('doneHeading');
     await page.reload();
     await person.heading('doneHeading');
-    // Whatever the tab keeps, it is nothing that a person typed.
+    // The tab stores nothing that was typed.
     const kept = await page.evaluate<string>('JSON.stringify({ ...sessionStorage, ...localStorage })');
     for (const typed of ['Ada', 'Lovelace', 'King', '1985', user.phone, code])
       expect(kept).not.toContain(typed);
     expect(page.url()).not.toContain('session');
   });
 
-  it('says after each wrong code how many are left, and asks for a new one after the fifth', async () => {
+  it('says after each wrong code how many attempts are left, and requests a new one after the fifth', async () => {
     const { person, page } = await lab.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
@@ -108,12 +108,12 @@ suite('the onboarding page in a tab', () => {
     }
     await person.enterCode(wrong);
     await person.text('codeWrongLast').waitFor();
-    await person.look();
+    await person.picture();
     await person.enterCode(wrong);
     await person.text('codeSpent').waitFor();
     await person.enterCode(code);
     await person.text('codeSpent').waitFor();
-    await person.lookTwice('onboarding-2-code-spent');
+    await person.picturesOf('onboarding-2-code-spent');
     expect(await person.button('codeAgain').count()).toBe(0);
     await page.clock.fastForward(31_000);
     await person.press('codeAgain');
@@ -123,7 +123,7 @@ suite('the onboarding page in a tab', () => {
     await person.heading('detailsHeading');
   });
 
-  it('goes on only with consent, and from the minimum age on, which it says before', async () => {
+  it('continues only with consent and from the minimum age, which it displays beforehand', async () => {
     const { person, page } = await lab.open('de');
     await person.confirmPhone();
     await person.heading('detailsHeading');
@@ -137,7 +137,7 @@ suite('the onboarding page in a tab', () => {
     expect(await person.errorOfBirth()).toBe(person.says('birthMissing'));
     await person.text('consentMissing').waitFor();
     await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'first_name'"));
-    await person.lookTwice('onboarding-3-details-missing');
+    await person.picturesOf('onboarding-3-details-missing');
 
     const today = new Date().toISOString().slice(0, 10);
     const tomorrow18 = `${Number(today.slice(0, 4)) - 18}${new Date(Date.now() + 86_400_000).toISOString().slice(4, 10)}`;
@@ -186,7 +186,7 @@ suite('the onboarding page in a tab', () => {
       await person.press('documentsBegin');
       await person.text('documentsUnchosen').waitFor();
       await eventually(() => page.evaluate<boolean>("document.activeElement.value === 'passport'"));
-      await person.look(locale === 'en' ? 'onboarding-4-documents-unchosen-desktop' : null);
+      await person.picture(locale === 'en' ? 'onboarding-4-documents-unchosen-desktop' : null);
       await person.choose('documentsPassport');
       expect(await person.text('documentsUnchosen').count()).toBe(0);
       await person.press('documentsBegin');

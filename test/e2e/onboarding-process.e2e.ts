@@ -8,14 +8,17 @@ import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/c
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
-import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { StartDeactivation } from '../../src/contexts/users/application/user-commands.js';
 import type { ExistingUser } from '../../src/contexts/users/contract.js';
 import { KeyRing } from '../../src/platform/sealing/key-ring.js';
 import { SandboxCards, SandboxWallets } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { AdvanceOnboarding } from '../../src/contexts/onboarding/application/advance-onboarding.js';
 import { CompleteSandboxOnboarding } from '../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
-import { ConfirmDetails } from '../../src/contexts/onboarding/application/confirm-details.js';
+import {
+  ConfirmDetails,
+  StartOnboarding,
+} from '../../src/contexts/onboarding/application/person-commands.js';
 import {
   CARD_ISSUER,
   SMS_INBOX,
@@ -24,10 +27,8 @@ import {
   type SmsInbox,
   type WalletProvisioner,
 } from '../../src/contexts/onboarding/application/ports.js';
-import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
-import { stepsSaga } from '../../src/contexts/onboarding/application/steps-saga.js';
-import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
+import { SendPhoneCode, VerifyPhone } from '../../src/contexts/onboarding/application/phone-verification.js';
+import { stepsSaga } from '../../src/contexts/onboarding/application/steps-worker.js';
 
 const MASTER_KEY = '11'.repeat(32);
 const ROOT = Buffer.alloc(32, 1);
@@ -135,7 +136,7 @@ describe('the onboarding process', () => {
     ['the wallet provider', WALLET_PROVISIONER, SandboxWallets],
     ['the card issuer', CARD_ISSUER, SandboxCards],
   ])(
-    'goes on by itself when %s was unavailable',
+    'continues automatically after an outage of %s',
     async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
       const failed = failing(new provider(ROOT), 2);
       const people = await start({
@@ -149,7 +150,7 @@ describe('the onboarding process', () => {
     },
   );
 
-  it('is taken up by another process, whatever step the first one came to', async () => {
+  it('continues in another process', async () => {
     const first = await start({ roles: 'api' });
     const userId = await createUser(first);
     await submit(first, userId);
@@ -160,7 +161,7 @@ describe('the onboarding process', () => {
     expect(await types(first, userId)).toEqual(WHOLE_HISTORY);
   });
 
-  it('writes every step once when several workers go on at the same time', async () => {
+  it('writes every step once with eight concurrent workers', async () => {
     const people = await start({ roles: 'api' });
     const userId = await createUser(people);
     await submit(people, userId);
@@ -182,20 +183,6 @@ describe('the onboarding process', () => {
     await people.database.transaction((tx) => stepsSaga(() => undefined).apply([...events, ...events], tx));
     await eventually(async () => (await waitingSteps(people)) === 0);
     expect(await types(people, userId)).toEqual(WHOLE_HISTORY);
-  });
-
-  it('lets the user try again after a rejected identity', async () => {
-    const people = await start();
-    const userId = await createUser(people);
-    await submit(people, userId, { ...DETAILS, lastName: 'Rejected' });
-    await eventually(async () => (await types(people, userId)).at(-1) === 'onboarding.kyc_failed.v1');
-    expect(await find(people, userId)).toMatchObject({
-      accountState: 'onboarding',
-      issuerWalletAddress: null,
-    });
-    await people.commandBus.execute(new ConfirmDetails(MERCHANT, userId, DETAILS, CONSENT));
-    await handIn(people, userId, MERCHANT);
-    await eventually(async () => (await find(people, userId))?.accountState === 'active');
   });
 
   it('stops for a user who is being deactivated, and leaves no work behind', async () => {

@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await children.stopAll();
   await Promise.all(fronts.map((front) => front.stop()));
-  await Promise.all([twilio?.goAway(), onfido?.goAway(), stripe?.goAway(), receiver?.stop()]);
+  await Promise.all([twilio?.shutDown(), onfido?.shutDown(), stripe?.shutDown(), receiver?.stop()]);
   await Promise.all([db?.drop(), chain?.stop()]);
 });
 
@@ -146,7 +146,7 @@ async function call<T>(
   return (await response.json()) as T;
 }
 
-it('of whom nobody is lost: providers come one after the other, and the person ends active with one wallet, one card and one completion', async () => {
+it('providers are configured one after the other, and the person ends active with one wallet, one card and one completion', async () => {
   const none = await boot('none', {});
   const missing =
     'identity verification (ONBOARDING_IDENTITY), wallets (ONBOARDING_WALLETS), cards (ONBOARDING_CARDS)';
@@ -155,10 +155,10 @@ it('of whom nobody is lost: providers come one after the other, and the person e
   expect(none.log().split(`onboarding: ${sentence}`)).toHaveLength(2);
   expect(await providersIn(none)).toEqual(['card=none', 'identity=none', 'sms=none', 'wallet=none']);
   const merchant = await merchantCreated();
-  const made = await call<{ user: { id: string } }>(none, merchant, 'POST', '/merchants/v1/users', {
+  const created = await call<{ user: { id: string } }>(none, merchant, 'POST', '/merchants/v1/users', {
     phone_number: PHONE,
   });
-  const { id } = made.user;
+  const { id } = created.user;
   const { webhook_endpoint: endpoint } = await call<{ webhook_endpoint: { signing_secret: string } }>(
     ...([none, merchant, 'POST', '/merchants/v1/webhook_endpoints'] as const),
     {
@@ -234,11 +234,11 @@ it('of whom nobody is lost: providers come one after the other, and the person e
   });
   expect(stripe.cardsOf(id).map(({ status }) => status)).toEqual(['active']);
   expect(onfido.records.checks).toHaveLength(1);
-  const told = new Webhook(endpoint.signing_secret).verify(
+  const event = new Webhook(endpoint.signing_secret).verify(
     receiver.received[0]!.body,
     receiver.received[0]!.headers as Record<string, string>,
   );
-  expect(told).toMatchObject({ type: 'user.onboarding_completed', data: { user_id: id } });
+  expect(event).toMatchObject({ type: 'user.onboarding_completed', data: { user_id: id } });
   await stopped(all);
   expect(receiver.received).toHaveLength(1);
   expect(twilio.messages).toHaveLength(1);

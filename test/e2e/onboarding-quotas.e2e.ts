@@ -83,7 +83,7 @@ describe('what a person in the widget may do how often', () => {
     expect(await events('onboarding.details_confirmed.v1')).toBe(1);
   });
 
-  it('changes details a few times a day, in any process', async () => {
+  it('changes details 20 times a day, in any process', async () => {
     const { step, events } = await visitor();
     const statuses: number[] = [];
     for (let time = 0; time < 25; time += 1) {
@@ -94,7 +94,7 @@ describe('what a person in the widget may do how often', () => {
     expect(await events('onboarding.details_confirmed.v1')).toBe(20);
   });
 
-  it('has the identity checked a few times an hour, in any process, and is told when it may again', async () => {
+  it('has the identity checked 3 times an hour, in any process, and then gets 429 with a retry-after', async () => {
     const { userId, step, events } = await visitor();
     await step('details', { ...DETAILS, last_name: SANDBOX_NAMES.rejected });
     for (let time = 0; time < 3; time += 1) {

@@ -1,20 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER, CARD_ISSUER } from '../../src/contexts/onboarding/application/ports.js';
-import { NOT_CHECKED, NOT_ISSUED } from '../../src/contexts/onboarding/application/give-up.js';
-import { RetryStep } from '../../src/contexts/onboarding/application/retry-step.js';
+import { NOT_CHECKED, NOT_ISSUED } from '../../src/contexts/onboarding/application/advance-onboarding.js';
+import { RetryStep } from '../../src/contexts/onboarding/application/operator-commands.js';
 import { SandboxCards } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { Images } from '../../src/contexts/onboarding/store/images.js';
-import { ImagePurge } from '../../src/contexts/onboarding/application/image-purge.js';
-import { StartDeactivation } from '../../src/contexts/users/contract.js';
+import { ImagePurge, ProgressGauge } from '../../src/contexts/onboarding/application/background-jobs.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
-import { ProgressGauge } from '../../src/contexts/onboarding/application/progress-gauge.js';
 import { eventually } from '../support/eventually.js';
 import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../support/onboard.js';
 import { invoke, type Run } from '../support/operator.js';
 import { startPeople, type People } from '../support/people.js';
 
 const MASTER_KEY = '11'.repeat(32);
-const ACT = { reason: 'asked for it', actor: 'ops' };
 
 const started: People[] = [];
 afterEach(async () => {
@@ -33,7 +30,7 @@ function user(people: People, ...args: string[]): Promise<Run> {
 
 async function stepOf(people: People, userId: string): Promise<Record<string, unknown> | undefined> {
   const [step] = await people.database.query(
-    `select coalesce((state->>'polls')::int, 0) as looks, failures, cause as last_error, due_at > now() as later
+    `select coalesce((state->>'polls')::int, 0) as polls, failures, cause as last_error, due_at > now() as later
      from work.items where kind = 'onboarding.step' and key = $1`,
     [userId],
   );
@@ -47,11 +44,11 @@ describe('an identity under review in the sandbox', () => {
   it('stays so over a restart, is no failed attempt, and passes once an operator says so', async () => {
     const first = await start();
     const userId = await submitted(first, 'Review');
-    await eventually(async () => ((await stepOf(first, userId))?.['looks'] as number) >= 2);
+    await eventually(async () => ((await stepOf(first, userId))?.['polls'] as number) >= 2);
     expect(await stepOf(first, userId)).toMatchObject({ failures: 0, last_error: null });
     await first.module.close();
     const second = await start({ databaseUrl: urlOf(first) });
-    await eventually(async () => ((await stepOf(second, userId))?.['looks'] as number) >= 3);
+    await eventually(async () => ((await stepOf(second, userId))?.['polls'] as number) >= 3);
     expect(await stageOf(second, userId)).toBe('kyc_submitted');
     expect((await user(second, 'review', userId, '--approve')).printed).toContain('passes');
     await eventually(async () => (await stageOf(second, userId)) === 'completed');
@@ -67,7 +64,7 @@ describe('an identity under review in the sandbox', () => {
   it('is rejected with the reason that the operator gives', async () => {
     const people = await start();
     const userId = await submitted(people, 'Review');
-    await eventually(async () => (await stepOf(people, userId))?.['looks'] !== 0);
+    await eventually(async () => (await stepOf(people, userId))?.['polls'] !== 0);
     await expect(user(people, 'review', userId)).rejects.toMatchObject({ code: 'bad_request' });
     await user(people, 'review', userId, '--reject', 'The document is a drawing');
     await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
@@ -79,49 +76,38 @@ describe('an identity under review in the sandbox', () => {
     expect(await stageOf(people, userId)).toBe('kyc_failed');
   });
 
-  it('passes by itself after SANDBOX_REVIEW_SECONDS', async () => {
+  it('passes automatically after SANDBOX_REVIEW_SECONDS', async () => {
     const people = await start({ env: { SANDBOX_REVIEW_SECONDS: '2' } });
     const userId = await submitted(people, 'Review');
-    await eventually(async () => (await stepOf(people, userId))?.['looks'] !== 0);
+    await eventually(async () => (await stepOf(people, userId))?.['polls'] !== 0);
     expect(await stageOf(people, userId)).toBe('kyc_submitted');
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
   });
-
-  it('ends with the user who leaves', async () => {
-    const people = await start();
-    const userId = await submitted(people, 'Review');
-    await eventually(async () => (await stepOf(people, userId))?.['looks'] !== 0);
-    await people.commandBus.execute(new StartDeactivation(userId, ACT));
-    await eventually(async () => (await stepOf(people, userId)) === undefined);
-    await eventually(
-      async () => (await people.database.query('select from onboarding.progress')).length === 0,
-    );
-  });
 });
 
-/** Throws until it is let. */
-class Away {
-  readonly provider = 'away';
-  private isBack = false;
-  comeBack(): void {
-    this.isBack = true;
+/** Throws until it has recovered. */
+class Unavailable {
+  readonly provider = 'unavailable';
+  private hasRecovered = false;
+  recover(): void {
+    this.hasRecovered = true;
   }
   calls = 0;
-  private ask<T>(then: () => Promise<T>): Promise<T> {
+  private call<T>(then: () => Promise<T>): Promise<T> {
     this.calls += 1;
-    return this.isBack ? then() : Promise.reject(new Error('secret of Ada Lovelace'));
+    return this.hasRecovered ? then() : Promise.reject(new Error('secret of Ada Lovelace'));
   }
-  decide = () => this.ask(() => Promise.resolve({ passed: true }));
-  issue = (request: never) => this.ask(() => new SandboxCards().issue(request));
+  decide = () => this.call(() => Promise.resolve({ passed: true }));
+  issue = (request: never) => this.call(() => new SandboxCards().issue(request));
   forget = () => Promise.resolve();
 }
 
 describe('a provider that gives nothing', () => {
-  it('is asked for ONBOARDING_GIVE_UP_SECONDS: then the check has failed, and the operator sees it and has it made again', async () => {
-    const away = new Away();
+  it('is retried for ONBOARDING_GIVE_UP_SECONDS: then the check has failed, and the operator sees and retries it', async () => {
+    const provider = new Unavailable();
     const people = await start({
       env: { ONBOARDING_GIVE_UP_SECONDS: '1' },
-      override: (builder) => builder.overrideProvider(IDENTITY_VERIFIER).useValue(away),
+      override: (builder) => builder.overrideProvider(IDENTITY_VERIFIER).useValue(provider),
     });
     const userId = await submitted(people);
     await eventually(async () => (await stepOf(people, userId))?.['failures'] !== 0);
@@ -132,10 +118,10 @@ describe('a provider that gives nothing', () => {
     await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
     expect(await onboardingOf(people, userId)).toMatchObject({ reason: NOT_CHECKED });
     await eventually(async () => (await stepOf(people, userId)) === undefined);
-    const calls = away.calls;
+    const calls = provider.calls;
     expect(calls).toBeGreaterThan(2);
     expect((await user(people, 'stuck', '--older-than', '0s')).printed).toContain(NOT_CHECKED);
-    away.comeBack();
+    provider.recover();
     await user(people, 'retry', userId);
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
     expect((await user(people, 'stuck', '--older-than', '0s')).printed.trim()).toBe(
@@ -143,16 +129,16 @@ describe('a provider that gives nothing', () => {
     );
   });
 
-  it('ends in a failed card, which the operator has asked for again', async () => {
-    const away = new Away();
+  it('ends in a failed card, which the operator retries', async () => {
+    const provider = new Unavailable();
     const people = await start({
       env: { ONBOARDING_GIVE_UP_SECONDS: '1' },
-      override: (builder) => builder.overrideProvider(CARD_ISSUER).useValue(away),
+      override: (builder) => builder.overrideProvider(CARD_ISSUER).useValue(provider),
     });
     const userId = await submitted(people);
     await eventually(async () => (await stageOf(people, userId)) === 'card_failed');
     expect(await onboardingOf(people, userId)).toMatchObject({ reason: NOT_ISSUED });
-    away.comeBack();
+    provider.recover();
     await user(people, 'retry', userId);
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
     expect((await eventsOf(people, userId)).filter((type) => type === 'completed.v1')).toHaveLength(1);
@@ -166,7 +152,7 @@ describe('a provider that gives nothing', () => {
     expect(await stageOf(people, userId)).toBe('wallet_provisioned');
   });
 
-  it('is asked at once when the operator says so, also where the step was lost', async () => {
+  it('is called at once by a retry of the operator, also without a work item', async () => {
     const people = await start({ roles: 'api' });
     const userId = await submitted(people);
     await expect(people.commandBus.execute(new RetryStep(await confirmed(people)))).rejects.toMatchObject({
@@ -177,7 +163,7 @@ describe('a provider that gives nothing', () => {
     expect(await stepOf(people, userId)).toMatchObject({ later: false });
   });
 
-  it('is counted, and so is where onboardings stand', async () => {
+  it('is counted, and so are onboardings by stage', async () => {
     // Suites of one worker share it.
     registry.resetMetrics();
     const people = await start();

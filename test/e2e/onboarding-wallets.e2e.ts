@@ -3,7 +3,10 @@ import { HDNodeWallet } from 'ethers';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import { newId } from '../../src/kernel/ids.js';
 import { AdvanceOnboarding } from '../../src/contexts/onboarding/application/advance-onboarding.js';
-import { ConfirmDetails } from '../../src/contexts/onboarding/application/confirm-details.js';
+import {
+  ConfirmDetails,
+  StartOnboarding,
+} from '../../src/contexts/onboarding/application/person-commands.js';
 import {
   SMS_INBOX,
   WALLET_PROVISIONER,
@@ -11,9 +14,7 @@ import {
   type ProvisionedWallet,
   WalletProvisioner,
 } from '../../src/contexts/onboarding/application/ports.js';
-import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
-import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
+import { SendPhoneCode, VerifyPhone } from '../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { ActivateUser } from '../../src/contexts/users/contract.js';
@@ -25,7 +26,7 @@ const PHONE = '+15550001111';
 const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
 
-/** A provider that knows people, not users: one address for whoever asks, until it is told otherwise. */
+/** A provider with one address for all users, until it is changed. */
 class OneWallet implements WalletProvisioner {
   address = HDNodeWallet.createRandom().address;
   async provision(): Promise<ProvisionedWallet> {

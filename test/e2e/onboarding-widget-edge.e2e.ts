@@ -105,7 +105,7 @@ describe('the edge of the onboarding widget', () => {
     expect((await post('phone', '{"code":')).status).toBe(400);
   });
 
-  it('429: one address asks too often', async () => {
+  it('429: the fourth request of an address at a limit of 3 a minute', async () => {
     const limited = await startPeople({ roles: 'widget', env: { RATE_LIMIT_PER_IP_PER_MINUTE: '3' } });
     try {
       const ask = (accept: string): Promise<Response> =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
 import { SettleDeactivation } from '../../src/contexts/payouts/application/deactivation-worker.js';
-import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { StartDeactivation } from '../../src/contexts/users/application/user-commands.js';
 import { ACT } from '../support/people.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -31,7 +31,7 @@ describe('POST /sandbox/users/{id}/complete_onboarding', () => {
   const complete = (id: string, by = merchant, key?: string): Promise<ApiResponse> =>
     by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`, undefined, key);
 
-  it('200: the user is active, with a wallet of its own', async () => {
+  it('200: the user is active, with its own wallet', async () => {
     const [one, two] = await Promise.all([createUser(), createUser()]);
     const responses = await Promise.all([complete(one), complete(two)]);
     const users = responses.map((response) => response.json<{ user: Record<string, string> }>().user);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { SetExchangeKeyPage } from '../../src/contexts/access/application/exchange-key-commands.js';
-import { logoOf } from '../../src/contexts/access/domain/pay-page-settings.js';
+import { logoOf } from '../../src/contexts/access/domain/exchange-key.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { findChromium, TestBrowser } from '../support/browser.js';
 import { PayGuest } from '../support/pay-guest.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credential-commands.js';
+import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../src/contexts/access/views/directory.js';
 import { FRESH_MS } from '../../src/platform/http/merchant-directory.js';
 import { startTestApp, type TestApp } from '../support/app.js';

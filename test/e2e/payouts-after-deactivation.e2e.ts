@@ -20,12 +20,12 @@ import {
   SettleDeactivationHandler,
 } from '../../src/contexts/payouts/application/deactivation-worker.js';
 import { Deactivations } from '../../src/contexts/payouts/store/deactivations.js';
-import { CompleteDeactivationHandler } from '../../src/contexts/users/application/complete-deactivation.js';
-import { deactivationSaga } from '../../src/contexts/payouts/application/deactivation-saga.js';
 import {
+  CompleteDeactivationHandler,
   StartDeactivation,
   StartDeactivationHandler,
-} from '../../src/contexts/users/application/start-deactivation.js';
+} from '../../src/contexts/users/application/user-commands.js';
+import { deactivationSaga } from '../../src/contexts/payouts/application/deactivation-saga.js';
 import { plainTicket } from '../support/people.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { byTurns, Turns, type Turn } from '../support/turns.js';

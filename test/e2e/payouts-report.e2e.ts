@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { StartDeactivation } from '../../src/contexts/users/application/user-commands.js';
 import { ACT } from '../support/people.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';

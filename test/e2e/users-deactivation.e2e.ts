@@ -4,7 +4,7 @@ import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/por
 import { newId } from '../../src/kernel/ids.js';
 import { SettleDeactivation } from '../../src/contexts/payouts/application/deactivation-worker.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
-import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { StartDeactivation } from '../../src/contexts/users/application/user-commands.js';
 import { ACT } from '../support/people.js';
 import { eventually } from '../support/eventually.js';
 import { plainTicket, startPeople, type People } from '../support/people.js';
@@ -39,7 +39,7 @@ describe('the deactivation of a user', () => {
   const until = (userId: string, state: string): Promise<true> =>
     eventually(async () => (await accountState(userId)) === state);
 
-  it('is over by itself when no payout is pending', async () => {
+  it('is completed automatically when no payout is pending', async () => {
     const userId = await createUser();
     await people.commandBus.execute(new StartDeactivation(userId, ACT));
     await until(userId, 'deactivated');

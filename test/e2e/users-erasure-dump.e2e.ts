@@ -60,7 +60,7 @@ async function naming(id: string): Promise<string[]> {
   return dump.filter(({ text }) => text.includes(id)).map(({ where }) => where.replace(/_\d+$/, ''));
 }
 
-/** Files of the database in which a text stands, once all of it is written. */
+/** Files of the database with a text, after a checkpoint. */
 async function databaseFiles(text: string): Promise<string[]> {
   await app.database.query('checkpoint');
   const [row] = await app.database.query<{ folder: string }>(

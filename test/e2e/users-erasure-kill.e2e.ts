@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ERASED_EVENTS_FAILPOINTS } from '../../src/contexts/tracking/failpoints.js';
-import { ERASURE_FAILPOINTS } from '../../src/contexts/users/failpoints.js';
+import { ERASURE_FAILPOINTS } from '../../src/contexts/users/application/erasure.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLI, MAIN, runBuilt } from '../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../support/erasure/life.js';
@@ -9,7 +9,7 @@ import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { expectInOrder } from '../support/in-order.js';
 
 const POINTS = [...ERASURE_FAILPOINTS, ...ERASED_EVENTS_FAILPOINTS];
-const ERASE = ['--reason', 'asked to be forgotten', '--actor', 'grace', '--yes'];
+const ERASE = ['--reason', 'request of the person', '--actor', 'grace', '--yes'];
 
 let app: TestApp;
 const lives: Life[] = [];
@@ -30,7 +30,7 @@ const run = (program: string, env: NodeJS.ProcessEnv, ...args: string[]) =>
   runBuilt(app, program, env, ...args);
 
 it(
-  'an erasure whose process is killed at any of its points goes on to its end',
+  'an erasure is completed after its process is killed at any failpoint',
   async () => {
     for (const [n, point] of POINTS.entries()) {
       const { id } = lives[n]!;
@@ -42,7 +42,7 @@ it(
       expect(await run(CLI, {}, 'user', 'erase', id, ...ERASE).ended).toBe(0);
       const worker = run(MAIN, { FAILPOINT: point });
       expect([point, await worker.ended]).toEqual([point, 'SIGKILL']);
-      // Nobody waits a minute for the lease of the dead.
+      // The lease of the dead process would last a minute.
       await app.database.query('update work.items set due_at = now()');
     }
     const last = run(MAIN, {});

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
+import { SendPhoneCode } from '../../src/contexts/onboarding/application/phone-verification.js';
+import { StartOnboarding } from '../../src/contexts/onboarding/application/person-commands.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { deactivate, erase, live, operatorOf, type Life } from '../support/erasure/life.js';
 import { batchOf, eventItem } from '../support/event-batches.js';
@@ -66,7 +66,7 @@ describe('an erased user', () => {
     expect((await report(app.merchant, life.id)).status).toBe(409);
   });
 
-  it('cannot come back: not under the key that made it, nor through the widget', async () => {
+  it('cannot return: not under the key that created it, nor through the widget', async () => {
     const again = await life.createAgain();
     expect(again.status).toBe(409);
     expect(again.text).toContain('a new user needs a new key');
@@ -82,10 +82,10 @@ describe('an erased user', () => {
     }
   });
 
-  it('leaves the phone number free and the external_id taken', async () => {
+  it('frees the phone number and keeps the external_id', async () => {
     const { phone, email } = life.person;
-    const taken = await app.merchant.post(USERS, { phone_number: phone, external_id: life.externalId });
-    expect(taken.json()).toMatchObject({
+    const refused = await app.merchant.post(USERS, { phone_number: phone, external_id: life.externalId });
+    expect(refused.json()).toMatchObject({
       status: 422,
       errors: { external_id: ['is taken by another user'] },
     });
@@ -99,18 +99,18 @@ describe('an erased user', () => {
     expect(await status(`${USERS}/${life.id}`)).toBe(404);
   });
 
-  it('is shown to operators without anything personal, with who erased it and why', async () => {
-    const shown = JSON.parse((await user('--json', 'show', life.id, '--personal')).printed) as object;
-    expect(shown).toEqual({
+  it('is displayed to operators without personal data, with the erasure and its reason', async () => {
+    const displayed = JSON.parse((await user('--json', 'show', life.id, '--personal')).printed) as object;
+    expect(displayed).toEqual({
       ...{ merchant_id: app.merchant.credentials.apiKey, id: life.id, external_id: life.externalId },
       ...{ created_at: expect.any(String), account_state: 'erased', issuer_wallet_address: life.wallet },
-      ...{ deactivation_at: expect.any(String), deactivation_reason: 'moved away' },
+      ...{ deactivation_at: expect.any(String), deactivation_reason: 'moved house' },
       ...{ deactivation_actor: 'grace', erasure_at: expect.any(String), erasure_actor: 'grace' },
-      ...{ erasure_reason: 'asked to be forgotten', still_to_drop: null },
+      ...{ erasure_reason: 'request of the person', still_to_drop: null },
     });
     const again = await erase(app, life.id);
     expect(again).toContain('nothing is left to drop');
-    expect(JSON.parse((await user('--json', 'show', life.id)).printed)).toEqual(shown);
+    expect(JSON.parse((await user('--json', 'show', life.id)).printed)).toEqual(displayed);
   });
 
   it('is not found by the phone number any more', async () => {

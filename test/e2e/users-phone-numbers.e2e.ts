@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { LocateUser } from '../../src/contexts/users/application/locate-user.js';
-import { StartDeactivation } from '../../src/contexts/users/application/start-deactivation.js';
+import { StartDeactivation } from '../../src/contexts/users/application/user-commands.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { newId } from '../../src/kernel/ids.js';
 import { eventually } from '../support/eventually.js';
@@ -45,7 +45,7 @@ describe('the phone number of a user', () => {
     }
   });
 
-  it('goes to one of many who want it when its user is deactivated, also at that very moment', async () => {
+  it('goes to one of many concurrent users when its user is deactivated', async () => {
     for (let round = 0; round < 5; round += 1) {
       const phone = randomPhone();
       const former = await create(phone);
@@ -63,7 +63,7 @@ describe('the phone number of a user', () => {
     }
   });
 
-  it('is no way to the external id of the former user, which stays taken', async () => {
+  it('does not free the external id of the former user', async () => {
     const [phone, externalId] = [randomPhone(), `crm-${newId()}`];
     await leave(await create(phone, externalId));
     await expect(create(phone, externalId)).rejects.toMatchObject({

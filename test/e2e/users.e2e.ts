@@ -105,7 +105,7 @@ describe('users', () => {
       [{}, ['phone_number']],
       [{ phone_number: '5550001111' }, ['phone_number']],
       [{ phone_number: 15550001111 }, ['phone_number']],
-      [{ phone_number: '+15550001111', email: 'nobody' }, ['email']],
+      [{ phone_number: '+15550001111', email: 'ada' }, ['email']],
       [{ phone_number: '+15550001111', email: 7 }, ['email']],
       [{ phone_number: '+15550001111', external_id: '  ' }, ['external_id']],
       [{ phone_number: '+15550001111', external_id: 'x'.repeat(256) }, ['external_id']],
@@ -116,7 +116,7 @@ describe('users', () => {
       expectProblem(await create(body), 422, fields);
     });
 
-    it('422: a phone number that is taken, however it is typed', async () => {
+    it('422: a phone number of another user, in any spelling', async () => {
       const phone = randomPhone();
       await created({ phone_number: phone });
       expectProblem(await create({ phone_number: `${phone.slice(0, 2)}-${phone.slice(2)}` }), 422, [
@@ -124,7 +124,7 @@ describe('users', () => {
       ]);
     });
 
-    it('422: an external_id that is taken; the phone number of the refused user stays free', async () => {
+    it('422: an external_id of another user; the phone number of the refused user stays free', async () => {
       const externalId = randomUUID();
       await created({ external_id: externalId });
       const phone = randomPhone();
@@ -204,7 +204,7 @@ describe('users', () => {
       expectProblem(await byWallet(address, other), 404);
     });
 
-    it('404: nobody has that wallet; 400: no address; 401: unsigned', async () => {
+    it('404: an unknown wallet; 400: no address; 401: unsigned', async () => {
       expectProblem(await byWallet(`0x${'0'.repeat(40)}`), 404);
       expectProblem(await byWallet('nonsense%00'), 404);
       const missing = await merchant.get(`${USERS}/by_issuer_wallet_address`);

@@ -10,7 +10,6 @@ const ONE_KIB = 1024;
 const HTML = { accept: 'text/html' };
 let widget: Widget;
 
-/** The facts that stand in a page. */
 async function factsIn(response: Response): Promise<OnboardingFacts> {
   const [, text = ''] = /data-facts="([^"]*)"/.exec(await response.text()) ?? [];
   const plain = text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
@@ -25,7 +24,7 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
   });
   afterAll(() => widget?.close());
 
-  it('runs and loads its own files alone, asks for the camera alone, and is not kept', async () => {
+  it('runs and loads its own files alone, requests the camera alone, and is not cached', async () => {
     const response = await (await widget.visitor()).page();
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'",
@@ -63,14 +62,14 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
     expect(gunzipSync(gzipSync(html)).toString()).toBe(html);
   });
 
-  it('tells the page all that it needs, in the language that the browser wants', async () => {
+  it('has all facts of the page, in the language of the browser', async () => {
     const visitor = await widget.visitor();
-    for (const [wanted, locale] of [
+    for (const [requested, locale] of [
       ['fr', 'en'],
       ['de-CH, en;q=0.8', 'de'],
       ['en;q=0.3, es', 'es'],
     ] as const) {
-      const response = await inLanguage(visitor, wanted);
+      const response = await inLanguage(visitor, requested);
       expect(await response.clone().text()).toContain(`<html lang="${locale}">`);
       expect(await factsIn(response)).toEqual({
         steps: `/onboarding/${widget.merchantId}/${visitor.userId}`,
@@ -96,11 +95,13 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
     }
   });
 
-  it('holds the name of the merchant and the callback_url as text, whatever they are', async () => {
+  it('has the name of the merchant and the callback_url as text', async () => {
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
-    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { shownAs: name, origins }));
+    await widget.people.commandBus.execute(
+      new SetEmbedding(widget.merchantId, { displayName: name, origins }),
+    );
     const callback = 'https://shop.example/?a="><script>alert(2)</script>';
     const facts = await eventually(async () => {
       const response = await visitor.page({}, { callback_url: callback });

@@ -11,7 +11,7 @@ import { framersOf, Widget } from '../support/widget-lab.js';
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const PROXIED = { 'x-forwarded-proto': 'https' };
 
-describe('the doors of the widget', () => {
+describe('access to the widget', () => {
   let widget: Widget;
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('the doors of the widget', () => {
   });
   afterAll(() => widget?.close());
 
-  it('a page that is looked at starts nothing, whoever looks; the first code that is asked for does', async () => {
+  it('opening the page starts nothing; the first request for a code does', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.page()).status).toBe(200);
     expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
@@ -32,12 +32,6 @@ describe('the doors of the widget', () => {
     expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(409);
     expect((await visitor.page()).status).toBe(200);
     expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
-  });
-
-  it('404: a merchant that nobody registered', async () => {
-    const { userId } = await widget.visitor();
-    const address = `${widget.url}/onboarding?merchant_id=${randomUUID()}&user_id=${userId}`;
-    expect((await fetch(address)).status).toBe(404);
   });
 
   it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
@@ -61,7 +55,7 @@ describe('the doors of the widget', () => {
     await eventually(async () => (await visitor.page()).status === 200);
   });
 
-  it('refusals are framed by nobody', async () => {
+  it('refusals are displayed in no frame', async () => {
     const visitor = await widget.visitor();
     const refused = [
       await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
@@ -76,21 +70,6 @@ describe('the doors of the widget', () => {
       expect(framersOf(response)).toBe("frame-ancestors 'none'");
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     }
-  });
-
-  it('says after the fifth wrong code that a new one is to be asked for', async () => {
-    const visitor = await widget.visitor();
-    const messages: string[] = [];
-    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
-    const { code } = (await (await visitor.step('inbox')).json()) as { code: string };
-    const wrong = code === '000000' ? '000001' : '000000';
-    for (const each of [...Array<string>(5).fill(wrong), code]) {
-      const response = await visitor.step('phone', { phone_number: visitor.phone, code: each });
-      expect(response.status).toBe(422);
-      messages.push(((await response.json()) as { errors: { code: string[] } }).errors.code[0]!);
-    }
-    const spent = 'is no longer valid: ask for a new one';
-    expect(messages).toEqual([...Array<string>(4).fill('is wrong'), spent, spent]);
   });
 });
 
@@ -129,7 +108,7 @@ describe('the widget behind a proxy', () => {
     expect([page.status, ...headers]).toEqual([200, 'max-age=31536000', 'no-store']);
   });
 
-  it('429: an address asks about one user too often; from elsewhere the user is served', async () => {
+  it('429: the eleventh request of an address for one user; other addresses are served', async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const from = (last: number) => ({ headers: { ...PROXIED, 'x-forwarded-for': `198.51.100.${last}` } });
     for (let i = 0; i < 10; i += 1) expect((await visitor.page(from(1))).status).toBe(200);
@@ -142,18 +121,18 @@ describe('the widget behind a proxy', () => {
     expect((await visitor.page(from(2))).status).toBe(200);
   });
 
-  it('429: a few addresses ask about a merchant too often; from elsewhere its users are served', async () => {
+  it('429: the 71st request of two addresses for a merchant; other addresses are served', async () => {
     const { merchantId } = await widget.people.commandBus.execute(new RegisterMerchant('Crowded shop'));
-    const ask = async (merchant: string, last: number): Promise<number> => {
+    const request = async (merchant: string, last: number): Promise<number> => {
       const headers = { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` };
       const address = `${widget.url}/onboarding?merchant_id=${merchant}&user_id=${randomUUID()}`;
       return (await fetch(address, { headers })).status;
     };
     // Ten of each address, and fifty of all together.
-    const statuses = await Promise.all(Array.from({ length: 71 }, (_, i) => ask(merchantId, i % 2)));
+    const statuses = await Promise.all(Array.from({ length: 71 }, (_, i) => request(merchantId, i % 2)));
     expect(statuses.sort()).toEqual([...Array<number>(70).fill(404), 429]);
-    for (let i = 0; i < 10; i += 1) expect(await ask(merchantId, 7)).toBe(404);
-    expect(await ask(merchantId, 7)).toBe(429);
-    expect(await ask(widget.merchantId, 1)).toBe(404);
+    for (let i = 0; i < 10; i += 1) expect(await request(merchantId, 7)).toBe(404);
+    expect(await request(merchantId, 7)).toBe(429);
+    expect(await request(widget.merchantId, 1)).toBe(404);
   });
 });

@@ -20,7 +20,7 @@ describe('the page in the sandbox (contract.md 18.7)', () => {
   });
   afterAll(() => widget?.close());
 
-  it('is framed by anybody until origins are named, then by exactly these', async () => {
+  it('is displayed in any frame until origins are listed, then in those of exactly these', async () => {
     const visitor = await widget.visitor();
     expect(await framers(visitor)).toBeUndefined();
     await embed({ origins: ['https://shop.example', 'http://localhost:3000', 'https://bücher.example'] });
@@ -78,7 +78,7 @@ describe('the page in production', () => {
   });
   afterAll(() => widget?.close());
 
-  it('is framed by nobody until origins are named, then by exactly these', async () => {
+  it('is displayed in no frame until origins are listed, then in those of exactly these', async () => {
     const visitor = await widget.visitor();
     expect(await framers(visitor)).toBe("frame-ancestors 'none'");
     await expect(embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('the page in production', () => {
     await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
   });
 
-  it('that a browser asks for in a frame, and may not show, is told in the log: once for each merchant', async () => {
+  it('that is refused in a frame is logged once per merchant', async () => {
     await embed({ origins: [] });
     const visitor = await widget.visitor();
     await eventually(async () => (await framers(visitor)) === "frame-ancestors 'none'");
@@ -107,7 +107,7 @@ describe('the page in production', () => {
     warn.mockRestore();
   });
 
-  it('is not framed by this machine, whatever was named while it was a sandbox', async () => {
+  it('is not displayed in frames of localhost from sandbox settings', async () => {
     const visitor = await widget.visitor();
     await widget.people.database.query(
       `update access.merchants set origins = '{http://localhost:3000, https://shop.example}'`,

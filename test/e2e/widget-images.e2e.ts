@@ -42,7 +42,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
   });
   afterAll(() => widget?.close());
 
-  it('are kept by what they are, whatever they are called, without what stands behind their end', async () => {
+  it('are stored by their content, without bytes after their end', async () => {
     const called = { ...session, 'content-type': 'text/html; charset=utf-8' };
     const behind = Buffer.concat([JPEG, Buffer.from('<script>alert(1)</script>')]);
     const front = await visitor.upload('document_front', behind, called);
@@ -122,14 +122,14 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await imagesOf(other)).toEqual([]);
   });
 
-  it('404: of a kind that is not asked for, and by no other method', async () => {
+  it('404: of an unknown kind, and by no other method', async () => {
     for (const kind of ['passport', 'constructor', '__proto__', 'selfie/x', ''])
       expect([kind, await statusOf(visitor.upload(kind, JPEG, session))]).toEqual([kind, 404]);
     const path = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/images/selfie`;
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
       expect(await statusOf(fetch(path, { method, headers: session }))).toBe(404);
-    const nobody = `${widget.url}/onboarding/${widget.merchantId}/x/images/selfie`;
-    expect(await statusOf(fetch(nobody, { method: 'POST', headers: session, body: JPEG }))).toBe(404);
+    const unknown = `${widget.url}/onboarding/${widget.merchantId}/x/images/selfie`;
+    expect(await statusOf(fetch(unknown, { method: 'POST', headers: session, body: JPEG }))).toBe(404);
   });
 
   it('409: not before the phone is verified, nor once the identity is being verified', async () => {
@@ -161,21 +161,21 @@ describe('images of many people at a time', () => {
   afterAll(() => widget?.close());
   const from = (last: number) => ({ 'x-forwarded-proto': 'https', 'x-forwarded-for': `198.51.100.${last}` });
 
-  it('503: no more than there is room for, of one address and of all; those under way go on', async () => {
+  it('503: beyond the memory for one address and for all; uploads in flight continue', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn(from(1));
     const refused = await visitor.upload('selfie', large(3_000_000), { ...session, ...from(1) });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
 
     const held = Array.from({ length: 4 }, (_, i) => new Held(visitor, { ...session, ...from(10 + i) }));
-    // Each by a person and an address of its own: the limits of those would refuse the twentieth.
+    // Each by another person and address, because of their limits.
     let last = 20;
     const another = async (): Promise<number> => {
       const [other, address] = [await widget.visitor(), from((last += 1))];
       const its = { ...(await other.signIn(address)), ...address };
       return statusOf(other.upload('document_front', large(1_500_000), its));
     };
-    // What is held grows with what has come: these are taken to their last bytes.
+    // Memory grows with the received bytes: these uploads lack only their last ones.
     await eventually(async () => (await another()) === 503);
     expect(await statusOf(visitor.upload('document_front', JPEG, { ...session, ...from(2) }))).toBe(200);
     for (const each of held) expect(await each.end()).toBe(200);

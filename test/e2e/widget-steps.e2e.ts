@@ -11,19 +11,19 @@ import { JPEG } from '../support/images.js';
 import { DETAILS, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
 
 type Session = Awaited<ReturnType<Visitor['signIn']>>;
-type Answer = Record<string, unknown> & { readonly errors?: Record<string, string[]> };
+type StepResponse = Record<string, unknown> & { readonly errors?: Record<string, string[]> };
 
 let widget: Widget;
 const texts: string[] = [];
 
-const answerOf = async (response: Promise<Response>): Promise<[number, Answer]> => {
+const responseOf = async (response: Promise<Response>): Promise<[number, StepResponse]> => {
   const came = await response;
-  return [came.status, (await came.json()) as Answer];
+  return [came.status, (await came.json()) as StepResponse];
 };
-const stateOf = async (visitor: Visitor, session: Session): Promise<Answer> =>
-  (await answerOf(visitor.step('state', {}, session)))[1];
+const stateOf = async (visitor: Visitor, session: Session): Promise<StepResponse> =>
+  (await responseOf(visitor.step('state', {}, session)))[1];
 
-class ToldSms extends SandboxSms {
+class RecordedSms extends SandboxSms {
   override async send(
     phone: string,
     message: { readonly code: string; readonly text: string },
@@ -36,62 +36,70 @@ class ToldSms extends SandboxSms {
 describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
   beforeAll(async () => {
     widget = await Widget.start({ RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21' }, (builder) =>
-      builder.overrideProvider(SandboxSms).useClass(ToldSms),
+      builder.overrideProvider(SandboxSms).useClass(RecordedSms),
     );
-    expect(widget.people.module.get(SMS_SENDER, { strict: false })).toBeInstanceOf(ToldSms);
+    expect(widget.people.module.get(SMS_SENDER, { strict: false })).toBeInstanceOf(RecordedSms);
   });
   afterAll(() => widget?.close());
 
   it('a message with the code speaks the language of the browser and names the merchant', async () => {
-    const shownAs = '$& <Shop> {code} and a name that is far too long for one message';
-    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { shownAs }));
-    const ask = async (language: string): Promise<string> => {
+    const displayName = '$& <Shop> {code} and a name that is far too long for one message';
+    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { displayName }));
+    const textIn = async (language: string): Promise<string> => {
       const visitor = await widget.visitor();
-      const asked = visitor.step('code', { phone_number: visitor.phone }, { 'accept-language': language });
-      expect((await asked).status).toBe(200);
+      const requested = visitor.step(
+        'code',
+        { phone_number: visitor.phone },
+        { 'accept-language': language },
+      );
+      expect((await requested).status).toBe(200);
       return texts.at(-1)!;
     };
     await eventually(async () =>
-      (await ask('es-MX,en;q=0.5')).includes('$& <Shop> {code} and a name that is far'),
+      (await textIn('es-MX,en;q=0.5')).includes('$& <Shop> {code} and a name that is far'),
     );
-    expect(await ask('es-MX,en;q=0.5')).toMatch(/^<code> es tu código/);
-    expect(await ask('fr, de-AT;q=0.7')).toMatch(/^<code> ist Ihr Code/);
-    expect(await ask('fr')).toMatch(/^<code> is your code/);
+    expect(await textIn('es-MX,en;q=0.5')).toMatch(/^<code> es tu código/);
+    expect(await textIn('fr, de-AT;q=0.7')).toMatch(/^<code> ist Ihr Code/);
+    expect(await textIn('fr')).toMatch(/^<code> is your code/);
     expect(texts.at(-1)).not.toContain('too long');
-    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { shownAs: null }));
+    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { displayName: null }));
   });
 
-  it('a wrong code tells how many more guesses it takes', async () => {
+  it('a wrong code leaves 4, 3, 2, 1 and no more attempts, and then a new one is needed', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
-    const [, { code }] = await answerOf(visitor.step('inbox'));
+    const [, { code }] = await responseOf(visitor.step('inbox'));
     const wrong = code === '000000' ? '000001' : '000000';
     const guess = (each: unknown) =>
-      answerOf(visitor.step('phone', { phone_number: visitor.phone, code: each }));
+      responseOf(visitor.step('phone', { phone_number: visitor.phone, code: each }));
     const left: unknown[] = [];
+    const messages: unknown[] = [];
     for (const each of [...Array<string>(5).fill(wrong), code]) {
-      const [status, { attempts_left }] = await guess(each);
+      const [status, { attempts_left, errors }] = await guess(each);
       expect(status).toBe(422);
       left.push(attempts_left);
+      messages.push(errors!['code']![0]);
     }
     expect(left).toEqual([4, 3, 2, 1, 0, 0]);
+    const spent = 'is no longer valid: ask for a new one';
+    expect(messages).toEqual([...Array<string>(4).fill('is wrong'), spent, spent]);
     const [status, refused] = await guess(7);
     expect([status, 'attempts_left' in refused]).toEqual([422, false]);
   });
 
-  it('403: none after the code goes without a session, nor with that of somebody else', async () => {
+  it('403: no step after the code without the session of that user', async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const [session, its] = [await visitor.signIn(), await other.signIn()];
     const [user, , hash] = session.authorization.split('.');
     const expired = `${user}.1000000000000.${hash}`;
     for (const name of ['details', 'identity', 'state', 'card/retry'])
       for (const authorization of ['', 'Bearer', expired, its.authorization, `${session.authorization}0`]) {
-        const [status, { errors }] = await answerOf(visitor.step(name, DETAILS, { authorization }));
+        const [status, { errors }] = await responseOf(visitor.step(name, DETAILS, { authorization }));
         expect([name, status, errors]).toEqual([name, 403, { session: ['has ended'] }]);
       }
   });
 
-  it('404: none of a user by the name of another merchant', async () => {
+  it('404: no step of a user under the id of another merchant', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const { merchantId } = await widget.people.commandBus.execute(new RegisterMerchant('Other shop'));
@@ -116,7 +124,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     for (const field of ['terms_version', 'privacy_version']) {
-      const [status, { errors }] = await answerOf(
+      const [status, { errors }] = await responseOf(
         visitor.step('details', { ...DETAILS, [field]: '0' }, session),
       );
       expect([status, errors]).toEqual([409, { [field]: ['is not the present one, sandbox'] }]);
@@ -140,7 +148,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       return new Date(date).toISOString().slice(0, 10);
     };
     const details = (date_of_birth: string) =>
-      answerOf(visitor.step('details', { ...DETAILS, date_of_birth }, session));
+      responseOf(visitor.step('details', { ...DETAILS, date_of_birth }, session));
     const [status, { errors }] = await details(day(21, 1));
     expect([status, errors]).toEqual([422, { date_of_birth: ['must be at least 21 years ago'] }]);
     for (const each of [day(0, 1), '1985-02-30', '1899-12-31', '85-01-01', ''])
@@ -148,7 +156,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect((await details(day(21, 0)))[0]).toBe(200);
   });
 
-  it('the state tells after a reload where the page was: under review since when, failed why, done', async () => {
+  it('the state after a reload: under review since when, failed why, done', async () => {
     const follow = async (last_name: string): Promise<{ visitor: Visitor; session: Session }> => {
       const visitor = await widget.visitor();
       const session = await visitor.signIn();
@@ -158,46 +166,46 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
       expect((await visitor.handIn(session)).status).toBe(200);
       return { visitor, session };
     };
-    const comesTo = (
+    const reaches = (
       stage: string,
       { visitor, session }: { visitor: Visitor; session: Session },
-    ): Promise<Answer> =>
+    ): Promise<StepResponse> =>
       eventually(async () => {
         const state = await stateOf(visitor, session);
         return state['stage'] === stage ? state : null;
       });
     const review = await follow('Review');
-    expect(await comesTo('kyc_submitted', review)).toEqual({
+    expect(await reaches('kyc_submitted', review)).toEqual({
       stage: 'kyc_submitted',
       submitted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     });
-    expect(await comesTo('kyc_failed', await follow('Rejected'))).toEqual({
+    expect(await reaches('kyc_failed', await follow('Rejected'))).toEqual({
       stage: 'kyc_failed',
       reason: expect.stringContaining('could not be verified'),
     });
     const rejected = await follow('Rejected');
-    await comesTo('kyc_failed', rejected);
+    await reaches('kyc_failed', rejected);
     const { authorization } = rejected.session;
     const inGerman = { authorization, 'accept-language': 'de' };
-    expect(await answerOf(rejected.visitor.step('state', {}, inGerman))).toMatchObject([
+    expect(await responseOf(rejected.visitor.step('state', {}, inGerman))).toMatchObject([
       200,
       { stage: 'kyc_failed', reason: WORDS.de.reasonSandboxIdentity },
     ]);
     const card = await follow('Cardless');
-    expect(await comesTo('card_failed', card)).toEqual({
+    expect(await reaches('card_failed', card)).toEqual({
       stage: 'card_failed',
       reason: 'The card could not be issued',
     });
     expect((await card.visitor.step('card/retry', {}, card.session)).status).toBe(200);
-    expect(await comesTo('completed', card)).toEqual({ stage: 'completed' });
+    expect(await reaches('completed', card)).toEqual({ stage: 'completed' });
     expect((await card.visitor.step('card/retry', {}, card.session)).status).toBe(200);
     expect((await review.visitor.step('card/retry', {}, review.session)).status).toBe(409);
   });
 
-  it('422: an identity without its images, the first time and after a failure that took them away', async () => {
+  it('422: an identity without its images, at first and after a failure that deleted them', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
-    const identity = () => answerOf(visitor.step('identity', {}, session));
+    const identity = () => responseOf(visitor.step('identity', {}, session));
     const missing = ['is missing; upload it first'];
     await visitor.step('details', { ...DETAILS, last_name: 'Rejected' }, session);
     expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
@@ -227,7 +235,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
 });
 
 describe('the terms (contract.md 18.8)', () => {
-  it('of the sandbox are pages in the language of the browser, framed by nobody', async () => {
+  it('of the sandbox are pages in the language of the browser, displayed in no frame', async () => {
     widget = await Widget.start();
     try {
       const facts = await (await (await widget.visitor()).page()).text();
@@ -251,7 +259,7 @@ describe('the terms (contract.md 18.8)', () => {
     },
   };
 
-  it('503: without them nobody is onboarded in production, no code is sent, and readiness says what is missing', async () => {
+  it('503: without them no code is sent in production, and readiness says what is missing', async () => {
     widget = await Widget.start({ ...PRODUCTION, ...TERMS, ONBOARDING_TERMS_VERSION: '' });
     try {
       const visitor = await widget.visitor();
@@ -260,7 +268,7 @@ describe('the terms (contract.md 18.8)', () => {
         503,
         expect.stringContaining('We are having technical problems'),
       ]);
-      const [status, { detail }] = await answerOf(visitor.step('code', { phone_number: visitor.phone }));
+      const [status, { detail }] = await responseOf(visitor.step('code', { phone_number: visitor.phone }));
       expect([status, detail]).toEqual([503, 'The terms are not available yet']);
       expect(await widget.codesOf(visitor)).toBe(0);
       expect(await widget.eventsOf(visitor)).toEqual([]);

@@ -13,12 +13,12 @@ export interface SentEvent {
   readonly event_properties?: unknown;
 }
 
-/** What happens to one request, whatever is in it. `taken, then ...` rehearses a response that is lost. */
+/** What happens to a request. `accepted, then ...` simulates a lost response. */
 export type Fault =
   | 'reset'
   | 'hang'
-  | 'taken, then reset'
-  | 'taken, then hang'
+  | 'accepted, then reset'
+  | 'accepted, then hang'
   | 'garbage'
   | { readonly status: number; readonly body?: object; readonly headers?: Readonly<Record<string, string>> };
 
@@ -26,8 +26,8 @@ const DEVICE_IDS_REFUSED = /^(anonymous|nil|none|null|n\/a|na|undefined|unknown|
 
 /** A local server that responds as Amplitude documents its HTTP API V2: https://amplitude.com/docs/apis/analytics/http-v2 */
 export class AnalyticsProvider {
-  /** Events it has, by insert_id, and how often each was taken. */
-  readonly taken = new Map<string, { readonly event: SentEvent; times: number }>();
+  /** Events by insert_id, and how often each was accepted. */
+  readonly accepted = new Map<string, { readonly event: SentEvent; times: number }>();
   /** Bodies of all requests, or just their number. */
   readonly bodies: string[] = [];
   requests = 0;
@@ -77,7 +77,7 @@ export class AnalyticsProvider {
   }
 
   get ids(): string[] {
-    return [...this.taken.keys()].sort();
+    return [...this.accepted.keys()].sort();
   }
 
   async stop(): Promise<void> {
@@ -90,15 +90,15 @@ export class AnalyticsProvider {
     this.requests += 1;
     if (this.keepsBodies) this.bodies.push(text);
     const fault = this.faults.shift() ?? this.always;
-    if (typeof fault === 'string' && fault.startsWith('taken')) this.judged(path, bytes, text);
-    if (fault === 'reset' || fault === 'taken, then reset') response.destroy();
-    else if (fault === 'hang' || fault === 'taken, then hang') return;
+    if (typeof fault === 'string' && fault.startsWith('accepted')) this.evaluated(path, bytes, text);
+    if (fault === 'reset' || fault === 'accepted, then reset') response.destroy();
+    else if (fault === 'hang' || fault === 'accepted, then hang') return;
     else if (fault === 'garbage') response.writeHead(200).end('<html>');
     else if (fault !== null) say(response, fault.status, fault.body ?? {}, fault.headers);
-    else say(response, ...this.judged(path, bytes, text));
+    else say(response, ...this.evaluated(path, bytes, text));
   }
 
-  private judged(path: string, bytes: Buffer, text: string): [number, object] {
+  private evaluated(path: string, bytes: Buffer, text: string): [number, object] {
     if (path !== '/2/httpapi') return bad({ error: 'Invalid request path' });
     if (this.failsOver !== null && text.includes(this.failsOver)) return [500, { code: 500 }];
     if (this.blocks(text)) return [403, { code: 403, error: 'Forbidden' }];
@@ -178,9 +178,9 @@ export class AnalyticsProvider {
 
   private take(events: readonly SentEvent[]): void {
     for (const event of events) {
-      const known = this.taken.get(event.insert_id!);
+      const known = this.accepted.get(event.insert_id!);
       if (known) known.times += 1;
-      else this.taken.set(event.insert_id!, { event, times: 1 });
+      else this.accepted.set(event.insert_id!, { event, times: 1 });
     }
   }
 }
@@ -202,8 +202,8 @@ function eventsOf(text: string): SentEvent[] | null {
   }
 }
 
-function indexes(events: readonly SentEvent[], wanted: (event: SentEvent) => boolean): number[] {
-  return events.flatMap((event, index) => (wanted(event) ? [index] : []));
+function indexes(events: readonly SentEvent[], matches: (event: SentEvent) => boolean): number[] {
+  return events.flatMap((event, index) => (matches(event) ? [index] : []));
 }
 
 function first(

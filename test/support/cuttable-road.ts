@@ -5,9 +5,9 @@ import type { Side } from './crash-road.js';
 export class CuttableRoad {
   cutNextResponse = false;
   /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
-  silent = false;
-  /** It goes silent at the next message with this text: before the server gets it, or before its response comes back. */
-  silentAt: { readonly text: string; readonly side: Side } | null = null;
+  hangs = false;
+  /** It hangs from the next message with this text: before the server gets it, or before its response returns. */
+  hangAt: { readonly text: string; readonly side: Side } | null = null;
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
   private port = 0;
@@ -23,14 +23,14 @@ export class CuttableRoad {
         socket.on('close', () => [client, upstream].forEach((each) => each.destroy()));
       }
       client.on('data', (chunk: Buffer) => {
-        if (this.silent) return;
-        const { text, side } = this.silentAt ?? {};
+        if (this.hangs) return;
+        const { text, side } = this.hangAt ?? {};
         const here = text !== undefined && chunk.includes(text);
-        if (here) [this.silent, this.silentAt] = [true, null];
+        if (here) [this.hangs, this.hangAt] = [true, null];
         if (!here || side === 'unacknowledged') upstream.write(chunk);
       });
       upstream.on('data', (chunk) => {
-        if (this.silent) return;
+        if (this.hangs) return;
         if (!this.cutNextResponse) client.write(chunk);
         else this.cut();
       });

@@ -3,7 +3,7 @@ import { readConfigOf } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { WorkItems } from '../../src/platform/work/work-items.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { configuredAnalytics } from '../../src/contexts/tracking/adapters/configured-analytics.js';
+import { configuredAnalytics } from '../../src/contexts/tracking/adapters/analytics.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
 import { ForwardingTable } from '../../src/contexts/tracking/store/forwarding-table.js';
 import { DEFAULT_TIMES, Forwarder } from '../../src/contexts/tracking/application/forwarding/forwarder.js';

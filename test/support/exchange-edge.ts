@@ -4,8 +4,8 @@ import { ModuleRef } from '@nestjs/core';
 import type {
   ExchangeCaller,
   KnownExchangeKey,
-} from '../../src/contexts/access/application/exchange-key-directory.js';
-import { NO_PAGE_SETTINGS } from '../../src/contexts/access/domain/pay-page-settings.js';
+} from '../../src/contexts/access/application/known-credentials.js';
+import { NO_PAGE_SETTINGS } from '../../src/contexts/access/domain/exchange-key.js';
 import { ExchangeKey } from '../../src/contexts/exchange/http/caller.js';
 import { ExchangeAuthentication } from '../../src/contexts/exchange/http/exchange-authentication.js';
 import { Authentications } from '../../src/platform/http/authentication.js';

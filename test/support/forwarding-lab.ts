@@ -4,29 +4,28 @@ import { readConfig } from '../../src/composition.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { WorkItems } from '../../src/platform/work/work-items.js';
 import { Log } from '../../src/platform/telemetry/logger.js';
-import { Amplitude } from '../../src/contexts/tracking/adapters/amplitude.js';
-import type { AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude-response.js';
+import { Amplitude, type AmplitudeWaits } from '../../src/contexts/tracking/adapters/amplitude.js';
 import { ForwardingObserver } from '../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
 import { ForwardingTable } from '../../src/contexts/tracking/store/forwarding-table.js';
 import {
   Forwarder,
   type ForwardingTimes,
 } from '../../src/contexts/tracking/application/forwarding/forwarder.js';
-import { ItemsBitmap } from '../../src/contexts/tracking/store/items-bitmap.js';
+import { ItemsBitmap } from '../../src/contexts/tracking/store/accepted-batches.js';
 import { Partitions } from '../../src/contexts/tracking/store/partitions.js';
 import type { Analytics } from '../../src/contexts/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
 import { eventually } from './eventually.js';
 
 /** Times of the forwarder that suit tests. */
-export const SHORT_TIMES: ForwardingTimes = {
+const SHORT_TIMES: ForwardingTimes = {
   leaseMs: 60_000,
   recordMs: 50,
   unavailable: { firstMs: 5, mostMs: 40 },
   blamed: { firstMs: 5, mostMs: 40 },
 };
 
-export const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };
+const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };
 
 const WAKE_MS = 5;
 
@@ -60,7 +59,7 @@ export function idsOf(events: readonly TestItem[]): string[] {
 
 export interface RunningForwarder {
   readonly forwarder: Forwarder;
-  /** Stops as a process does that is told to. */
+  /** Stops as a process does. */
   stop(): Promise<void>;
 }
 
@@ -109,7 +108,7 @@ export class ForwardingLab {
     );
   }
 
-  /** A forwarder that looks for work every few milliseconds. */
+  /** A forwarder that polls every few milliseconds. */
   start(
     analytics: Analytics | null = this.amplitude(),
     times: Partial<ForwardingTimes> = {},

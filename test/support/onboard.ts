@@ -1,12 +1,13 @@
 import { newId } from '../../src/kernel/ids.js';
-import { ConfirmDetails } from '../../src/contexts/onboarding/application/confirm-details.js';
+import {
+  ConfirmDetails,
+  StartOnboarding,
+  SubmitKyc,
+} from '../../src/contexts/onboarding/application/person-commands.js';
 import { SMS_INBOX, type SmsInbox } from '../../src/contexts/onboarding/application/ports.js';
-import { SendPhoneCode } from '../../src/contexts/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../src/contexts/onboarding/application/start-onboarding.js';
-import { SubmitKyc } from '../../src/contexts/onboarding/application/submit-kyc.js';
-import { VerifyPhone } from '../../src/contexts/onboarding/application/verify-phone.js';
+import { SendPhoneCode, VerifyPhone } from '../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding, type Onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
-import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
+import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/image-kind.js';
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';

@@ -55,7 +55,7 @@ export class Person {
     });
   }
 
-  /** Asks for a code and returns what the sandbox shows. */
+  /** Requests a code and returns the one of the sandbox. */
   async askForCode(): Promise<string> {
     await this.press('phoneSubmit');
     await this.heading('codeHeading');
@@ -109,7 +109,7 @@ export class Person {
     await this.heading(title);
     await this.page.locator('.outline').waitFor();
     await this.press('captureTake');
-    await this.heading(title === 'selfie' ? 'captureLookSelfie' : 'captureLook');
+    await this.heading(title === 'selfie' ? 'captureCheckSelfie' : 'captureCheck');
     await this.press('captureUse');
   }
 
@@ -135,7 +135,7 @@ export class Person {
   }
 
   /** What axe-core finds on this screen, light and dark: nothing serious. And it fits its width. */
-  async look(picture: string | null = null): Promise<void> {
+  async picture(picture: string | null = null): Promise<void> {
     const page = 'goto' in this.page && 'emulateMedia' in this.page ? this.page : this.page.page();
     await this.page.evaluate(axe.source);
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -154,9 +154,9 @@ export class Person {
     if (picture !== null) await keepPicture(page, picture);
   }
 
-  /** {@link look}, with a picture for each of two widths. */
-  async lookTwice(picture: string): Promise<void> {
-    await this.look();
+  /** {@link picture}, with a picture for each of two widths. */
+  async picturesOf(picture: string): Promise<void> {
+    await this.picture();
     const page = this.page as Page;
     const before = page.viewportSize()!;
     for (const [name, size] of Object.entries(SIZES)) {

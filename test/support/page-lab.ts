@@ -16,7 +16,7 @@ export interface Visit {
   readonly problems: string[];
 }
 
-interface Opening {
+interface VisitOptions {
   readonly options?: BrowserContextOptions;
   readonly query?: Readonly<Record<string, string>>;
   /** Origins that the page may ask for things, besides its own. */
@@ -25,7 +25,7 @@ interface Opening {
   readonly before?: (page: Page, user: NewUser) => Promise<unknown>;
 }
 
-/** The service and a browser with a camera. Each visit is looked at when it ends: nothing may have gone wrong. */
+/** The service and a browser with a camera. At its end each visit may have logged no problems. */
 export class PageLab {
   private readonly visits: Visit[] = [];
 
@@ -44,7 +44,7 @@ export class PageLab {
   }
 
   /** A new user at the first step; the camera may be used unless `options` say otherwise. */
-  async open(locale: Locale, { options, query, origins = [], before }: Opening = {}): Promise<Visit> {
+  async open(locale: Locale, { options, query, origins = [], before }: VisitOptions = {}): Promise<Visit> {
     const user = await createUser(this.app.merchant);
     const watched = await this.browser.visit([widgetUrl(this.app), ...origins], {
       permissions: ['camera'],

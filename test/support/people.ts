@@ -31,7 +31,7 @@ export interface People {
 }
 
 export interface PeopleOptions {
-  /** Default: a database of its own, dropped at the end. */
+  /** Default: its own database, dropped at the end. */
   readonly databaseUrl?: string;
   readonly masterKey?: string;
   /** Default: worker and api. */
@@ -45,7 +45,7 @@ export interface PeopleOptions {
 
 /**
  * Merchants, users and onboarding on a real database, with their workers and pages, without the API. The audit verifies what is
- * left in a database of its own.
+ * left in its own database.
  */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
   const url = options.databaseUrl ?? (await testDatabaseUrl());
@@ -108,4 +108,4 @@ export function plainTicket(id: string): { id(): string; response(): undefined }
 }
 
 /** Why and by whom an operator's command was given. */
-export const ACT = { reason: 'the customer asked for it', actor: 'spec' } as const;
+export const ACT = { reason: 'request of the customer', actor: 'spec' } as const;

@@ -2,7 +2,7 @@ import { directoryProjection } from '../../src/contexts/access/views/directory.j
 import { progressProjection } from '../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../src/contexts/payouts/views/projection.js';
-import { walletsProjection } from '../../src/contexts/users/views/wallets.js';
+import { walletsProjection } from '../../src/contexts/users/views/users.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../src/platform/projections/projection.js';

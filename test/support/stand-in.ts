@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A local server in the place of a provider: it goes away, and comes back on the port that it had. */
+/** A local server in place of a provider: it can shut down and restart on the same port. */
 export abstract class StandIn {
   protected port = 0;
   private server: Server | null = null;
 
-  async comeBack(): Promise<void> {
+  async restart(): Promise<void> {
     this.server = createServer((request, response) => void this.respond(request, response));
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
     this.port = (this.server.address() as AddressInfo).port;
   }
 
-  async goAway(): Promise<void> {
+  async shutDown(): Promise<void> {
     const { server } = this;
     if (server === null) return;
     this.server = null;

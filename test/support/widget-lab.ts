@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { newId } from '../../src/kernel/ids.js';
-import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/identity-image.js';
+import { REQUIRED_IMAGES } from '../../src/contexts/onboarding/domain/image-kind.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
@@ -33,7 +33,7 @@ export interface Visitor {
   signIn(headers?: Record<string, string>): Promise<{ readonly authorization: string }>;
 }
 
-/** The widget of one service, with a merchant and as many users as are asked for. */
+/** The widget of one service, with a merchant and users. */
 export class Widget {
   private constructor(
     readonly people: People,

@@ -11,7 +11,7 @@ import type {
 
 export type { ImageKind, OnboardingFacts, PageStep, StepMessage, StepState };
 
-/** A response that is no success. Status 0: there was none. */
+/** An error response. Status 0: there was none. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -34,7 +34,7 @@ export class Refusal extends Error {
 
 type Step = Exclude<keyof StepBodies, 'code' | 'phone' | 'inbox'>;
 
-/** The steps, as the server has them. All reject with {@link Refusal}. */
+/** All reject with {@link Refusal}. */
 export class Api {
   session: string | null = null;
 
@@ -52,7 +52,6 @@ export class Api {
     return (await this.post('phone', { phone_number, code, browser: this.browser })) as StepState;
   }
 
-  /** The code that the sandbox's phone got last. */
   async inbox(): Promise<string | null> {
     return ((await this.post('inbox', {})) as { readonly code: string | null }).code;
   }
@@ -75,17 +74,16 @@ export class Api {
     const response = await fetch(`${this.steps}/${name}`, { method: 'POST', headers, body }).catch(() => {
       throw new Refusal(0);
     });
-    // A connection that ends within the response is none.
     const text = await response.text().catch(() => {
       throw new Refusal(0);
     });
-    const answer = parse(text);
-    if (response.ok && answer !== null) return answer;
-    throw refusalOf(response, answer);
+    const json = parse(text);
+    if (response.ok && json !== null) return json;
+    throw refusalOf(response, json);
   }
 }
 
-/** The page once more, as the server would show it now. Rejects with {@link Refusal}. */
+/** Loads the facts of the page again. Rejects with {@link Refusal}. */
 export async function reopen(): Promise<OnboardingFacts> {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => {
     throw new Refusal(0);
@@ -97,12 +95,12 @@ export async function reopen(): Promise<OnboardingFacts> {
   return JSON.parse(facts) as OnboardingFacts;
 }
 
-function refusalOf({ status, headers }: Response, answer: unknown): Refusal {
-  const { errors = {}, attempts_left = null } = (answer ?? {}) as Partial<StepRefusal>;
+function refusalOf({ status, headers }: Response, json: unknown): Refusal {
+  const { errors = {}, attempts_left = null } = (json ?? {}) as Partial<StepRefusal>;
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  // Something else than the service responded: no words of it can be trusted.
-  const told = status >= 400 ? status : 0;
-  return new Refusal(told, errors, attempts_left, Number.isFinite(seconds) ? seconds : null);
+  // Another status is not from the service.
+  const trusted = status >= 400 ? status : 0;
+  return new Refusal(trusted, errors, attempts_left, Number.isFinite(seconds) ? seconds : null);
 }
 
 function parse(text: string): unknown {

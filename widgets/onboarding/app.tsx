@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Api, reopen, Refusal, type OnboardingFacts, type StepState } from './api.js';
-import { tellHost } from './host.js';
+import { notifyHost } from './host.js';
 import { Closed, type ClosedBy } from './outcome.js';
 import { PageContext, type Page } from './page.js';
 import { PlaceKeeper } from './place.js';
@@ -8,7 +8,7 @@ import { Resume } from './resume.js';
 import { Screens, stepOf } from './screens.js';
 import { sayIn } from './words.js';
 
-/** The page: where it is follows from the stage that the server tells, and from the place that the tab keeps. */
+/** The current screen follows from the stage on the server and from the place that the tab stores. */
 export function App({ opened }: { opened: OnboardingFacts }) {
   const [facts, setFacts] = useState(opened);
   const keeper = useMemo(() => new PlaceKeeper(opened.userId), []);
@@ -45,7 +45,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
     setState(null);
     setNotice(say('sessionEnded'));
   };
-  /** The stage is not what this tab took it for, or the terms are not, or the account is on its way out. */
+  /** The stage or the terms have changed, or the account is deactivating. */
   const catchUp = async (refusal: Refusal): Promise<boolean> => {
     setFacts(await reopen());
     if (api.session === null || 'terms_version' in refusal.errors || 'privacy_version' in refusal.errors)
@@ -73,7 +73,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
   const page: Page = { facts, api, say, leave };
   const step = state === null && place.session !== undefined ? null : stepOf(state, place);
   useEffect(() => {
-    if (closed === null && step !== null) tellHost(facts, step);
+    if (closed === null && step !== null) notifyHost(facts, step);
   }, [step, closed]);
   return (
     <PageContext.Provider value={page}>

@@ -32,8 +32,8 @@ export function birthOf(typed: TypedBirth, locale: string, today: string): strin
   // 85 may be 1985 or a slip.
   if (!/^\d{4}$/.test(year)) return { trouble: 'birthYear', parts: ['year'] };
   const date = `${year}-${pad(month)}-${pad(day)}`;
-  const moment = new Date(`${date}T00:00:00Z`);
-  const isDay = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date);
+  const time = new Date(`${date}T00:00:00Z`);
+  const isDay = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date);
   if (!isDay) return { trouble: 'birthImpossible', parts: month >= 1 && month <= 12 ? ['day'] : ['month'] };
   if (date >= today || year < '1900') return { trouble: 'birthPast', parts: ['year'] };
   return date;

@@ -4,7 +4,7 @@ import { EMBEDDED } from './host.js';
 export type CameraTrouble = Extract<keyof Words, `camera${string}`>;
 type Facing = 'user' | 'environment';
 
-/** The camera that looks that way, or another one, or why there is none. */
+/** The camera facing that way, or another one, or why there is none. */
 export async function openCamera(facing: Facing): Promise<MediaStream | CameraTrouble> {
   if (!window.isSecureContext) return 'cameraInsecure';
   if (EMBEDDED && !mayUseCamera()) return 'cameraNotDelegated';
@@ -21,7 +21,7 @@ export function closeCamera(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
 }
 
-/** Where the browser does not tell, it is tried. */
+/** True where the browser does not say. */
 function mayUseCamera(): boolean {
   const { featurePolicy } = document as {
     readonly featurePolicy?: { allowsFeature(feature: string): boolean };

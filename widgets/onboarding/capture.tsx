@@ -12,12 +12,12 @@ interface CaptureProps {
   /** What it is called. */
   readonly title: string;
   /** `state`: with the photo. */
-  readonly taken: (photo: Photo, state: StepState) => void;
+  readonly done: (photo: Photo, state: StepState) => void;
   readonly back: () => void;
 }
 
-/** One photo: by the camera or from a file, looked at, and sent. */
-export function Capture({ kind, title, taken, back }: CaptureProps) {
+/** One photo from the camera or a file: checked by the person, then uploaded. */
+export function Capture({ kind, title, done, back }: CaptureProps) {
   const { facts, api, say } = usePage();
   const [photo, setPhoto] = useState<Photo | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
@@ -30,19 +30,19 @@ export function Capture({ kind, title, taken, back }: CaptureProps) {
     if (!isAboutPhoto(refusal)) return troubleWords(say, facts.locale, refusal);
     return say(refusal.status === 413 ? 'imageLarge' : 'imageRefused');
   };
-  const look = (next: Photo | null): void => {
+  const review = (next: Photo | null): void => {
     setTrouble(null);
     setPhoto(next);
   };
   const choose = async (file: File): Promise<void> => {
     const read = await photoOfFile(file);
     if (typeof read === 'string') setTrouble(say(read));
-    else look(read);
+    else review(read);
   };
   const send = (): void =>
     run(async () => {
       setTrouble(null);
-      taken(photo!, await api.upload(kind, await jpegOf(photo!)));
+      done(photo!, await api.upload(kind, await jpegOf(photo!)));
     });
   const leave = (
     <button type="button" class="quiet" onClick={back}>
@@ -55,17 +55,17 @@ export function Capture({ kind, title, taken, back }: CaptureProps) {
         <Progress at={2} />
         <Heading>{title}</Heading>
         <Alert>{trouble}</Alert>
-        <Finder {...{ kind, title, took: look }} chose={(file) => void choose(file)} />
+        <Finder {...{ kind, title, took: review }} chose={(file) => void choose(file)} />
         {leave}
       </section>
     );
   return (
     <section class="capture">
       <Progress at={2} />
-      <Heading>{say(kind === 'selfie' ? 'captureLookSelfie' : 'captureLook')}</Heading>
+      <Heading>{say(kind === 'selfie' ? 'captureCheckSelfie' : 'captureCheck')}</Heading>
       <Alert>{trouble}</Alert>
-      <div class={`view taken ${kind}`}>
-        <PhotoView photo={photo} label={say('captureTaken')} width={1000} />
+      <div class={`view captured ${kind}`}>
+        <PhotoView photo={photo} label={say('capturePhoto')} width={1000} />
       </div>
       <button type="button" aria-disabled={busy} class={busy ? 'busy' : ''} onClick={send}>
         {say('captureUse')}
@@ -73,7 +73,7 @@ export function Capture({ kind, title, taken, back }: CaptureProps) {
       <span class="unseen" role="status">
         {busy ? say('busy') : ''}
       </span>
-      <button type="button" class="second" onClick={() => busy || look(null)}>
+      <button type="button" class="second" onClick={() => busy || review(null)}>
         {say('captureAgain')}
       </button>
       {leave}

@@ -109,14 +109,14 @@ function wrongWords(say: Say, left: number | null): string {
   return left === 1 ? say('codeWrongLast') : say('codeWrongLeft', { left });
 }
 
-/** Whole seconds until a moment (epoch ms). */
+/** Whole seconds until a time (epoch ms). */
 function useSecondsLeft(until: number): number {
   const left = (): number => Math.max(0, Math.ceil((until - Date.now()) / 1000));
-  const [, look] = useState(0);
+  const [, tick] = useState(0);
   const isOver = left() === 0;
   useEffect(() => {
     if (isOver) return undefined;
-    const timer = setInterval(() => look((looks) => looks + 1), 1000);
+    const timer = setInterval(() => tick((ticks) => ticks + 1), 1000);
     return () => clearInterval(timer);
   }, [isOver, until]);
   return left();

@@ -7,7 +7,7 @@ interface ConsentProps {
   readonly error: string;
 }
 
-/** What the person agrees to: the versions that are shown here are those that are told to the server. */
+/** The displayed versions are those sent to the server. */
 export function Consent({ agrees, agree, error }: ConsentProps) {
   const { facts, say } = usePage();
   const { terms, privacy } = facts.consent;

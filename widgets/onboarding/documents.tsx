@@ -73,7 +73,7 @@ export function Documents({
         key={capturing}
         kind={capturing}
         title={titleOf(capturing)}
-        taken={(photo, now) => {
+        done={(photo, now) => {
           setPhotos({ ...photos, [capturing]: photo });
           setCapturing(needed.find((each) => now.images?.includes(each) !== true) ?? null);
           follow(now);
@@ -116,7 +116,7 @@ export function Documents({
               key={each}
               title={titleOf(each)}
               photo={photos[each]}
-              isTaken={arrived.includes(each)}
+              hasPhoto={arrived.includes(each)}
               retake={() => setCapturing(each)}
             />
           ))}
@@ -139,37 +139,37 @@ function keptWords({ facts, say }: Page): string {
   return provider === null ? say('documentsKept', { days }) : say('documentsKeptBy', { days, provider });
 }
 
-function submitKey(next: ImageKind | undefined, taken: number) {
+function submitKey(next: ImageKind | undefined, count: number) {
   if (next === undefined) return 'documentsSubmit';
-  return taken === 0 ? 'documentsBegin' : 'documentsGoOn';
+  return count === 0 ? 'documentsBegin' : 'documentsNext';
 }
 
 interface PhotoRowProps {
   readonly title: string;
   /** Not there after a reload. */
   readonly photo: Photo | undefined;
-  readonly isTaken: boolean;
+  readonly hasPhoto: boolean;
   readonly retake: () => void;
 }
 
-function PhotoRow({ title, photo, isTaken, retake }: PhotoRowProps) {
+function PhotoRow({ title, photo, hasPhoto, retake }: PhotoRowProps) {
   const { say } = usePage();
   return (
-    <li class={isTaken ? 'is-taken' : ''}>
+    <li class={hasPhoto ? 'has-photo' : ''}>
       <span class="thumb" aria-hidden="true">
-        {isTaken && photo !== undefined ? (
+        {hasPhoto && photo !== undefined ? (
           <PhotoView photo={photo} label="" width={160} />
         ) : (
           <svg viewBox="0 0 24 24">
-            <path d={isTaken ? 'M5 12.5l4.5 4.5L19 7.5' : 'M12 6v12M6 12h12'} />
+            <path d={hasPhoto ? 'M5 12.5l4.5 4.5L19 7.5' : 'M12 6v12M6 12h12'} />
           </svg>
         )}
       </span>
       <span class="what">
         <strong>{title}</strong>
-        <span>{say(isTaken ? 'documentsTaken' : 'documentsNeeded')}</span>
+        <span>{say(hasPhoto ? 'documentsDone' : 'documentsNeeded')}</span>
       </span>
-      {isTaken && (
+      {hasPhoto && (
         <button
           type="button"
           class="small-button"

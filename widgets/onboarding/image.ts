@@ -1,21 +1,19 @@
 import type { Words } from '../../src/contexts/onboarding/words/en.js';
 
-/** Nothing is read better for more; a photo of a phone has twice as many. */
-const MOST_SIDE = 2000;
+const MAX_SIDE = 2000;
 /** The server refuses less. */
-const LEAST_SIDE = 200;
+const MIN_SIDE = 200;
 const QUALITY = 0.88;
 
 export type ImageTrouble = Extract<keyof Words, `image${string}`>;
 
-/** A photo on a canvas, as large as it is sent: whatever else stood in the file (place, device, owner) is not in it. */
+/** A photo on a canvas in the size of the upload, without metadata of the file (location, device, owner). */
 export type Photo = HTMLCanvasElement;
 
 export function photoOfVideo(video: HTMLVideoElement): Photo {
   return draw(video, video.videoWidth, video.videoHeight);
 }
 
-/** The photo in a file that somebody chose, or why it cannot be used. */
 export async function photoOfFile(file: File): Promise<Photo | ImageTrouble> {
   let bitmap: ImageBitmap;
   try {
@@ -26,20 +24,19 @@ export async function photoOfFile(file: File): Promise<Photo | ImageTrouble> {
       : 'imageUnreadable';
   }
   const { width, height } = bitmap;
-  const photo = Math.min(width, height) < LEAST_SIDE ? 'imageSmall' : draw(bitmap, width, height);
+  const photo = Math.min(width, height) < MIN_SIDE ? 'imageSmall' : draw(bitmap, width, height);
   bitmap.close();
   return photo;
 }
 
 export function jpegOf(photo: Photo): Promise<Blob> {
   return new Promise((resolve, reject) => {
-    const made = (blob: Blob | null): void =>
+    const encoded = (blob: Blob | null): void =>
       blob === null ? reject(new Error('the photo could not be encoded')) : resolve(blob);
-    photo.toBlob(made, 'image/jpeg', QUALITY);
+    photo.toBlob(encoded, 'image/jpeg', QUALITY);
   });
 }
 
-/** What stands for a photo in the sandbox. */
 export function samplePhoto(title: string): Photo {
   const canvas = sized(1200, 760);
   const pen = canvas.getContext('2d')!;
@@ -61,7 +58,7 @@ export function samplePhoto(title: string): Photo {
 }
 
 function draw(source: CanvasImageSource, width: number, height: number): Photo {
-  const scale = Math.min(1, MOST_SIDE / Math.max(width, height));
+  const scale = Math.min(1, MAX_SIDE / Math.max(width, height));
   const canvas = sized(Math.round(width * scale), Math.round(height * scale));
   const pen = canvas.getContext('2d')!;
   // What is transparent in a PNG would be black in a JPEG.

@@ -65,7 +65,7 @@ export function Done() {
   const { callbackUrl, merchantName: merchant } = facts;
   const target = EMBEDDED ? null : callbackUrl;
   useEffect(() => {
-    // Whether there is such an app nobody can tell: that takes a press of the person.
+    // An app may not be installed: its link needs a press of the person.
     if (target === null || !target.startsWith('https:')) return undefined;
     const timer = setTimeout(() => location.replace(target), LEAVES_AFTER_MS);
     return () => clearTimeout(timer);
@@ -88,7 +88,6 @@ export function Done() {
 
 export type ClosedBy = 'refusedLink' | 'refusedSuspended' | 'refusedClosing';
 
-/** It turned out meanwhile that nobody can sign up here. */
 export function Closed({ by, say }: { by: ClosedBy; say: Say }) {
   return (
     <section class="outcome">

@@ -52,7 +52,7 @@ export function useAct(refused: (refusal: Refusal) => void): {
   return { busy, run };
 }
 
-/** While `open`, the browser's back button does `close` instead of leaving the page. */
+/** While `open`, the browser's back button does `close` instead of closing the page. */
 export function useBack(open: boolean, close: () => void): void {
   const act = useRef(close);
   act.current = close;

@@ -5,10 +5,10 @@ import type { Photo } from './image.js';
 export function PhotoView({ photo, label, width }: { photo: Photo; label: string; width: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const shown = canvas.current!;
-    shown.width = Math.min(width, photo.width);
-    shown.height = Math.round((shown.width * photo.height) / photo.width);
-    shown.getContext('2d')!.drawImage(photo, 0, 0, shown.width, shown.height);
+    const view = canvas.current!;
+    view.width = Math.min(width, photo.width);
+    view.height = Math.round((view.width * photo.height) / photo.width);
+    view.getContext('2d')!.drawImage(photo, 0, 0, view.width, view.height);
   }, [photo, width]);
   return <canvas ref={canvas} role="img" aria-label={label} />;
 }

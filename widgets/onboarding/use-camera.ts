@@ -5,11 +5,11 @@ import { closeCamera, openCamera, type CameraTrouble } from './camera.js';
 interface Camera {
   readonly video: RefObject<HTMLVideoElement | null>;
   readonly stage: 'starting' | 'live' | CameraTrouble;
-  /** Opens it once more. */
+  /** Opens it again. */
   readonly again: () => void;
 }
 
-/** A camera for as long as its screen is there: nobody wonders about a light that stays on. */
+/** The camera is closed with its screen. */
 export function useCamera(facing: 'user' | 'environment'): Camera {
   const video = useRef<HTMLVideoElement>(null);
   const [stage, setStage] = useState<Camera['stage']>('starting');
@@ -28,7 +28,7 @@ export function useCamera(facing: 'user' | 'environment'): Camera {
       if (over || view === null) return closeCamera(opened);
       stream = opened;
       view.srcObject = opened;
-      // Somebody unplugged it, or took the permission away.
+      // Unplugged, or no longer permitted.
       for (const track of opened.getVideoTracks())
         track.addEventListener('ended', () => setStage('cameraUnknown'));
       await view.play().catch(() => undefined);

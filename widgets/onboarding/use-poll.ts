@@ -2,16 +2,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Refusal, type StepState } from './api.js';
 import { usePage } from './page.js';
 
-interface Pace {
+interface PollInterval {
   readonly firstMs: number;
   readonly mostMs: number;
 }
 
 /**
- * Looks at the state again and again, less often each time, and soon when the page comes back into view. True while the
+ * Polls the state, less often each time, and at once when the page becomes visible again. True while the
  * connection is lost.
  */
-export function usePoll({ firstMs, mostMs }: Pace, follow: (state: StepState) => void): boolean {
+export function usePoll({ firstMs, mostMs }: PollInterval, follow: (state: StepState) => void): boolean {
   const { api, leave } = usePage();
   const now = useRef({ leave, follow });
   now.current = { leave, follow };
@@ -25,7 +25,7 @@ export function usePoll({ firstMs, mostMs }: Pace, follow: (state: StepState) =>
       delay = firstMs;
       wake();
     };
-    const look = async (): Promise<void> => {
+    const update = async (): Promise<void> => {
       try {
         const state = await api.step('state', {});
         if (over.signal.aborted) return;
@@ -46,7 +46,7 @@ export function usePoll({ firstMs, mostMs }: Pace, follow: (state: StepState) =>
         });
         if (over.signal.aborted) return;
         delay = Math.min(Math.max(delay, 250) * 1.5, mostMs);
-        await look();
+        await update();
       }
     };
     void poll();

@@ -3,7 +3,7 @@ import type { StepState } from './api.js';
 import { usePage } from './page.js';
 import { Heading, Mark } from './parts.js';
 import { usePoll } from './use-poll.js';
-import { momentIn } from './words.js';
+import { timeIn } from './words.js';
 
 interface WaitingProps {
   readonly state: StepState;
@@ -11,7 +11,6 @@ interface WaitingProps {
 }
 const SLOW_MS = 20_000;
 
-/** The identity is under review: that may take a day, and nobody has to wait here. */
 export function Review({ state, follow }: WaitingProps) {
   const { facts, say } = usePage();
   const lost = usePoll({ firstMs: 500, mostMs: 30_000 }, follow);
@@ -22,7 +21,7 @@ export function Review({ state, follow }: WaitingProps) {
       <Heading>{say('reviewHeading')}</Heading>
       <p class="lead">{say('reviewText')}</p>
       {since !== undefined && (
-        <p class="small">{say('reviewSince', { time: momentIn(since, facts.locale) })}</p>
+        <p class="small">{say('reviewSince', { time: timeIn(since, facts.locale) })}</p>
       )}
       <p class="small" role="status">
         {lost ? say('reviewLost') : ''}
@@ -31,7 +30,6 @@ export function Review({ state, follow }: WaitingProps) {
   );
 }
 
-/** Wallet, card and account are made. */
 export function Setup({ follow }: Pick<WaitingProps, 'follow'>) {
   const { say } = usePage();
   const lost = usePoll({ firstMs: 300, mostMs: 5_000 }, follow);

@@ -14,7 +14,7 @@ export function inTime(seconds: number, locale: string): string {
   return minutes < 120 ? format.format(minutes, 'minute') : format.format(Math.ceil(minutes / 60), 'hour');
 }
 
-export function momentIn(iso: string, locale: string): string {
+export function timeIn(iso: string, locale: string): string {
   return new Date(iso).toLocaleString(locale, { dateStyle: 'long', timeStyle: 'short' });
 }
 

@@ -5,16 +5,15 @@ import {
   IssueSecretHandler,
   RevokeSecretHandler,
   SetAddressesHandler,
-} from './application/credential-commands.js';
-import { CredentialSecrets } from './application/credential-secrets.js';
-import { Credentials } from './application/credentials.js';
+  CredentialSecrets,
+  Credentials,
+} from './application/credentials.js';
 import {
   IssueExchangeKeyHandler,
   RevokeExchangeKeyHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
-import { EXCHANGE_KEY_DIRECTORY } from './application/exchange-key-directory.js';
-import { KnownCredentials } from './application/known-credentials.js';
+import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import {
   RegisterMerchantHandler,
   ReinstateMerchantHandler,
@@ -58,7 +57,7 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
   ],
   exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView],
 })
-export class AccessModule {}
+class AccessModule {}
 
 export const access = defineContext({
   name: 'access',

@@ -1,12 +1,12 @@
 /** What other contexts may know of access: the directory of exchange keys, published events, accepted commands, and the form of callbacks. */
-export { leadsToApp } from './application/embedding.js';
+export { leadsToApp } from './application/allow-lists.js';
 export { IssueExchangeKey } from './application/exchange-key-commands.js';
 export {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeCaller,
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
-} from './application/exchange-key-directory.js';
+} from './application/known-credentials.js';
 export { RegisterMerchant } from './application/merchant-commands.js';
 export type { ExchangeKeyIssued, MemoSigning } from './domain/exchange-key.js';
-export type { PayPageSettings } from './domain/pay-page-settings.js';
+export type { PayPageSettings } from './domain/exchange-key.js';

@@ -1,5 +1,5 @@
 /** What other contexts may know of onboarding: published events. */
-export { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
+export { ONBOARDING_EVENTS } from './domain/onboarding.js';
 export type {
   KycFailed,
   KycPassed,
@@ -7,4 +7,4 @@ export type {
   OnboardingCompleted,
   OnboardingEvent,
   OnboardingStarted,
-} from './domain/onboarding-events.js';
+} from './domain/onboarding.js';

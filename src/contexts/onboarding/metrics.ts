@@ -10,14 +10,14 @@ export const onboardings = new Gauge({
 
 export const oldestOnboarding = new Gauge({
   name: 'disburse_onboardings_oldest_seconds',
-  help: 'For how long the oldest onboarding of a stage has stood there, by stage.',
+  help: 'Age of the oldest onboarding of a stage, by stage.',
   labelNames: ['stage'] as const,
   registers,
 });
 
 export const providerCalls = new Counter({
   name: 'disburse_onboarding_provider_calls_total',
-  help: 'Calls of the providers of onboarding, by port (sms, identity, wallet, card) and outcome: done, refused (for good), failed (asked again later).',
+  help: 'Calls of the providers of onboarding, by port (sms, identity, wallet, card) and outcome: done, refused (for good), failed (retried).',
   labelNames: ['port', 'outcome'] as const,
   registers,
 });
@@ -32,14 +32,14 @@ export const providerSeconds = new Histogram({
 
 export const identityCallbacks = new Counter({
   name: 'disburse_identity_callbacks_total',
-  help: 'Callbacks of identity providers, by outcome: taken, repeated, unknown_check, and of those that were refused unknown_provider, forged, malformed, expired.',
+  help: 'Callbacks of identity providers, by outcome: accepted, repeated, unknown_check, and refused ones: unknown_provider, forged, malformed, expired.',
   labelNames: ['outcome'] as const,
   registers,
 });
 
 export const providers = new Gauge({
   name: 'disburse_onboarding_providers',
-  help: '1 for each port (sms, identity, wallet, card) and who is configured for it; none where nobody is, and onboardings wait.',
+  help: '1 for each port (sms, identity, wallet, card) and who is configured for it; none where no provider is, and onboardings wait.',
   labelNames: ['port', 'provider'] as const,
   registers,
 });

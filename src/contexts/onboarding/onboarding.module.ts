@@ -1,50 +1,58 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
-import { ProviderReadiness } from './adapters/provider-readiness.js';
-import { chosenOf, providersOf } from './adapters/providers.js';
-import { AdvanceOnboardingHandler } from './application/advance-onboarding.js';
-import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
-import { ConfirmDetailsHandler } from './application/confirm-details.js';
-import { CallbackPurge } from './application/callback-purge.js';
+import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
 import { ReceiveCallbackHandler } from './application/receive-callback.js';
-import { Callbacks } from './store/callbacks.js';
-import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
-import { GiveUpHandler } from './application/give-up.js';
-import { ImagePurge } from './application/image-purge.js';
-import { ProgressGauge } from './application/progress-gauge.js';
-import { RetryStepHandler } from './application/retry-step.js';
-import { Verifications } from './store/verifications.js';
+import { Callbacks, SandboxReviews, Verifications } from './store/verifications.js';
+import {
+  RetryCardHandler,
+  SubmitKycHandler,
+  ConfirmDetailsHandler,
+  StoreImageHandler,
+  StartOnboardingHandler,
+} from './application/person-commands.js';
+import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
-import { OnboardingOperatorModule, SANDBOX_REVIEWS } from './operator.module.js';
+import { ProviderReadiness, chosenOf, providersOf } from './adapters/providers.js';
+import { AdvanceOnboardingHandler, GiveUpHandler } from './application/advance-onboarding.js';
+import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
+import { CallbackPurge, ImagePurge, ProgressGauge } from './application/background-jobs.js';
+import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { ApplicantRows } from './store/applicant-rows.js';
-import { Images } from './store/images.js';
 import { PresentTerms } from './application/present-terms.js';
-import { RetryCardHandler } from './application/retry-card.js';
-import { StoreImageHandler } from './application/store-image.js';
-import { SendPhoneCodeHandler } from './application/send-phone-code.js';
-import { StartOnboardingHandler } from './application/start-onboarding.js';
-import { stepsSaga } from './application/steps-saga.js';
-import { StepsWorker } from './application/steps-worker.js';
-import { SubmitKycHandler } from './application/submit-kyc.js';
-import { VerifyPhoneHandler } from './application/verify-phone.js';
-import { ONBOARDING_EVENTS } from './domain/onboarding-events.js';
+import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
+import { stepsSaga, StepsWorker } from './application/steps-worker.js';
+import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
 import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';
-import { OnboardingSessions } from './http/widget/onboarding-sessions.js';
+import { OnboardingSessions, VisitorGuard } from './http/widget/onboarding-page.js';
 import { StepsController } from './http/widget/steps.controller.js';
-import { VisitorGuard } from './http/widget/visitor-guards.js';
-import { checkProviderSettings } from './provider-settings.js';
+import { checkProviderSettings, ONBOARDING_SETTINGS } from './settings.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
-import { ONBOARDING_SETTINGS } from './settings.js';
 import { onboardingHistory } from './domain/history.js';
+
+const SANDBOX_REVIEWS = [SandboxReviews, DecideReviewHandler];
+
+/** For programs of operators: without page, providers and workers. */
+@Module({})
+class OnboardingOperatorModule {
+  static of({ mode }: Pick<Config, 'mode'>): DynamicModule {
+    return {
+      module: OnboardingOperatorModule,
+      providers: [
+        ...[RetryStepHandler, RetryCardHandler, SubmitKycHandler, Images, Progress],
+        ...(mode === 'sandbox' ? [Callbacks, ...SANDBOX_REVIEWS] : []),
+      ],
+    };
+  }
+}
 
 /** Onboarding: from a user who enters the widget to an active one with a wallet and a card. */
 @Module({})
-export class OnboardingModule {
+class OnboardingModule {
   static of(config: Config): DynamicModule {
     const isSandbox = config.mode === 'sandbox';
     return {

@@ -1,13 +1,13 @@
 import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
-import { publication, type Publication } from '../../platform/context.js';
+import { publication, type Announced, type Publication } from '../../platform/context.js';
 import type {
   KycFailed,
   KycPassed,
   KycSubmitted,
   OnboardingCompleted,
   OnboardingStarted,
-} from './domain/onboarding-events.js';
+} from './domain/onboarding.js';
 
 class OnboardingData {
   @ApiProperty(UUID)
@@ -24,46 +24,27 @@ class OnboardingCompletedData extends OnboardingData {
   issuer_wallet_address!: string;
 }
 
-/** What endpoints hear of onboardings (contract.md 13.5). */
+const started = { type: 'user.onboarding_started', when: 'A user begins the onboarding.' };
+const submitted = { type: 'user.kyc_submitted', when: 'Identity documents are submitted and under review.' };
+const passed = { type: 'user.kyc_passed', when: 'The identity of a user is approved.' };
+const failed = { type: 'user.kyc_failed', when: 'The identity of a user is rejected.' };
+const completed = { type: 'user.onboarding_completed', when: 'A user is active and has a wallet.' };
+const aboutUser = ({ at, user_id }: OnboardingStarted['data']): Announced => ({
+  occurredAt: at,
+  fields: { user_id },
+});
+
+/** What endpoints receive of onboardings (contract.md 13.5). */
 export const ONBOARDING_PUBLISHES: Readonly<Record<string, Publication>> = {
-  'onboarding.started.v1': publication<OnboardingStarted>(
-    { type: 'user.onboarding_started', when: 'A user begins the onboarding.', data: OnboardingData },
-    ({ at, user_id }) => ({
-      occurredAt: at,
-      fields: { user_id },
-    }),
-  ),
-  'onboarding.kyc_submitted.v1': publication<KycSubmitted>(
-    {
-      type: 'user.kyc_submitted',
-      when: 'Identity documents are submitted and under review.',
-      data: OnboardingData,
-    },
-    ({ at, user_id }) => ({
-      occurredAt: at,
-      fields: { user_id },
-    }),
-  ),
-  'onboarding.kyc_passed.v1': publication<KycPassed>(
-    { type: 'user.kyc_passed', when: 'The identity of a user is approved.', data: OnboardingData },
-    ({ at, user_id }) => ({
-      occurredAt: at,
-      fields: { user_id },
-    }),
-  ),
+  'onboarding.started.v1': publication<OnboardingStarted>({ ...started, data: OnboardingData }, aboutUser),
+  'onboarding.kyc_submitted.v1': publication<KycSubmitted>({ ...submitted, data: OnboardingData }, aboutUser),
+  'onboarding.kyc_passed.v1': publication<KycPassed>({ ...passed, data: OnboardingData }, aboutUser),
   'onboarding.kyc_failed.v1': publication<KycFailed>(
-    { type: 'user.kyc_failed', when: 'The identity of a user is rejected.', data: KycFailedData },
-    ({ at, user_id, reason }) => ({
-      occurredAt: at,
-      fields: { user_id, reason },
-    }),
+    { ...failed, data: KycFailedData },
+    ({ at, user_id, reason }) => ({ occurredAt: at, fields: { user_id, reason } }),
   ),
   'onboarding.completed.v1': publication<OnboardingCompleted>(
-    {
-      type: 'user.onboarding_completed',
-      when: 'A user is active and has a wallet.',
-      data: OnboardingCompletedData,
-    },
+    { ...completed, data: OnboardingCompletedData },
     ({ at, user_id, issuer_wallet_address }) => ({
       occurredAt: at,
       fields: { user_id, issuer_wallet_address },

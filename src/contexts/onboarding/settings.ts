@@ -1,5 +1,222 @@
-import { integer, optional, setting, text, url, type SettingsOf } from '../../platform/config/settings.js';
-import { PROVIDER_SETTINGS } from './provider-settings.js';
+import type { Config } from '../../platform/config/config.js';
+import {
+  ConfigError,
+  integer,
+  neededInProduction,
+  oneOf,
+  optional,
+  pattern,
+  setting,
+  url,
+  text,
+  type SettingsOf,
+} from '../../platform/config/settings.js';
+
+const NOT_SET = 'Not set: in the sandbox its own, in production none.';
+
+const SMS_SETTINGS = {
+  onboardingSms: optional(
+    'ONBOARDING_SMS',
+    oneOf('twilio', 'none'),
+    `who sends the one-time codes of the onboarding. ${NOT_SET}`,
+  ),
+  twilioAccountSid: optional(
+    'TWILIO_ACCOUNT_SID',
+    pattern(/^AC[0-9a-f]{32}$/, 'the SID of a Twilio account: AC and 32 hexadecimal digits'),
+    'the Twilio account that messages are sent from.',
+  ),
+  twilioAuthToken: optional(
+    'TWILIO_AUTH_TOKEN',
+    pattern(/^[!-~]{16,200}$/, 'the auth token of the Twilio account, without spaces'),
+    'the auth token of that account.',
+    true,
+  ),
+  twilioFrom: optional(
+    'TWILIO_FROM',
+    pattern(
+      /^(\+[1-9][0-9]{6,14}|[0-9]{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$/,
+      'a phone number such as +15550001111, a short code or an alphanumeric sender',
+    ),
+    'who the messages are from; this or TWILIO_MESSAGING_SERVICE_SID.',
+  ),
+  twilioMessagingServiceSid: optional(
+    'TWILIO_MESSAGING_SERVICE_SID',
+    pattern(/^MG[0-9a-f]{32}$/, 'the SID of a messaging service: MG and 32 hexadecimal digits'),
+    'the messaging service of Twilio that chooses who the messages are from.',
+  ),
+  twilioUrl: setting(
+    'TWILIO_URL',
+    url('http', 'https'),
+    'https://api.twilio.com',
+    'where Twilio has its API: for another region its host there. HTTPS in production.',
+  ),
+};
+
+const IDENTITY_SETTINGS = {
+  onboardingIdentity: optional(
+    'ONBOARDING_IDENTITY',
+    oneOf('onfido', 'none'),
+    `who verifies identities. ${NOT_SET}`,
+  ),
+  onfidoApiToken: optional(
+    'ONFIDO_API_TOKEN',
+    pattern(/^[!-~]{16,200}$/, 'an API token of Onfido, without spaces'),
+    'the token of the Onfido account.',
+    true,
+  ),
+  onfidoWebhookToken: optional(
+    'ONFIDO_WEBHOOK_TOKEN',
+    pattern(/^[!-~]{16,200}$/, 'the token of a webhook of Onfido, without spaces'),
+    'the token that Onfido signs its webhook with; the webhook leads to {WIDGET_URL}/callbacks/identity/onfido.',
+    true,
+  ),
+  onfidoUrl: setting(
+    'ONFIDO_URL',
+    url('http', 'https'),
+    'https://api.eu.onfido.com/v3.6',
+    'where Onfido has its API: api.us or api.ca for other regions. HTTPS in production.',
+  ),
+};
+
+const CARD_SETTINGS = {
+  onboardingCards: optional('ONBOARDING_CARDS', oneOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
+  stripeSecretKey: optional(
+    'STRIPE_SECRET_KEY',
+    pattern(/^[sr]k_(test|live)_[A-Za-z0-9_]{8,240}$/, 'a secret or restricted key of Stripe (sk_ or rk_)'),
+    'the key of the Stripe account; a restricted one that may write cardholders and cards of Issuing is enough.',
+    true,
+  ),
+  stripeIssuingCurrency: optional(
+    'STRIPE_ISSUING_CURRENCY',
+    pattern(/^[a-z]{3}$/, 'a currency in three small letters, such as usd'),
+    'the currency of the cards.',
+  ),
+  stripeIssuingAddress: optional(
+    'STRIPE_ISSUING_BILLING_ADDRESS',
+    billingAddress,
+    'the billing address of every card, as JSON: line1, city, postal_code, country, and line2 and state where there are any (docs/onboarding.md).',
+  ),
+  stripeUrl: setting(
+    'STRIPE_URL',
+    url('http', 'https'),
+    'https://api.stripe.com',
+    'where Stripe has its API. HTTPS in production.',
+  ),
+};
+
+const WALLET_SETTINGS = {
+  onboardingWallets: optional(
+    'ONBOARDING_WALLETS',
+    oneOf('xpub', 'none'),
+    `where the wallets of users come from: the children of ONBOARDING_WALLET_XPUB. ${NOT_SET}`,
+  ),
+  walletXpub: optional(
+    'ONBOARDING_WALLET_XPUB',
+    extendedPublicKey,
+    'the extended public key (BIP 32) whose children 0/0, 0/1 and so on are the wallets of users. With it and one private key of a child all other private keys can be computed: treat it as a secret.',
+    true,
+  ),
+  walletFirstIndex: setting(
+    'ONBOARDING_WALLET_FIRST_INDEX',
+    integer(0, 2 ** 31 - 1),
+    0,
+    'the first index of wallets from here on, when those before are in use elsewhere: after an older database was restored.',
+  ),
+};
+
+export const PROVIDER_SETTINGS = {
+  ...SMS_SETTINGS,
+  ...IDENTITY_SETTINGS,
+  ...CARD_SETTINGS,
+  ...WALLET_SETTINGS,
+};
+
+declare module '../../platform/config/config.js' {
+  interface Config extends SettingsOf<typeof PROVIDER_SETTINGS> {}
+}
+
+/** Throws ConfigError when a configured provider lacks a setting. */
+export function checkProviderSettings(config: Config): void {
+  if (config.onboardingSms === 'twilio') {
+    const { twilioAccountSid, twilioAuthToken } = SMS_SETTINGS;
+    requireAll(config, 'ONBOARDING_SMS is twilio', { twilioAccountSid, twilioAuthToken });
+    if ((config.twilioFrom === null) === (config.twilioMessagingServiceSid === null))
+      throw new ConfigError(
+        'One of TWILIO_FROM and TWILIO_MESSAGING_SERVICE_SID must be set where ONBOARDING_SMS is twilio, and not both.',
+      );
+    requireHttps(config, 'TWILIO_URL', config.twilioUrl);
+  }
+  if (config.onboardingIdentity === 'onfido') {
+    const { onfidoApiToken, onfidoWebhookToken } = IDENTITY_SETTINGS;
+    requireAll(config, 'ONBOARDING_IDENTITY is onfido', { onfidoApiToken, onfidoWebhookToken });
+    requireHttps(config, 'ONFIDO_URL', config.onfidoUrl);
+  }
+  if (config.onboardingCards === 'stripe') {
+    const { stripeSecretKey, stripeIssuingCurrency, stripeIssuingAddress } = CARD_SETTINGS;
+    requireAll(config, 'ONBOARDING_CARDS is stripe', {
+      stripeSecretKey,
+      stripeIssuingCurrency,
+      stripeIssuingAddress,
+    });
+    requireHttps(config, 'STRIPE_URL', config.stripeUrl);
+  }
+  if (config.onboardingWallets === 'xpub') {
+    const { walletXpub } = WALLET_SETTINGS;
+    requireAll(config, 'ONBOARDING_WALLETS is xpub', { walletXpub });
+  }
+}
+
+function requireAll(config: Config, where: string, settings: Parameters<typeof neededInProduction>[1]): void {
+  for (const [key, { name, help }] of Object.entries(settings))
+    if ((config as unknown as Record<string, unknown>)[key] === null)
+      throw new ConfigError(`${name} must be set where ${where}. ${name}: ${help}`);
+}
+
+/** Credentials and personal data travel there. */
+function requireHttps({ mode }: Config, name: string, value: string): void {
+  if (mode === 'production' && !value.startsWith('https://'))
+    throw new ConfigError(`${name} must begin with https:// in production.`);
+}
+
+function extendedPublicKey(text: string): string {
+  if (/^[xtyzuv]prv/i.test(text))
+    throw new Error(
+      'an extended public key, which begins with xpub. This one is private: it can spend from every wallet, and must not be on this server. Set the public key of the same account, and delete the private one from its source',
+    );
+  if (!/^xpub[1-9A-HJ-NP-Za-km-z]{107}$/.test(text))
+    throw new Error('an extended public key (BIP 32) that begins with xpub');
+  return text;
+}
+
+export interface BillingAddress {
+  readonly line1: string;
+  readonly line2?: string;
+  readonly city: string;
+  readonly state?: string;
+  readonly postal_code: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+}
+
+const ADDRESS_FIELDS: readonly string[] = ['line1', 'line2', 'city', 'state', 'postal_code', 'country'];
+const FORM =
+  'a JSON object such as {"line1": "1 Main Street", "city": "Springfield", "postal_code": "12345", "country": "US"}';
+
+function billingAddress(text: string): BillingAddress {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(FORM, { cause: error });
+  }
+  const fields = Object.entries(typeof value === 'object' && value !== null ? value : {});
+  const known = fields.every(
+    ([name, each]) => ADDRESS_FIELDS.includes(name) && typeof each === 'string' && each.trim() !== '',
+  );
+  const { line1, city, postal_code, country } = Object.fromEntries(fields) as Partial<BillingAddress>;
+  if (!known || !line1 || !city || !postal_code || !/^[A-Z]{2}$/.test(country ?? '')) throw new Error(FORM);
+  return value as BillingAddress;
+}
 
 /** Where the widget is, and whom it lets in. */
 export const ONBOARDING_SETTINGS = {

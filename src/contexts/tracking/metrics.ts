@@ -27,9 +27,9 @@ export const analyticsBacklogAge = new Gauge({
   registers,
 });
 
-export const analyticsAway = new Gauge({
-  name: 'disburse_analytics_away',
-  help: 'Tries in a row in which the analytics provider took nothing, by cause: unauthorized, misconfigured and forbidden need an operator.',
+export const analyticsUnavailable = new Gauge({
+  name: 'disburse_analytics_unavailable',
+  help: 'Failed requests in a row to the analytics provider, by cause: unauthorized, misconfigured and forbidden need an operator.',
   labelNames: ['cause'] as const,
   registers,
 });

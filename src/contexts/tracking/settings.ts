@@ -9,7 +9,6 @@ import {
   type SettingsOf,
 } from '../../platform/config/settings.js';
 
-/** How long events are kept, and where they are passed on. */
 export const TRACKING_SETTINGS = {
   trackingRawDays: setting(
     'TRACKING_RAW_DAYS',

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { CONFIG } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
-import { configuredAnalytics } from './adapters/configured-analytics.js';
+import { configuredAnalytics } from './adapters/analytics.js';
 import { AcceptBatchHandler } from './application/accept-batch.js';
 import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
@@ -38,7 +38,7 @@ import { Partitions } from './store/partitions.js';
     ErasedEvents,
   ],
 })
-export class TrackingModule {}
+class TrackingModule {}
 
 export const tracking = defineContext({
   name: 'tracking',

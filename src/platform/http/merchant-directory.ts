@@ -23,7 +23,7 @@ export function callerOf({ callerId, merchantId }: MerchantCredentials): string 
 /** What pages of the merchant's users must know of it, besides. */
 export interface KnownMerchant extends MerchantCredentials {
   /** Its name on pages. */
-  readonly shownAs: string;
+  readonly displayName: string;
   /** Origins that may show these pages in a frame; empty: none was named. */
   readonly origins: readonly string[];
   /** Where these pages may lead back to, origins or schemes of apps with their colon; empty: nothing was named. */

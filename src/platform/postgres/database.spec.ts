@@ -21,27 +21,27 @@ describe('the database when it takes connections and never responds', () => {
     database = await Database.connect({ url: await road.open(), poolSize: 2, timeoutMs: QUERY_TIMEOUT_MS });
   });
   afterEach(async () => {
-    road.silent = false;
+    road.hangs = false;
     await database.close();
     await road.close();
   });
   afterAll(() => test.drop());
 
   it('counts as unavailable after a while, and works again when it responds', async () => {
-    road.silent = true;
+    road.hangs = true;
     const failure: unknown = await database.query('select 1').catch((error: unknown) => error);
     expect(isDatabaseUnavailable(failure)).toBe(true);
-    road.silent = false;
+    road.hangs = false;
     expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
   it('counts as unavailable for a row in binary too', async () => {
-    road.silent = true;
+    road.hangs = true;
     const failure: unknown = await database
       .binaryRow('select 1', NOTHING, () => 1)
       .catch((error: unknown) => error);
     expect(isDatabaseUnavailable(failure)).toBe(true);
-    road.silent = false;
+    road.hangs = false;
     expect(await database.binaryRow('select 1', NOTHING, ([one]) => one?.readInt32BE())).toBe(1);
   });
 });

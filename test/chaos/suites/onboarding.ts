@@ -76,8 +76,8 @@ export const onboarding: Suite = async (options) => {
         stage.startOutage(
           name,
           between(maxMs / 2, maxMs),
-          () => provider.goAway(),
-          () => provider.comeBack(),
+          () => provider.shutDown(),
+          () => provider.restart(),
         );
       }
       const point = ONBOARDING_FAILPOINTS[next % ONBOARDING_FAILPOINTS.length]!;
@@ -110,7 +110,7 @@ export const onboarding: Suite = async (options) => {
   } finally {
     await persons?.abandon();
     await decisions?.stop();
-    await Promise.all([twilio.goAway(), onfido.goAway(), stripe.goAway(), receiver?.stop()]);
+    await Promise.all([twilio.shutDown(), onfido.shutDown(), stripe.shutDown(), receiver?.stop()]);
     await shared.close();
   }
 };

@@ -52,17 +52,17 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
       expect(await under.open().issue(second)).toEqual(card);
     });
 
-    it('is unavailable while nobody is there, says nothing of the person, and goes on afterwards', async () => {
+    it('is unavailable during an outage, discloses nothing of the person, and continues afterwards', async () => {
       if (under.outside === null) return;
       const ada = person();
-      await under.outside.goAway();
+      await under.outside.shutDown();
       await expectUnavailable(issuer.issue(ada));
-      await under.outside.comeBack();
+      await under.outside.restart();
       const card = await issuer.issue(ada);
       expect(await issuer.issue(ada)).toEqual(card);
     });
 
-    it('forgets a person, as often as it is asked to, and one it never heard of', async () => {
+    it('erases a person any number of times, and an unknown one', async () => {
       const ada = person();
       await issuer.issue(ada);
       await issuer.forget(ada.userId);

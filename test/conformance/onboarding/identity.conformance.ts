@@ -37,16 +37,16 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
       const images = (['document_front', 'selfie'] as const).map((kind) => ({
         ...{ kind, type: 'image/jpeg' as const, bytes: PHOTO },
       }));
-      const made = {
+      const request = {
         ...{ verificationId: newId(), userId: newId(), details: { ...PERSON, ...under.reviewed } },
         isHandedOver: false,
-        images: () => Promise.resolve(made.isHandedOver ? [] : images),
+        images: () => Promise.resolve(request.isHandedOver ? [] : images),
         handedOver: () => {
-          made.isHandedOver = true;
+          request.isHandedOver = true;
           return Promise.resolve();
         },
       };
-      return made;
+      return request;
     }
 
     it.each([true, false])(
@@ -71,18 +71,18 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
       expect(await under.verifications(ada.userId)).toBe(1);
     });
 
-    it('is unavailable while nobody is there, keeps the images, and goes on afterwards', async () => {
+    it('is unavailable during an outage, keeps the images, and continues afterwards', async () => {
       if (under.outside === null) return;
       const ada = person();
-      await under.outside.goAway();
+      await under.outside.shutDown();
       await expectUnavailable(verifier.decide(ada));
       expect(ada.isHandedOver).toBe(false);
-      await under.outside.comeBack();
+      await under.outside.restart();
       expect(await verifier.decide(ada)).toBe('under_review');
       expect(await under.verifications(ada.userId)).toBe(1);
     });
 
-    it('forgets a person, as often as it is asked to, and one it never heard of', async () => {
+    it('erases a person any number of times, and an unknown one', async () => {
       const ada = person();
       await verifier.decide(ada);
       await under.decided(ada, true);

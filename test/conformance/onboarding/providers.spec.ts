@@ -9,11 +9,10 @@ import {
   SandboxWallets,
 } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { StripeCardIssuer } from '../../../src/contexts/onboarding/adapters/stripe/stripe-card-issuer.js';
-import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio/twilio-sms.js';
-import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub/xpub-wallets.js';
-import { SandboxReviews } from '../../../src/contexts/onboarding/store/sandbox-reviews.js';
+import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio-sms.js';
+import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
+import { SandboxReviews, Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { StripeCards } from '../../../src/contexts/onboarding/store/stripe-cards.js';
-import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { WalletIndexes } from '../../../src/contexts/onboarding/store/wallet-indexes.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Onfido } from '../../support/onfido/onfido.js';
@@ -44,7 +43,7 @@ describeSmsSender('Twilio', async () => {
     refuse: (phone) => void twilio.numbers.set(phone, 21614),
     cleanUp: async () => {
       await sender.onApplicationShutdown();
-      await twilio.goAway();
+      await twilio.shutDown();
     },
   };
 });
@@ -83,7 +82,7 @@ describeIdentityVerifier('Onfido', async () => {
     verifications: async (userId) => (await checksOf(userId)).length,
     outside: onfido,
     cleanUp: async () => {
-      await onfido.goAway();
+      await onfido.shutDown();
       await db.drop();
     },
   };
@@ -116,7 +115,7 @@ describeCardIssuer('Stripe Issuing', async () => {
     },
     outside: stripe,
     cleanUp: async () => {
-      await Promise.all([...opened.map((each) => each.onApplicationShutdown()), stripe.goAway()]);
+      await Promise.all([...opened.map((each) => each.onApplicationShutdown()), stripe.shutDown()]);
       await db.drop();
     },
   };

@@ -36,11 +36,11 @@ export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderT
       ]);
     });
 
-    it('is unavailable while nobody is there, says nothing of the person, and goes on afterwards', async () => {
+    it('is unavailable during an outage, discloses nothing of the person, and continues afterwards', async () => {
       if (under.outside === null) return;
-      await under.outside.goAway();
+      await under.outside.shutDown();
       await expectUnavailable(send(CODE));
-      await under.outside.comeBack();
+      await under.outside.restart();
       await send('333333');
       expect(under.lastCode(PHONE)).toBe('333333');
     });

@@ -11,11 +11,11 @@ const PERSONAL = /\bAda\b|Lovelace|1985-12-10|5550001111|493817/i;
 
 /** What an adapter depends on outside, where it depends on anything. */
 export interface Outside {
-  goAway(): Promise<void>;
-  comeBack(): Promise<void>;
+  shutDown(): Promise<void>;
+  restart(): Promise<void>;
 }
 
-/** Asked once more later it may work: no refusal for good, and nothing of the person in whatever a log shows. */
+/** A retry may succeed: no refusal for good, and no personal data in a log. */
 export async function expectUnavailable(call: Promise<unknown>): Promise<void> {
   const error = await failureOf(call);
   expect(error).not.toBeInstanceOf(ProviderRefusal);

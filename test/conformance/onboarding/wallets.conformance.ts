@@ -6,7 +6,7 @@ import { newId } from '../../../src/kernel/ids.js';
 export interface WalletsUnderTest {
   /** As another process would have it. */
   open(): Promise<WalletProvisioner>;
-  /** The address that the private side finds for the wallet of a user at what the event tells of its derivation. */
+  /** The address that the private key derives for the wallet of a user. */
   privately(userId: string, derivation: unknown): Promise<string>;
   cleanUp(): Promise<void>;
 }

@@ -1,11 +1,15 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { ConfirmDetails } from '../../../src/contexts/onboarding/application/confirm-details.js';
+import {
+  ConfirmDetails,
+  StartOnboarding,
+} from '../../../src/contexts/onboarding/application/person-commands.js';
 import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
 import { PresentTerms } from '../../../src/contexts/onboarding/application/present-terms.js';
-import { SendPhoneCode } from '../../../src/contexts/onboarding/application/send-phone-code.js';
-import { StartOnboarding } from '../../../src/contexts/onboarding/application/start-onboarding.js';
-import { VerifyPhone } from '../../../src/contexts/onboarding/application/verify-phone.js';
+import {
+  SendPhoneCode,
+  VerifyPhone,
+} from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
@@ -19,7 +23,7 @@ import { invoke, type Run } from '../operator.js';
 import { reported, settledPayout, USERS } from '../payout-calls.js';
 import type { ApiResponse } from '../signed-client.js';
 
-/** Somebody who cannot be taken for anybody else. */
+/** A person with unique data. */
 export interface Person {
   readonly phone: string;
   readonly email: string;
@@ -35,7 +39,7 @@ export interface Life {
   readonly externalId: string;
   readonly wallet: string;
   readonly payoutId: string;
-  /** The request that made the user, once more. */
+  /** Repeats the request that created the user. */
   readonly createAgain: () => Promise<ApiResponse>;
   /** Events of the person and of somebody else. */
   readonly own: readonly string[];
@@ -50,7 +54,7 @@ export function newPerson(): Person {
     firstName: `Quixotina${mark}`,
     lastName: `Vandersnoot${mark}`,
     dateOfBirth: `19${randomInt(40, 99)}-03-17`,
-    face: Buffer.from(`\u00ff\u00d8\u00ff face of ${mark}, which nobody else has`, 'latin1'),
+    face: Buffer.from(`\u00ff\u00d8\u00ff face of ${mark}, unique`, 'latin1'),
   };
 }
 
@@ -100,7 +104,7 @@ export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   return { person, id, externalId, wallet, payoutId, createAgain, own, others };
 }
 
-/** Through all steps, with an image that is kept and a snapshot of where it stands. */
+/** Through all steps, with a stored image and a snapshot. */
 async function onboard({ app, merchant }: TestApp, person: Person, id: string): Promise<string> {
   const merchantId = merchant.credentials.apiKey;
   const bus = app.get(CommandBus);
@@ -135,15 +139,15 @@ async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
 }
 
 export async function deactivate(app: TestApp, id: string): Promise<void> {
-  await operatorOf(app)('user', 'deactivate', id, '--reason', 'moved away', '--actor', 'grace');
+  await operatorOf(app)('user', 'deactivate', id, '--reason', 'moved house', '--actor', 'grace');
   await eventually(async () => {
     const got = await app.merchant.get(`${USERS}/${id}`);
     return got.json<{ user: { account_state: string } }>().user.account_state === 'deactivated';
   });
 }
 
-/** The erasure as the operator asks for it; what was printed. */
+/** The output of the operator's command. */
 export async function erase(app: TestApp, id: string): Promise<string> {
-  const args = ['--reason', 'asked to be forgotten', '--actor', 'grace', '--yes'];
+  const args = ['--reason', 'request of the person', '--actor', 'grace', '--yes'];
   return (await operatorOf(app)('user', 'erase', id, ...args)).printed;
 }

@@ -29,7 +29,7 @@ function formsOf(value: string | Buffer): readonly string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].flatMap((shift) => {
     const whole = Buffer.concat([Buffer.alloc(shift), bytes]);
-    // Without the characters that depend on what stands before and after it.
+    // Without characters that depend on the neighbours.
     const from = Math.ceil((shift * 8) / 6);
     const text = whole.toString('base64').slice(from, Math.floor((whole.length * 8) / 6));
     return [text, text.replaceAll('+', '-').replaceAll('/', '_')];
@@ -43,9 +43,9 @@ export function tracesOf(
   haystacks: readonly Haystack[],
   values: Readonly<Record<string, string | Buffer>>,
 ): string[] {
-  const wanted = Object.entries(values).map(([name, value]) => ({ name, forms: formsOf(value) }));
+  const searched = Object.entries(values).map(([name, value]) => ({ name, forms: formsOf(value) }));
   return haystacks.flatMap(({ where, text }) =>
-    wanted
+    searched
       .filter(({ forms }) => forms.some((form) => text.includes(form)))
       .map(({ name }) => `${where}: ${name}`),
   );
@@ -53,7 +53,7 @@ export function tracesOf(
 
 const SEALED = /s1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)/g;
 
-/** All that any key can open which stands in the database, the ring's and those of persons; wherever it was sealed for. */
+/** Everything in the database that keys of the ring or of persons open, with any associated data. */
 export async function openedOf(
   haystacks: readonly Haystack[],
   database: Pick<Database, 'query'>,

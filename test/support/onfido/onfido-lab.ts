@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { IdentityRequest } from '../../../src/contexts/onboarding/application/ports.js';
 import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
-import type { IdentityImage } from '../../../src/contexts/onboarding/domain/identity-image.js';
+import type { IdentityImage } from '../../../src/contexts/onboarding/store/images.js';
 import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
@@ -23,7 +23,7 @@ export interface Person extends IdentityRequest {
   handed: number;
 }
 
-/** A verifier over a database and a stand-in of Onfido. */
+/** A verifier over a database and a local Onfido. */
 export class OnfidoLab {
   private readonly sealer = new Sealer(randomBytes(32));
 
@@ -37,7 +37,7 @@ export class OnfidoLab {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.db.drop(), this.onfido.goAway()]);
+    await Promise.all([this.db.drop(), this.onfido.shutDown()]);
   }
 
   get database(): Database {
@@ -55,16 +55,16 @@ export class OnfidoLab {
   /** A person whose pictures are deleted here once they are handed over. */
   person(over: Partial<IdentityRequest> & { pictures?: readonly IdentityImage[] } = {}): Person {
     const { pictures = IMAGES, ...rest } = over;
-    const made: Person = {
+    const person: Person = {
       ...{ verificationId: newId(), userId: newId(), details: DETAILS, handed: 0 },
-      images: () => Promise.resolve(made.handed > 0 ? [] : pictures),
+      images: () => Promise.resolve(person.handed > 0 ? [] : pictures),
       handedOver: () => {
-        made.handed += 1;
+        person.handed += 1;
         return Promise.resolve();
       },
       ...rest,
     };
-    return made;
+    return person;
   }
 
   applicantsOf({ verificationId }: IdentityRequest) {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { OnfidoRecords, Refused, told, type Check } from './records.js';
+import { OnfidoRecords, Refused, jsonOf, type Check } from './records.js';
 import { StandIn } from '../stand-in.js';
 
 /** What happens to a request. `done, then reset` rehearses a response that is lost. */
@@ -17,17 +17,17 @@ export const ONFIDO_TOKEN = 'api_sandbox.a-token-of-onfido';
 export const ONFIDO_WEBHOOK_TOKEN = '_ABC123abc123ABC123abc123ABC123_';
 const BASE = '/v3.6';
 
-/** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be away, slow, broken or lying. */
+/** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be unavailable, slow, broken or lying. */
 export class Onfido extends StandIn {
   readonly records = new OnfidoRecords();
   readonly requests: string[] = [];
   /** By the number of the request from now on, the first being 0. */
   faults: (Fault | null)[] = [];
-  lie: (told: object, request: string) => unknown = (honest) => honest;
+  lie: (body: object, request: string) => unknown = (honest) => honest;
 
   static async start(): Promise<Onfido> {
     const onfido = new Onfido();
-    await onfido.comeBack();
+    await onfido.restart();
     return onfido;
   }
 
@@ -71,7 +71,7 @@ export class Onfido extends StandIn {
     return this.signed(body, token);
   }
 
-  /** Whatever it says, signed as webhooks are. */
+  /** Any text, signed like a webhook. */
   signed(body: string, token = ONFIDO_WEBHOOK_TOKEN): { headers: Record<string, string>; body: Buffer } {
     const signature = createHmac('sha256', token).update(body).digest('hex');
     return {
@@ -104,14 +104,14 @@ export class Onfido extends StandIn {
         .end();
     if (typeof fault === 'object' && fault !== null)
       return void response.writeHead(fault.status, { 'content-type': 'application/json' }).end(fault.body);
-    const [status, said] = await this.answer(request, pathname, searchParams, Buffer.concat(chunks));
+    const [status, said] = await this.respondTo(request, pathname, searchParams, Buffer.concat(chunks));
     if (fault === 'done, then reset') return void response.destroy();
     if (status === 204) return void response.writeHead(204).end();
     const body = status < 400 ? this.lie(said, name) : said;
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 
-  private async answer(
+  private async respondTo(
     request: IncomingMessage,
     path: string,
     query: URLSearchParams,
@@ -170,9 +170,9 @@ export class Onfido extends StandIn {
       case 'POST live_photos':
         return [201, await records.addLivePhoto(await form())];
       case 'GET checks':
-        return [200, { checks: applicant().checks.map(told) }];
+        return [200, { checks: applicant().checks.map(jsonOf) }];
       case 'GET checks/:id':
-        return [200, told(records.check(id!))];
+        return [200, jsonOf(records.check(id!))];
       case 'POST checks':
         return [201, records.createCheck(json(), Date.now())];
       case 'GET reports':

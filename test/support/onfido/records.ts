@@ -65,8 +65,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DOCUMENT_BYTES = [2048, 3 * 1_048_576] as const;
 const PHOTO_BYTES = [32_768, 10 * 1_048_576] as const;
 
-/** What a picture has to hold so that nobody is seen on it. */
-export const NO_FACE = 'nobody is here';
+/** A picture with this text has no face. */
+export const NO_FACE = 'no face is here';
 
 /** What Onfido knows: applicants, their pictures and checks, by API 3.6. */
 export class OnfidoRecords {
@@ -150,7 +150,7 @@ export class OnfidoRecords {
       ...{ tags: tags as string[], status: 'in_progress', result: null, reports: [] },
     };
     applicant.checks.push(check);
-    return told(check);
+    return jsonOf(check);
   }
 
   check(id: string): Check {
@@ -169,7 +169,7 @@ export class OnfidoRecords {
   }
 }
 
-export function told({ reports, ...check }: Check): object {
+export function jsonOf({ reports, ...check }: Check): object {
   return { ...check, report_ids: reports.map(() => randomUUID()), href: `/v3.6/checks/${check.id}` };
 }
 

@@ -75,7 +75,7 @@ export class SideShiftLab {
 
   async stop(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.onApplicationShutdown()));
-    await Promise.all([this.sideshift.goAway(), this.db.drop()]);
+    await Promise.all([this.sideshift.shutDown(), this.db.drop()]);
   }
 }
 

@@ -18,7 +18,7 @@ export class SideShift extends ProviderServer {
 
   static async start(): Promise<SideShift> {
     const sideshift = new SideShift();
-    await sideshift.comeBack();
+    await sideshift.restart();
     return sideshift;
   }
 

@@ -4,7 +4,7 @@ import { checkPerson } from './people.js';
 import { formOf, namesOf, type Form } from './forms.js';
 import { invalid, Refused, refusal, require, unknownParameter } from './refusals.js';
 
-export const STRIPE_ACCOUNT = {
+const STRIPE_ACCOUNT = {
   stripeSecretKey: 'rk_test_51DisburseIssuing',
   stripeIssuingCurrency: 'usd',
   stripeIssuingAddress: {
@@ -36,7 +36,7 @@ interface Card extends Json {
   cardholder: Holder;
 }
 
-/** Parameters by operation, as the types of Stripe's package and its OpenAPI document have them; `*` stands for any name. */
+/** Parameters by operation, as the types of Stripe's package and its OpenAPI document have them; `*` matches any name. */
 const ADDRESS = ['line1', 'line2', 'city', 'state', 'postal_code', 'country'].map(
   (name) => `billing[address][${name}]`,
 );
@@ -75,7 +75,7 @@ export class StripeServer extends ProviderServer {
 
   static async start(): Promise<StripeServer> {
     const stripe = new StripeServer();
-    await stripe.comeBack();
+    await stripe.restart();
     return stripe;
   }
 
@@ -243,29 +243,29 @@ export class StripeServer extends ProviderServer {
     if (kind === undefined) throw new Refused(404, `Unrecognized request URL (GET: ${path}).`);
     const all: readonly (Holder | Card)[] = kind === 'cards' ? this.cards : this.cardholders;
     if (id !== undefined) return found(all, id, kind.slice(0, -1));
-    const asked = Object.fromEntries(query);
+    const filter = Object.fromEntries(query);
     const known = KNOWN[kind === 'cards' ? 'list cards' : 'list cardholders'];
-    const unknown = Object.keys(asked).find((name) => !known.includes(name));
+    const unknown = Object.keys(filter).find((name) => !known.includes(name));
     if (unknown !== undefined) throw unknownParameter(unknown);
-    const limit = Number(asked['limit'] ?? 10);
+    const limit = Number(filter['limit'] ?? 10);
     if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('limit', 'must be from 1 to 100');
-    const matching = all.filter((each) => matches(each, asked));
-    const from = asked['starting_after'];
+    const matching = all.filter((each) => matches(each, filter));
+    const from = filter['starting_after'];
     const after = from === undefined ? 0 : matching.indexOf(found(all, from, kind.slice(0, -1))) + 1;
     const data = matching.slice(after, after + limit);
     return { object: 'list', url: path, has_more: matching.length > after + limit, data };
   }
 }
 
-function matches(each: Holder | Card, asked: Record<string, string>): boolean {
+function matches(each: Holder | Card, filter: Record<string, string>): boolean {
   const { cardholder } = each as Partial<Card>;
   return (
     ['email', 'phone_number', 'status', 'type'].every(
-      (name) => asked[name] === undefined || each[name] === asked[name],
+      (name) => filter[name] === undefined || each[name] === filter[name],
     ) &&
-    (asked['cardholder'] === undefined || cardholder?.id === asked['cardholder']) &&
-    each.created >= Number(asked['created[gte]'] ?? 0) &&
-    each.created <= Number(asked['created[lte]'] ?? Infinity)
+    (filter['cardholder'] === undefined || cardholder?.id === filter['cardholder']) &&
+    each.created >= Number(filter['created[gte]'] ?? 0) &&
+    each.created <= Number(filter['created[lte]'] ?? Infinity)
   );
 }
 

@@ -31,7 +31,7 @@ export class EventBooks {
   private readonly byBody = new Map<string, SentBatch>();
 
   /**
-   * A batch of events with these ids, in their letter case; each event says in its payload where it stood. `spoil` makes it
+   * A batch of events with these ids, in their letter case; each payload holds its place. `spoil` makes it
    * malformed.
    */
   batch(merchantId: string, ids: readonly string[], spoil?: (items: object[]) => unknown): SentBatch {
@@ -68,7 +68,7 @@ export class EventBooks {
     return new Set(responded.flatMap(({ merchantId, ids }) => ids.map((id) => `${merchantId} ${id}`)));
   }
 
-  /** What is wrong with the tables when nothing is under way any more; nothing, when every promise was kept. */
+  /** What is wrong with the tables once nothing is in flight; nothing, when every promise was kept. */
   faults(events: readonly StoredEvent[], stored: readonly StoredBatch[]): string[] {
     return [...this.faultsOfEvents(events), ...this.faultsOfBatches(events, stored)];
   }

@@ -16,11 +16,11 @@ const MERCHANT_LOCKS = 7331;
 export type Part = 'api' | 'worker' | 'other worker';
 
 /** How a client goes about a batch. */
-export interface Manner {
+export interface SendMode {
   /** The uuid of an Idempotency-Key. */
   readonly key: string | null;
   /** Sends it again until it gets a response; else once. */
-  readonly patient: boolean;
+  readonly retries: boolean;
 }
 
 /** An API and two workers on one PostgreSQL, which die and are replaced, under a clock that can be set. */
@@ -62,7 +62,7 @@ export class EventStage {
   }
 
   /** Resolves to the last status; null when there was no response. */
-  async send(batch: SentBatch, who: Credentials, { key, patient }: Manner): Promise<number | null> {
+  async send(batch: SentBatch, who: Credentials, { key, retries }: SendMode): Promise<number | null> {
     let status: number | null;
     const until = performance.now() + PATIENCE_MS;
     do {
@@ -71,11 +71,11 @@ export class EventStage {
       if (status !== null && ![409, 503].includes(status)) return status;
       await this.revive('api');
       await new Promise((resolve) => setTimeout(resolve, 10));
-    } while (patient && performance.now() < until);
+    } while (retries && performance.now() < until);
     return status;
   }
 
-  /** Everybody lives again, and nobody is doomed. */
+  /** Restarts all processes without failpoints. */
   async reviveAll(): Promise<void> {
     for (const [part, service] of this.parts) {
       service.dieAt(Infinity, 'unsent');
@@ -90,7 +90,7 @@ export class EventStage {
     return performance.now() - began;
   }
 
-  /** Nobody processes batches of these merchants until {@link settle}: they pile up. */
+  /** No process handles batches of these merchants until {@link settle}. */
   async pileUp(merchants: readonly string[]): Promise<void> {
     if (this.holder !== null) return;
     const holder = await this.database.pool.connect();

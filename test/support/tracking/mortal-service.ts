@@ -35,9 +35,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
     DATABASE_POOL_SIZE: '6',
   },
   ...{ RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
-  // The clock of these processes jumps over months, and the books are held against the bodies in the end.
+  // The clock of these processes jumps over months, and the books are compared with the bodies in the end.
   TRACKING_RAW_DAYS: '3650',
-  // Nobody asks the chain here.
+  // The chain is not used.
   ...{ CHAIN_RPC_URL: 'http://127.0.0.1:9', USDC_ADDRESS: `0x${'1'.repeat(40)}` },
 };
 
@@ -48,7 +48,7 @@ const TIMES: ForwardingTimes = {
   unavailable: { firstMs: 50, mostMs: 200 },
 };
 
-export interface MortalServiceOptions {
+interface MortalServiceOptions {
   readonly databaseUrl: string;
   readonly masterKey: string;
   /** Both process and forward events; `api` also takes them in. */

@@ -14,9 +14,9 @@ const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths
 
 /** A worker that makes events of accepted batches, as one process has it. */
 export interface TestWorker {
-  /** Starts a run, unless one is under way. */
+  /** Starts a run, unless one is in progress. */
   wake(): void;
-  /** As a process does that is told to stop. */
+  /** As a process stops. */
   stop(): Promise<void>;
 }
 

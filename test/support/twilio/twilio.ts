@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ProviderServer, type ProviderCall } from '../provider-server.js';
 
-export const TWILIO_ACCOUNT = {
+const TWILIO_ACCOUNT = {
   twilioAccountSid: `AC${'1a'.repeat(16)}`,
   twilioAuthToken: 'an-auth-token-of-twilio',
   twilioFrom: '+15005550006',
@@ -18,7 +18,7 @@ const PARAMETERS = new Set([
 ]);
 const E164 = /^\+[1-9]\d{6,14}$/;
 
-export interface SentMessage {
+interface SentMessage {
   readonly to: string;
   readonly from: string | null;
   readonly body: string;
@@ -43,7 +43,7 @@ export class Twilio extends ProviderServer {
 
   static async start(): Promise<Twilio> {
     const twilio = new Twilio();
-    await twilio.comeBack();
+    await twilio.restart();
     return twilio;
   }
 
@@ -71,7 +71,7 @@ export class Twilio extends ProviderServer {
 
   protected respondTo(call: ProviderCall): readonly [number, Record<string, unknown>] {
     try {
-      return [201, this.taken(call)];
+      return [201, this.send(call)];
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const { status, code, message } = error;
@@ -79,7 +79,7 @@ export class Twilio extends ProviderServer {
     }
   }
 
-  private taken({ method, path, headers, body }: ProviderCall): Record<string, unknown> {
+  private send({ method, path, headers, body }: ProviderCall): Record<string, unknown> {
     const { twilioAccountSid: sid, twilioAuthToken: token } = TWILIO_ACCOUNT;
     if (headers.authorization !== `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`)
       throw new Refused(401, 20003, 'Authenticate');

@@ -1,32 +1,73 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { Injectable, Inject } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { newId } from '../../../kernel/ids.js';
+import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import type { CredentialKind, NewSecret } from '../domain/credential.js';
+import { CommandHandler } from '../../../platform/commands.js';
+import {
+  issueSecret,
+  revokeSecret,
+  setAddresses,
+  type CredentialKind,
+  type NewSecret,
+} from '../domain/credential.js';
 import { exchangeKey } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
 import { DIRECTORY_VIEW } from '../views/directory.js';
-import { CredentialSecrets } from './credential-secrets.js';
+import { canonicalCidrs } from './allow-lists.js';
+
+const PREFIXES: Readonly<Record<CredentialKind, string>> = { api_key: 'dsk_', exchange_key: 'dxs_' };
+const SECRET_BYTES = 32;
+
+interface GeneratedSecret extends NewSecret {
+  /** The prefix and 64 hexadecimal digits. The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3). */
+  readonly secret: string;
+}
+
+@Injectable()
+export class CredentialSecrets {
+  private readonly secrets: SealedSecrets;
+
+  constructor(sealer: Sealer) {
+    this.secrets = new SealedSecrets(sealer);
+  }
+
+  generate(kind: CredentialKind, credentialId: string): GeneratedSecret {
+    const secretId = newId();
+    const secret = PREFIXES[kind] + randomBytes(SECRET_BYTES).toString('hex');
+    return { secretId, secret, sealed: this.secrets.seal(placeOf(kind, credentialId, secretId), secret) };
+  }
+
+  /** Throws SealError when the text was sealed for another credential or secret. */
+  open(kind: CredentialKind, credentialId: string, { secretId, sealed }: NewSecret): string {
+    return this.secrets.open(placeOf(kind, credentialId, secretId), sealed);
+  }
+}
+
+function placeOf(kind: CredentialKind, credentialId: string, secretId: string): string {
+  return `${kind}/${credentialId}/secret/${secretId}`;
+}
 
 const AGGREGATES = { api_key: merchant, exchange_key: exchangeKey };
 type Aggregates = typeof AGGREGATES;
 type StateOf<Kind extends CredentialKind> = Aggregates[Kind]['initial'];
 type EventOf<Kind extends CredentialKind> = Parameters<Aggregates[Kind]['evolve']>[1];
 
-/** What every command on a credential gives. */
 export interface CredentialChanged {
-  /** Whether the directory shows the change; false when no worker brought it there in time, though it will. */
+  /** Whether the directory has the change; false when no worker applied it in time. */
   readonly visible: boolean;
 }
 
-/** `secret` is shown to the operator once; nothing in the service can show it again. */
 export interface IssuedSecret extends CredentialChanged {
   readonly secretId: string;
   readonly secret: string;
 }
 
-/** Changes a credential and waits, bounded, until the directory shows it: a secret can be used as soon as it is shown. */
+/** Changes a credential and waits, bounded, until the directory has the change: a printed secret can be used at once. */
 @Injectable()
 export class Credentials {
   constructor(
@@ -52,7 +93,6 @@ export class Credentials {
     return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
   }
 
-  /** The same with a new secret. */
   async issue<Kind extends CredentialKind>(
     kind: Kind,
     id: string,
@@ -61,5 +101,74 @@ export class Credentials {
     const { secret, ...sealed } = this.secrets.generate(kind, id);
     const { visible } = await this.change(kind, id, (state, at) => decide(state, at, sealed));
     return { secretId: sealed.secretId, secret, visible };
+  }
+}
+
+/** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
+export class IssueSecret extends Command<IssuedSecret> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly credentialId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IssueSecret)
+export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ kind, credentialId }: IssueSecret): Promise<IssuedSecret> {
+    return this.credentials.issue(kind, credentialId, (state, at, secret) =>
+      issueSecret(kind, { secret, at }, state),
+    );
+  }
+}
+
+/** Throws `not_found`, or `invalid_transition` for the last secret of a kind that keeps one. */
+export class RevokeSecret extends Command<CredentialChanged> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly credentialId: string,
+    readonly secretId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeSecret)
+export class RevokeSecretHandler implements ICommandHandler<RevokeSecret> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ kind, credentialId, secretId }: RevokeSecret): Promise<CredentialChanged> {
+    return this.credentials.change(kind, credentialId, (state, at) =>
+      revokeSecret(kind, { secretId, at }, state),
+    );
+  }
+}
+
+/**
+ * Calls from outside these addresses and CIDR ranges get 403; none: anywhere.
+ * Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed` on `cidrs`.
+ */
+export class SetAddresses extends Command<CredentialChanged> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly credentialId: string,
+    readonly cidrs: readonly string[],
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetAddresses)
+export class SetAddressesHandler implements ICommandHandler<SetAddresses> {
+  constructor(private readonly credentials: Credentials) {}
+
+  async execute({ kind, credentialId, cidrs: given }: SetAddresses): Promise<CredentialChanged> {
+    const cidrs = canonicalCidrs(given);
+    return this.credentials.change(kind, credentialId, (state, at) =>
+      setAddresses(kind, { cidrs, at }, state),
+    );
   }
 }

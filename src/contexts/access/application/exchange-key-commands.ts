@@ -4,13 +4,18 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { issueExchangeKey, revokeExchangeKey, setPage, type MemoSigning } from '../domain/exchange-key.js';
+import {
+  issueExchangeKey,
+  revokeExchangeKey,
+  setPage,
+  type MemoSigning,
+  type PayPageSettings,
+} from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
-import type { PayPageSettings } from '../domain/pay-page-settings.js';
 import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
 
 /** `keyId` is the `api_key`. */
-export interface IssuedExchangeKey extends IssuedSecret {
+interface IssuedExchangeKey extends IssuedSecret {
   readonly keyId: string;
 }
 

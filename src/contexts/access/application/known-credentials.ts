@@ -1,9 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
+import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
 import type { CredentialKind } from '../domain/credential.js';
 import { DirectoryView, type SecretRow } from '../views/directory.js';
-import { CredentialSecrets } from './credential-secrets.js';
-import type { KnownExchangeKey } from './exchange-key-directory.js';
+import { CredentialSecrets } from './credentials.js';
+
+export interface ExchangeCaller {
+  /** The `api_key`. */
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly demandsSignature: boolean;
+  readonly memoSigning: MemoSigning;
+  /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
+  readonly secrets: readonly string[];
+}
+
+export interface KnownExchangeKey extends ExchangeCaller {
+  /** CIDRs it may be used from; empty means anywhere. */
+  readonly cidrs: readonly string[];
+  readonly page: PayPageSettings;
+}
+
+/** Null for a key that is unknown or revoked. Cached for two seconds. */
+export interface ExchangeKeyDirectory {
+  find(apiKey: string): Promise<KnownExchangeKey | null>;
+}
+
+export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
 
 /** Reads credentials from the directory and opens their valid secrets. Ids must be uuids; null for an unknown one. */
 @Injectable()
@@ -16,9 +39,9 @@ export class KnownCredentials {
   async merchant(merchantId: string): Promise<KnownMerchant | null> {
     const found = await this.view.merchant(merchantId);
     if (found === null) return null;
-    const { status, name, shownAs, origins, callbacks, cidrs, secrets } = found;
+    const { status, name, displayName, origins, callbacks, cidrs, secrets } = found;
     const privateKeys = this.valid('api_key', merchantId, secrets);
-    const embedding = { shownAs: shownAs ?? name, origins, callbacks };
+    const embedding = { displayName: displayName ?? name, origins, callbacks };
     return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys };
   }
 

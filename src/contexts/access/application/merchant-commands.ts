@@ -11,10 +11,10 @@ import {
   type Embedding,
 } from '../domain/merchant.js';
 import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
-import { canonicalCallbacks, canonicalOrigins } from './embedding.js';
+import { canonicalCallbacks, canonicalOrigins } from './allow-lists.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
-export interface RegisteredMerchant extends IssuedSecret {
+interface RegisteredMerchant extends IssuedSecret {
   readonly merchantId: string;
 }
 
@@ -71,8 +71,8 @@ export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMercha
 }
 
 /**
- * Who may show the pages of the merchant's users in a frame, where these lead back to, and what people read for the
- * merchant; what is not named stays. Throws `not_found`, or `validation_failed` on `origins`, `callbacks` or `shown_as`.
+ * Members that `change` does not have stay as they are. Throws `not_found`, or `validation_failed` on `origins`,
+ * `callbacks` or `shown_as`.
  */
 export class SetEmbedding extends Command<CredentialChanged> {
   constructor(

@@ -9,8 +9,12 @@ import {
   type Operator,
   type Outcome,
 } from '../../../platform/operator/operator.js';
-import { IssueSecret, SetAddresses } from '../application/credential-commands.js';
-import type { CredentialChanged, IssuedSecret } from '../application/credentials.js';
+import {
+  IssueSecret,
+  SetAddresses,
+  type CredentialChanged,
+  type IssuedSecret,
+} from '../application/credentials.js';
 import { KINDS, type CredentialKind } from '../domain/credential.js';
 import type { SecretRow } from '../views/directory.js';
 
@@ -20,7 +24,7 @@ const SECRETS = {
   exchange_key: { secret: 'secret', id: 'secret id', member: 'secret' },
 } as const;
 
-/** The commands that every kind of credential has, and what they print. */
+/** The commands of every kind of credential, and their output. */
 export class CredentialCommands {
   constructor(
     private readonly program: Command,
@@ -45,7 +49,6 @@ export class CredentialCommands {
       );
   }
 
-  /** A second secret, for a rotation. */
   issueSecret(command: string, description: string): void {
     const done = `Issued a ${SECRETS[this.kind].secret}; revoke the old one when it is out of use`;
     this.program
@@ -76,13 +79,13 @@ export class CredentialCommands {
       });
   }
 
-  /** What is printed of a new secret; `text` and `json` come first. */
+  /** The output of a new secret, after `text` and `json`. */
   issued(text: string, { secretId, secret, visible }: IssuedSecret, json: object = {}): Outcome {
     const words = SECRETS[this.kind];
     const lines = [
       line(words.secret, secret),
       line(words.id, secretId),
-      `\nThe ${words.secret} is shown this once: keep it safe.`,
+      `\nThe ${words.secret} is displayed only once: keep it safe.`,
     ];
     return {
       text: withNotice(text + lines.join('\n'), { visible }),
@@ -90,14 +93,12 @@ export class CredentialCommands {
     };
   }
 
-  /** Throws `not_found` for what is no id. */
   id(text: string | undefined): string {
     if (!isUuid(text)) throw DomainError.notFound(KINDS[this.kind].title);
     return text.toLowerCase();
   }
 }
 
-/** What lists show of secrets: never the secrets. */
 export function secretLines(title: string, secrets: readonly SecretRow[]): string[] {
   return secrets.map(({ secretId, issuedAt, revokedAt }) =>
     line(title, `${secretId}  issued ${issuedAt.toISOString()}  ${validity(revokedAt)}`),

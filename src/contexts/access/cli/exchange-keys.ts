@@ -4,14 +4,13 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { changed, operate, type Operator } from '../../../platform/operator/operator.js';
-import { RevokeSecret } from '../application/credential-commands.js';
+import { RevokeSecret } from '../application/credentials.js';
 import {
   IssueExchangeKey,
   RevokeExchangeKey,
   SetExchangeKeyPage,
 } from '../application/exchange-key-commands.js';
-import type { MemoSigning } from '../domain/exchange-key.js';
-import { logoOf } from '../domain/pay-page-settings.js';
+import { logoOf, type MemoSigning } from '../domain/exchange-key.js';
 import { DirectoryView, type ExchangeKeyRow } from '../views/directory.js';
 import { CredentialCommands, line, secretLines, secretsJson, validity } from './credentials.js';
 
@@ -40,16 +39,16 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       }>();
       await operate(operator, async (context) => {
         const command = new IssueExchangeKey(merchant, demandSignature, label ?? null, memoSigning);
-        const made = await context.get(CommandBus).execute(command);
+        const issued = await context.get(CommandBus).execute(command);
         const signing = demands({ demandsSignature: demandSignature, memoSigning });
-        const text = `Issued a key that ${signing}\n\n${line('api_key', made.keyId)}\n`;
-        return commands.issued(text, made, { api_key: made.keyId });
+        const text = `Issued a key that ${signing}\n\n${line('api_key', issued.keyId)}\n`;
+        return commands.issued(text, issued, { api_key: issued.keyId });
       }).call(this);
     });
 
   key
     .command('list')
-    .description('list keys; secrets are never shown again')
+    .description('list keys; secrets are never displayed again')
     .option('--merchant <merchant-id>', 'those of one merchant')
     .action(async function (this: Command) {
       const { merchant = null } = this.opts<{ merchant?: string }>();
@@ -60,10 +59,13 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       }).call(this);
     });
 
-  commands.issueSecret('rotate <api-key>', 'issue a second secret beside the one in use, and show it, once');
+  commands.issueSecret(
+    'rotate <api-key>',
+    'issue a second secret alongside the one in use, and show it, once',
+  );
   commands.change(
     'revoke-secret <api-key> <secret-id>',
-    'refuse signatures made with this secret; the last one of a key stays',
+    'refuse signatures of this secret; the last one of a key stays',
     'Revoked the secret',
     (id, secretId) => new RevokeSecret('exchange_key', id, secretId),
   );

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { changed, operate, type Operator } from '../../../platform/operator/operator.js';
-import { RevokeSecret } from '../application/credential-commands.js';
+import { RevokeSecret } from '../application/credentials.js';
 import {
   RegisterMerchant,
   ReinstateMerchant,
@@ -25,9 +25,9 @@ export function merchantProgram(program: Command, operator: Operator): void {
     .action(async function (this: Command) {
       const { name } = this.opts<{ name: string }>();
       await operate(operator, async (context) => {
-        const made = await context.get(CommandBus).execute(new RegisterMerchant(name));
-        const text = `Registered ${name.trim()}\n\n${line('svc-api-key', made.merchantId)}\n`;
-        return commands.issued(text, made, { merchant_id: made.merchantId });
+        const registered = await context.get(CommandBus).execute(new RegisterMerchant(name));
+        const text = `Registered ${name.trim()}\n\n${line('svc-api-key', registered.merchantId)}\n`;
+        return commands.issued(text, registered, { merchant_id: registered.merchantId });
       }).call(this);
     });
 
@@ -44,7 +44,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
 
   program
     .command('show <merchant-id>')
-    .description('show a merchant and its keys; private keys are never shown again')
+    .description('show a merchant and its keys; private keys are never displayed again')
     .action(
       operate(operator, async (context, id) => {
         const found = await context.get(DirectoryView).merchant(commands.id(id));
@@ -59,7 +59,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
   );
   commands.change(
     'revoke-key <merchant-id> <key-id>',
-    'refuse signatures made with this private key',
+    'refuse signatures of this private key',
     'Revoked',
     (id, keyId) => new RevokeSecret('api_key', id, keyId),
   );
@@ -109,12 +109,12 @@ function embeddingCommand(program: Command, operator: Operator, commands: Creden
     .option('--shown-as <name>', 'the name that people who sign up read, instead of the registered one')
     .option('--clear', 'clear every one of these settings first')
     .action(async function (this: Command, id: string) {
-      const { origin, callback, shownAs, clear = false } = this.opts<EmbeddingOptions>();
+      const { origin, callback, shownAs: displayName, clear = false } = this.opts<EmbeddingOptions>();
       const change = {
-        ...(clear && { origins: [], callbacks: [], shownAs: null }),
+        ...(clear && { origins: [], callbacks: [], displayName: null }),
         ...(origin && { origins: origin }),
         ...(callback && { callbacks: callback }),
-        ...(shownAs !== undefined && { shownAs }),
+        ...(displayName !== undefined && { displayName }),
       };
       if (Object.keys(change).length === 0)
         throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
@@ -128,7 +128,7 @@ function embeddingCommand(program: Command, operator: Operator, commands: Creden
 }
 
 function merchantText(row: MerchantRow): string {
-  const { name, origins, callbacks, shownAs } = row;
+  const { name, origins, callbacks, displayName } = row;
   return [
     name,
     '',
@@ -136,8 +136,11 @@ function merchantText(row: MerchantRow): string {
     line('status', row.status),
     line('registered', row.registeredAt.toISOString()),
     line('allowed IPs', row.cidrs.join(', ') || 'anywhere'),
-    line('shown as', shownAs ?? name),
-    line('framed by', origins.join(', ') || 'no origin named: anybody in the sandbox, nobody in production'),
+    line('shown as', displayName ?? name),
+    line(
+      'framed by',
+      origins.join(', ') || 'no origin listed: every site in the sandbox, none in production',
+    ),
     line('leads to', callbacks.join(', ') || 'any https address or app'),
     ...secretLines('key', row.secrets),
   ].join('\n');
@@ -151,7 +154,7 @@ function merchantJson(row: MerchantRow): object {
     ip_allow_list: row.cidrs,
     origins: row.origins,
     callbacks: row.callbacks,
-    shown_as: row.shownAs ?? row.name,
+    shown_as: row.displayName ?? row.name,
     registered_at: row.registeredAt,
     keys: secretsJson('api_key', row.secrets),
   };

@@ -75,7 +75,7 @@ describe.each(['api_key', 'exchange_key'] as const)('a credential of kind %s', (
       setAddresses(kind, { cidrs, at }, state);
   const [s1, s2] = [secretIssued('s1'), secretIssued('s2')];
 
-  it('has a stream of its own', () => {
+  it('has its own stream', () => {
     expect(streamOf(aggregate, 'c1')).toBe(stream);
   });
 

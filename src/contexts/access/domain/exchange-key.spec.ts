@@ -6,11 +6,14 @@ import {
   issueExchangeKey,
   revokeExchangeKey,
   setPage,
+  logoOf,
+  MAX_LOGO_BYTES,
+  NO_PAGE_SETTINGS,
   type ExchangeKey,
   type ExchangeKeyEvent,
   type MemoSigning,
+  type PayPageSettings,
 } from './exchange-key.js';
-import { logoOf, MAX_LOGO_BYTES, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page-settings.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1');
 const LARGE = Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES)]);

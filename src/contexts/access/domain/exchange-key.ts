@@ -1,5 +1,5 @@
-import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { readLabel } from '../../../kernel/label.js';
 import {
   evolveCredential,
@@ -11,7 +11,55 @@ import {
   type KnownCredential,
   type NewSecret,
 } from './credential.js';
-import { checkPage, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page-settings.js';
+
+/** What the pay page of a key displays besides the merchant's name. */
+export interface PayPageSettings {
+  /** A `data:` URL of a PNG or WebP: part of the page, so the page loads nothing from elsewhere. */
+  readonly logo: string | null;
+  readonly helpUrl: string | null;
+  readonly termsUrl: string | null;
+}
+
+export const NO_PAGE_SETTINGS: PayPageSettings = { logo: null, helpUrl: null, termsUrl: null };
+
+/** The logo is in each page and in the log. */
+export const MAX_LOGO_BYTES = 16_384;
+const MAX_URL_LENGTH = 2048;
+const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
+
+/** No SVG: it can hold scripts and links. Throws `validation_failed` for another format or too many bytes. */
+export function logoOf(bytes: Buffer): string {
+  const type = typeOf(bytes);
+  if (type === null || bytes.length > MAX_LOGO_BYTES) throw wrongLogo();
+  return `data:image/${type};base64,${bytes.toString('base64')}`;
+}
+
+/** Throws `validation_failed`. */
+export function checkPage({ logo, helpUrl, termsUrl }: PayPageSettings): void {
+  for (const [name, url] of Object.entries({ help_url: helpUrl, terms_url: termsUrl }))
+    if (url !== null && !isWebLink(url))
+      throw DomainError.invalid({
+        [name]: [`must be a URL that begins with https:// and has at most ${MAX_URL_LENGTH} characters`],
+      });
+  if (logo === null) return;
+  const [, type, base64 = ''] = LOGO.exec(logo) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== typeOf(bytes)) throw wrongLogo();
+}
+
+function isWebLink(text: string): boolean {
+  return text.length <= MAX_URL_LENGTH && URL.canParse(text) && new URL(text).protocol === 'https:';
+}
+
+function typeOf(bytes: Buffer): 'png' | 'webp' | null {
+  if (bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n') return 'png';
+  const isWebp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
+  return isWebp ? 'webp' : null;
+}
+
+function wrongLogo(): DomainError {
+  return DomainError.invalid({ logo: [`must be a PNG or WebP of at most ${MAX_LOGO_BYTES / 1024} KiB`] });
+}
 
 /** What a tag or memo needs: nothing beyond the contract's signature, or `full`, one over the whole query (contract.md 21.8). */
 const MEMO_SIGNING = ['contract', 'full'] as const;
@@ -34,7 +82,6 @@ export type ExchangeKeyEvent =
     >
   | CredentialEvent<'exchange_key'>;
 
-/** Stored names of all events of exchange keys. */
 export const EXCHANGE_KEY_EVENTS = [
   'exchange_key.issued.v1',
   'exchange_key.secret_issued.v1',
@@ -72,7 +119,7 @@ export const exchangeKey: Aggregate<ExchangeKey, ExchangeKeyEvent> = {
   },
 };
 
-export interface NewExchangeKey {
+interface NewExchangeKey {
   readonly keyId: string;
   readonly merchantId: string;
   readonly label: string | null;

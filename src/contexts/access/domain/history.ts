@@ -34,7 +34,6 @@ function ofEveryKind<Kind extends CredentialKind>(kind: Kind): CredentialDecisio
   } as unknown as CredentialDecisions<Kind>;
 }
 
-/** What auditors verify each merchant against. */
 export const merchantHistory = historyRules(
   merchant,
   {
@@ -42,14 +41,13 @@ export const merchantHistory = historyRules(
       registerMerchant({ merchantId, name, secret: NO_SECRET, at }, state),
     'merchant.suspended.v1': ({ at }, state) => suspendMerchant({ at }, state),
     'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
-    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: shownAs, at }, state) =>
-      setEmbedding({ change: { origins, callbacks, shownAs }, at }, state),
+    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: displayName, at }, state) =>
+      setEmbedding({ change: { origins, callbacks, displayName }, at }, state),
     ...ofEveryKind('api_key'),
   },
   { id: KINDS.api_key.id },
 );
 
-/** What auditors verify each key of the exchange against. */
 export const exchangeKeyHistory = historyRules(
   exchangeKey,
   {

@@ -63,18 +63,18 @@ describe('a merchant', () => {
     const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
     given(registered).when(embed({ origins })).then(embedded(origins, []));
     given(registered, embedded(origins, []))
-      .when(embed({ callbacks, shownAs: ' The Shop ' }))
+      .when(embed({ callbacks, displayName: ' The Shop ' }))
       .then(embedded(origins, callbacks, 'The Shop'));
     given(registered, embedded(origins, callbacks, 'The Shop'))
       .when(embed({ origins: [], callbacks: [] }))
       .then(embedded([], [], 'The Shop'));
     given(registered, embedded(origins, callbacks))
-      .when(embed({ callbacks, shownAs: null }))
+      .when(embed({ callbacks, displayName: null }))
       .then();
     given(registered).when(embed({})).then();
-    for (const shownAs of ['  ', 'x'.repeat(256)])
+    for (const displayName of ['  ', 'x'.repeat(256)])
       given(registered)
-        .when(embed({ shownAs }))
+        .when(embed({ displayName }))
         .thenRefused('validation_failed', { shown_as: expect.anything() as unknown as string[] });
   });
 

@@ -16,8 +16,8 @@ export type MerchantEvent =
   | DomainEvent<'merchant.suspended.v1', { merchant_id: string; at: string }>
   | DomainEvent<'merchant.reinstated.v1', { merchant_id: string; at: string }>
   /**
-   * `origins` may show pages of the merchant's users in a frame, and those pages lead back to `callbacks` alone (origins, or
-   * schemes of apps with their colon); either may be empty: nothing was said. `shown_as`: what people read for the merchant; null: its name.
+   * `origins` may embed pages of the merchant's users, which lead back to `callbacks` alone (origins, or schemes of apps
+   * with their colon); an empty list is not set. `shown_as`: the displayed name; null: the registered one.
    */
   | DomainEvent<
       'merchant.embedding_set.v1',
@@ -31,7 +31,6 @@ export type MerchantEvent =
     >
   | CredentialEvent<'api_key'>;
 
-/** Stored names of all merchant events. */
 export const MERCHANT_EVENTS = [
   'merchant.registered.v1',
   'merchant.key_issued.v1',
@@ -48,9 +47,9 @@ const MAX_NAME_LENGTH = 255;
 export interface Embedding {
   readonly origins: readonly string[];
   readonly callbacks: readonly string[];
-  readonly shownAs: string | null;
+  readonly displayName: string | null;
 }
-const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], shownAs: null };
+const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], displayName: null };
 
 /** A merchant with its credential of kind `api_key`; the stream is `merchant-<merchant_id>`. */
 export type Merchant = { readonly status: 'unknown' } | (KnownCredential & { readonly embedding: Embedding });
@@ -70,8 +69,8 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
       case 'merchant.reinstated.v1':
         return { ...state, status: 'active' };
       case 'merchant.embedding_set.v1': {
-        const { origins, callbacks, shown_as: shownAs } = event.data;
-        return { ...state, embedding: { origins, callbacks, shownAs } };
+        const { origins, callbacks, shown_as: displayName } = event.data;
+        return { ...state, embedding: { origins, callbacks, displayName } };
       }
       default:
         return evolveCredential('api_key', state, event);
@@ -109,10 +108,10 @@ export function setEmbedding(
   state: Merchant,
 ): MerchantEvent[] {
   const { ids, embedding } = known('api_key', state);
-  const { origins, callbacks, shownAs } = { ...embedding, ...command.change };
-  const shown = shownAs === null ? null : readLabel('shown_as', shownAs, MAX_NAME_LENGTH);
-  const before = [embedding.origins, embedding.callbacks, embedding.shownAs];
-  if (JSON.stringify([origins, callbacks, shown]) === JSON.stringify(before)) return [];
-  const data = { ...ids, origins, callbacks, shown_as: shown, at: command.at };
+  const { origins, callbacks, displayName } = { ...embedding, ...command.change };
+  const label = displayName === null ? null : readLabel('shown_as', displayName, MAX_NAME_LENGTH);
+  const before = [embedding.origins, embedding.callbacks, embedding.displayName];
+  if (JSON.stringify([origins, callbacks, label]) === JSON.stringify(before)) return [];
+  const data = { ...ids, origins, callbacks, shown_as: label, at: command.at };
   return [{ type: 'merchant.embedding_set.v1', data }];
 }

@@ -11,10 +11,10 @@ export class Access1795000000200 implements MigrationInterface {
         name text not null,
         status text not null,
         registered_at timestamptz not null,
-        -- Which sites may embed its pages, where these lead back to, and what people read for the merchant.
+        -- Which sites may embed its pages, where these lead back to, and the name they display.
         origins text[] not null default '{}',
         callbacks text[] not null default '{}',
-        shown_as text
+        display_name text
       );
 
       create table access.credentials (

@@ -84,15 +84,15 @@ describe('the directory', () => {
   it('shows a merchant and an exchange key with their secrets, also when every event comes twice', async () => {
     const history = [...MERCHANT, ...EXCHANGE_KEY];
     await apply(history);
-    const shown = async () => [await view.merchant(ACME), await view.exchangeKey(KEY)];
-    const once = await shown();
+    const rows = async () => [await view.merchant(ACME), await view.exchangeKey(KEY)];
+    const once = await rows();
     await apply(history);
     for (const event of history) await apply([event, event]);
-    expect(await shown()).toEqual(once);
+    expect(await rows()).toEqual(once);
     expect(once).toEqual([
       {
         ...{ merchantId: ACME, name: 'Acme', status: 'suspended', cidrs: ['10.0.0.0/8'] },
-        ...{ origins: ['https://acme.example'], callbacks: ['acme:'], shownAs: 'ACME!' },
+        ...{ origins: ['https://acme.example'], callbacks: ['acme:'], displayName: 'ACME!' },
         registeredAt: new Date(at),
         secrets: [secretRow(FIRST, at, at), secretRow(SECOND, later, null)],
       },

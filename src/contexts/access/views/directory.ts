@@ -3,9 +3,13 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import type { CredentialKind } from '../domain/credential.js';
-import { EXCHANGE_KEY_EVENTS, type ExchangeKeyEvent, type MemoSigning } from '../domain/exchange-key.js';
+import {
+  EXCHANGE_KEY_EVENTS,
+  type ExchangeKeyEvent,
+  type MemoSigning,
+  type PayPageSettings,
+} from '../domain/exchange-key.js';
 import { MERCHANT_EVENTS, type Embedding, type MerchantEvent } from '../domain/merchant.js';
-import type { PayPageSettings } from '../domain/pay-page-settings.js';
 
 export const DIRECTORY_VIEW = subscriptionName('access.directory');
 
@@ -53,8 +57,8 @@ async function applyOne(
     case 'merchant.reinstated.v1':
       return update('merchants', merchant, { status: 'active' });
     case 'merchant.embedding_set.v1': {
-      const { origins, callbacks, shown_as } = data;
-      return update('merchants', merchant, { origins, callbacks, shown_as });
+      const { origins, callbacks, shown_as: display_name } = data;
+      return update('merchants', merchant, { origins, callbacks, display_name });
     }
     case 'merchant.key_issued.v1': {
       const { merchant_id, key_id, sealed_private_key, issued_at } = data;
@@ -126,7 +130,7 @@ const SECRETS = `c.cidrs, coalesce(
 
 const MERCHANTS = `
   select m.merchant_id as "merchantId", m.name, m.status, m.registered_at as "registeredAt",
-         m.origins, m.callbacks, m.shown_as as "shownAs", ${SECRETS}
+         m.origins, m.callbacks, m.display_name as "displayName", ${SECRETS}
   from access.merchants m join access.credentials c on c.credential_id = m.merchant_id`;
 
 const EXCHANGE_KEYS = `
@@ -151,7 +155,7 @@ export class DirectoryView {
     return rows[0] ?? null;
   }
 
-  /** All of them, the first registered first. */
+  /** In order of registration. */
   async merchants(): Promise<MerchantRow[]> {
     return this.read(`${MERCHANTS} order by m.registered_at, m.merchant_id`);
   }
@@ -161,7 +165,7 @@ export class DirectoryView {
     return (await this.read<ExchangeKeyRow>(`${EXCHANGE_KEYS} and c.credential_id = $1`, keyId))[0] ?? null;
   }
 
-  /** Of one merchant or of all, the first issued first. */
+  /** Of one merchant or of all, in order of issue. */
   async exchangeKeys(merchantId: string | null = null): Promise<ExchangeKeyRow[]> {
     return this.read(
       `${EXCHANGE_KEYS} and ($1::uuid is null or c.merchant_id = $1) order by c.issued_at, c.credential_id`,

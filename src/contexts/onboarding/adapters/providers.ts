@@ -1,29 +1,74 @@
-import type { Provider } from '@nestjs/common';
+import { Inject, Injectable, Logger, type Provider, type OnModuleInit } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
-import { CALLBACK_READER } from '../application/callback-reader.js';
+import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import {
+  CALLBACK_READER,
   CARD_ISSUER,
   IDENTITY_VERIFIER,
   SMS_INBOX,
   SMS_SENDER,
   WALLET_PROVISIONER,
+  type CardIssuer,
+  type IdentityVerifier,
+  type SmsSender,
+  type WalletProvisioner,
 } from '../application/ports.js';
-import { SandboxReviews } from '../store/sandbox-reviews.js';
+import { SandboxReviews, Verifications } from '../store/verifications.js';
 import { StripeCards } from '../store/stripe-cards.js';
-import { Verifications } from '../store/verifications.js';
 import { WalletIndexes } from '../store/wallet-indexes.js';
-import { AbsentCards, AbsentIdentity, AbsentProviders } from './absent-providers.js';
+import { providers } from '../metrics.js';
 import { OnfidoCallbacks } from './onfido/onfido-callbacks.js';
 import { OnfidoVerifier } from './onfido/onfido-verifier.js';
-import { SandboxCallbacks } from './sandbox-callbacks.js';
-import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.js';
+import {
+  SandboxCallbacks,
+  SandboxCards,
+  SandboxIdentityVerifier,
+  SandboxSms,
+  SandboxWallets,
+} from './sandbox-providers.js';
 import { StripeCardIssuer } from './stripe/stripe-card-issuer.js';
-import { TwilioSms } from './twilio/twilio-sms.js';
-import { XpubWallets } from './xpub/xpub-wallets.js';
+import { TwilioSms } from './twilio-sms.js';
+import { XpubWallets } from './xpub-wallets.js';
+
+/** In place of providers that are not configured: onboardings wait, and nothing is lost. */
+class AbsentProviders implements SmsSender, WalletProvisioner {
+  send(): Promise<never> {
+    return absent('SMS');
+  }
+
+  provision(): Promise<never> {
+    return absent('wallet');
+  }
+
+  async replace(): Promise<void> {}
+}
+
+class AbsentIdentity implements IdentityVerifier {
+  readonly provider = 'none';
+
+  decide(): Promise<never> {
+    return absent('identity verification');
+  }
+
+  async forget(): Promise<void> {}
+}
+
+class AbsentCards implements CardIssuer {
+  issue(): Promise<never> {
+    return absent('card');
+  }
+
+  async forget(): Promise<void> {}
+}
+
+function absent(provider: string): Promise<never> {
+  return Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
+}
 
 /** The ports, each with the setting that names who does it. */
-export const PORTS = {
+const PORTS = {
   sms: { what: 'codes by SMS', setting: 'ONBOARDING_SMS' },
   identity: { what: 'identity verification', setting: 'ONBOARDING_IDENTITY' },
   wallet: { what: 'wallets', setting: 'ONBOARDING_WALLETS' },
@@ -31,10 +76,10 @@ export const PORTS = {
 } as const;
 export type Port = keyof typeof PORTS;
 
-/** Who does what, by port: the name of a provider, `sandbox` or `none`. */
-export type Chosen = Readonly<Record<Port, string>>;
+/** By port: the name of a provider, `sandbox` or `none`. */
+type Chosen = Readonly<Record<Port, string>>;
 
-/** A setting names the provider; where it is not set the sandbox has its own and production has none. */
+/** Without a setting the sandbox has its own provider and production has none. */
 export function chosenOf(
   config: Pick<
     Config,
@@ -50,7 +95,6 @@ export function chosenOf(
   };
 }
 
-/** What stands behind the ports. */
 export function providersOf(chosen: Chosen, isSandbox: boolean): Provider[] {
   return [
     WalletIndexes,
@@ -63,7 +107,7 @@ export function providersOf(chosen: Chosen, isSandbox: boolean): Provider[] {
 }
 
 function smsOf(name: string, isSandbox: boolean): Provider[] {
-  // The sandbox has an inbox always; what others send does not come there.
+  // The sandbox always has an inbox; messages of other providers are not in it.
   const inbox = isSandbox ? [SandboxSms, { provide: SMS_INBOX, useExisting: SandboxSms }] : [];
   if (name === 'sandbox') return [...inbox, { provide: SMS_SENDER, useExisting: SandboxSms }];
   if (name === 'none') return [...inbox, { provide: SMS_SENDER, useClass: AbsentProviders }];
@@ -84,11 +128,15 @@ function smsOf(name: string, isSandbox: boolean): Provider[] {
   ];
 }
 
-/** With whoever reads its callbacks: in the sandbox its own, which decides reviews. */
+/** With the reader of its callbacks. */
 function identityOf(name: string): Provider[] {
   if (name === 'sandbox')
     return [
-      { provide: CALLBACK_READER, useExisting: SandboxCallbacks },
+      {
+        provide: CALLBACK_READER,
+        inject: [KeyRing],
+        useFactory: ({ root }: KeyRing) => new SandboxCallbacks(root),
+      },
       {
         provide: IDENTITY_VERIFIER,
         inject: [SandboxReviews, Verifications, CONFIG],
@@ -154,4 +202,29 @@ function cardsOf(name: string): Provider {
       );
     },
   };
+}
+
+/** Reports missing providers at the boot, in metrics and in readiness. */
+@Injectable()
+export class ProviderReadiness implements OnModuleInit {
+  private readonly logger = new Logger(ProviderReadiness.name);
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    const chosen = Object.entries(chosenOf(this.config)) as [Port, string][];
+    for (const [port, provider] of chosen) providers.set({ port, provider }, 1);
+    const missing = chosen
+      .filter(([, provider]) => provider === 'none')
+      .map(([port]) => `${PORTS[port].what} (${PORTS[port].setting})`);
+    const sentence =
+      missing.length === 0 ? undefined : `no provider for ${missing.join(', ')}: onboardings wait`;
+    // Programs of operators have no role and not all settings.
+    if (sentence !== undefined && this.config.roles.length > 0) this.logger.warn(`onboarding: ${sentence}`);
+    // Degraded: onboardings wait, and merchants are served.
+    this.health.register({ name: 'onboarding', check: () => Promise.resolve(sentence) });
+  }
 }

@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { deriveId } from '../../../kernel/ids.js';
 import {
   ProviderRefusal,
+  CallbackRefused,
   type CardIssuer,
   type CardRequest,
   type IdentityRequest,
@@ -12,14 +14,16 @@ import {
   type SmsInbox,
   type SmsSender,
   type WalletProvisioner,
+  type Callback,
+  type CallbackHeaders,
+  type CallbackReader,
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
-import type { SandboxReviews } from '../store/sandbox-reviews.js';
-import type { Verifications } from '../store/verifications.js';
+import type { SandboxReviews, Verifications } from '../store/verifications.js';
 
 const MAX_MESSAGES = 10_000;
 
-/** A phone network of one process: the last code to each number, in memory alone. */
+/** The last code sent to each number, in the memory of one process. */
 export class SandboxSms implements SmsSender, SmsInbox {
   private readonly codes = new LRUCache<string, string>({ max: MAX_MESSAGES });
 
@@ -32,7 +36,7 @@ export class SandboxSms implements SmsSender, SmsInbox {
   }
 }
 
-/** Last names by which the ways that end badly, or late, are tried in the sandbox. */
+/** Last names that select an outcome in the sandbox. */
 export const SANDBOX_NAMES = {
   /** The identity is rejected. */
   rejected: 'Rejected',
@@ -42,7 +46,7 @@ export const SANDBOX_NAMES = {
   cardFails: 'Cardless',
 } as const;
 
-/** Each has words in every language of the page: words/reasons.ts. */
+/** Each has a translation in words/. */
 export const SANDBOX_REASONS = {
   identity: 'The identity document could not be verified',
   card: 'The card could not be issued',
@@ -74,7 +78,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   async forget(): Promise<void> {}
 }
 
-/** Real key pairs derived from the root of the sandbox's key ring, so that test USDC can be received and the keys found again. */
+/** Key pairs derived from the root of the sandbox's key ring: they can receive test USDC. */
 export class SandboxWallets implements WalletProvisioner {
   constructor(private readonly root: Buffer) {}
 
@@ -99,4 +103,41 @@ export class SandboxCards implements CardIssuer {
   }
 
   async forget(): Promise<void> {}
+}
+
+/** What the sandbox's identity provider sends once a review is decided: signed by Standard Webhooks. */
+export class SandboxCallbacks implements CallbackReader {
+  readonly provider = 'sandbox';
+  private readonly webhook: Webhook;
+
+  /** `root`: of the key ring. */
+  constructor(root: Buffer) {
+    const secret = createHmac('sha256', root).update('sandbox identity callbacks').digest();
+    this.webhook = new Webhook(secret, { format: 'raw' });
+  }
+
+  read(headers: CallbackHeaders, body: Buffer): Callback {
+    const text = (name: string): string => String(headers[name] ?? '');
+    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+    try {
+      this.webhook.verify(body, Object.fromEntries(names.map((name) => [name, text(name)])), {
+        jsonParse: false,
+      });
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) throw new CallbackRefused('forged');
+      throw error;
+    }
+    const at = new Date(Number(text('webhook-timestamp')) * 1000);
+    return { eventId: text('webhook-id'), at, check: verificationIn(body) };
+  }
+}
+
+function verificationIn(body: Buffer): string {
+  try {
+    const { verification_id: id } = JSON.parse(body.toString()) as { readonly verification_id?: unknown };
+    if (typeof id === 'string') return id;
+  } catch {
+    // Refused below.
+  }
+  throw new CallbackRefused('malformed');
 }

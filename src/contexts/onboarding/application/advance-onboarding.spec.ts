@@ -4,8 +4,8 @@ import { AdvanceOnboarding, AdvanceOnboardingHandler } from './advance-onboardin
 type State = 'active' | 'deactivating' | 'erased';
 
 /** Advances a submitted identity for a user who is in that state once the verification was opened. */
-async function advanced(becomes: State): Promise<{ asked: string[]; result: string }> {
-  const asked: string[] = [];
+async function advanced(becomes: State): Promise<{ calls: string[]; result: string }> {
+  const calls: string[] = [];
   let state: State = 'active';
   const submitted = { stage: 'kyc_submitted', userId: 'u1', merchantId: 'm1', verificationId: 'v1' };
   const parts = {
@@ -14,14 +14,14 @@ async function advanced(becomes: State): Promise<{ asked: string[]; result: stri
     identity: {
       provider: 'p',
       decide: async () => {
-        asked.push('identity provider');
+        calls.push('identity provider');
         return 'under_review';
       },
     },
     users: { find: async () => (state === 'erased' ? null : { accountState: state }) },
     verifications: {
       open: async () => {
-        asked.push('opened');
+        calls.push('opened');
         state = becomes;
         return { opened_at: new Date() };
       },
@@ -35,13 +35,13 @@ async function advanced(becomes: State): Promise<{ asked: string[]; result: stri
   const result = await handler
     .execute(new AdvanceOnboarding('u1'))
     .catch((error: { readonly code: string }) => error.code);
-  return { asked, result };
+  return { calls, result };
 }
 
 describe('an identity that is handed in', () => {
   it('is sent to the identity provider', async () => {
     expect(await advanced('active')).toEqual({
-      asked: ['opened', 'identity provider'],
+      calls: ['opened', 'identity provider'],
       result: 'kyc_submitted',
     });
   });
@@ -52,7 +52,7 @@ describe('an identity that is handed in', () => {
   ] as const)(
     'is not sent to the identity provider when the user is %s while the verification is opened',
     async (becomes, result) => {
-      expect(await advanced(becomes)).toEqual({ asked: ['opened'], result });
+      expect(await advanced(becomes)).toEqual({ calls: ['opened'], result });
     },
   );
 });

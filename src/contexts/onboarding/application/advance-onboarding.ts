@@ -18,9 +18,9 @@ import {
   recordKycOutcome,
   recordWallet,
 } from '../domain/decisions.js';
-import type { OnboardingEvent } from '../domain/onboarding-events.js';
 import {
   onboarding,
+  type OnboardingEvent,
   type Onboarding,
   type Stage,
   type Submitted,
@@ -39,16 +39,15 @@ import {
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
-import { findApplicant } from './applicant.js';
+import { findApplicant } from './person-commands.js';
 import { calling } from './provider-call.js';
 
 /**
- * Takes an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion.
- * Every step finds out by the stage whether it was done, and every provider gives the same for the same ids, so that
- * a repeat after a crash at any point is harmless. The user is active before the completion is written: whoever hears
- * of it finds the account `active`. What a provider refuses for good is a failed stage with its reason. Gives the stage
- * it came to: `kyc_submitted` is under review. Throws what else a provider throws, {@link WalletTaken}, and
- * `invalid_transition` or `not_found` for a user who is on the way out or erased.
+ * Advances an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion. The
+ * stage says what is done, and providers return the same result for the same ids, so a repeat after a crash is harmless.
+ * The user is active before the completion is written. A refusal for good is a failed stage with its reason. Returns the
+ * stage; `kyc_submitted` is under review. Throws other errors of a provider, {@link WalletConflict}, and
+ * `invalid_transition` or `not_found` for a user who is deactivating or erased.
  */
 export class AdvanceOnboarding extends Command<Stage> {
   constructor(readonly userId: string) {
@@ -56,9 +55,9 @@ export class AdvanceOnboarding extends Command<Stage> {
   }
 }
 
-/** The provider gave a wallet that another user has: nothing is written, and the provider is asked again later. */
-export class WalletTaken extends Error {
-  override readonly name = 'WalletTaken';
+/** The provisioned wallet belongs to another user: nothing is written, and the step is retried. */
+class WalletConflict extends Error {
+  override readonly name = 'WalletConflict';
   constructor() {
     super('the wallet that was provisioned belongs to another user');
   }
@@ -69,8 +68,7 @@ const ACTOR = 'onboarding.steps';
 interface Step {
   readonly decide: (state: Onboarding) => OnboardingEvent[];
   readonly claims?: readonly Claim[];
-  /** Before {@link WalletTaken} is thrown. */
-  readonly claimHeld?: () => Promise<void>;
+  readonly onConflict?: () => Promise<void>;
 }
 
 @CommandHandler(AdvanceOnboarding)
@@ -102,13 +100,13 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
         if (isFailpoint(recorded)) failpoint(recorded);
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
-        await step.claimHeld?.();
-        throw new WalletTaken();
+        await step.onConflict?.();
+        throw new WalletConflict();
       }
     }
   }
 
-  /** Does the outside part of the step that follows `state`; null when the next step is not the service's. */
+  /** Calls the provider of the step that follows `state`; null when the next step is the person's. */
   private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
     switch (state.stage) {
       case 'kyc_submitted':
@@ -121,7 +119,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
           decide: (current) =>
             recordWallet({ issuerWalletAddress: address, derivation, at: this.now() }, current),
           claims: [walletClaim(address)],
-          claimHeld: () => this.wallets.replace(state.userId, address),
+          onConflict: () => this.wallets.replace(state.userId, address),
         };
       }
       case 'wallet_provisioned':
@@ -137,13 +135,12 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     }
   }
 
-  /** Null while the provider has not decided. */
   private async verify(state: Submitted): Promise<Step | null> {
     const { verificationId, userId, details } = state;
     const { provider } = this.identity;
     await this.applicant(state);
     const { opened_at } = await this.verifications.open(verificationId, provider, userId);
-    // An erasure that comes from here on finds what was opened.
+    // An erasure from here on finds the verification.
     await this.applicant(state);
     const request: IdentityRequest = {
       ...{ verificationId, userId, details },
@@ -172,7 +169,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     }
   }
 
-  /** Nobody is asked for anything for somebody who left meanwhile. */
+  /** Throws for a user who was deactivated meanwhile: no provider is called. */
   private applicant({ merchantId, userId }: Submitted): Promise<ExistingUser> {
     return findApplicant(this.users, merchantId, userId);
   }
@@ -182,18 +179,17 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   }
 }
 
-/** Throws what is no refusal for good. */
+/** Throws errors that are not refusals. */
 function reasonOf(error: unknown): string {
   if (error instanceof ProviderRefusal) return error.reason;
   throw error;
 }
 
-/** The activation is written in another stream: it says which event of the onboarding it follows from. */
 function followsFrom(lastId: string | null): EventMetadata {
   return { actor: ACTOR, ...(lastId === null ? {} : { causation_id: lastId }) };
 }
 
-/** Before a card is issued for it; the activation claims it for the user itself. */
+/** Claimed before a card is issued for it, and again by the activation. */
 function walletClaim(address: string): Claim {
   return {
     category: 'onboarding_wallet',
@@ -201,4 +197,40 @@ function walletClaim(address: string): Claim {
     field: 'issuer_wallet_address',
     message: 'belongs to another user',
   };
+}
+
+export const NOT_CHECKED =
+  'Your identity could not be checked because of a problem on our side. Please try again.';
+export const NOT_ISSUED = 'Your card could not be issued because of a problem on our side. Please try again.';
+
+/** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
+export class GiveUp extends Command<Stage> {
+  constructor(readonly userId: string) {
+    super();
+  }
+}
+
+@CommandHandler(GiveUp)
+export class GiveUpHandler implements ICommandHandler<GiveUp> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(IDENTITY_VERIFIER) private readonly identity: IdentityVerifier,
+  ) {}
+
+  async execute({ userId }: GiveUp): Promise<Stage> {
+    const written = { metadata: { actor: 'onboarding.steps' }, follows: true } as const;
+    return (await this.loop.execute(onboarding, userId, (state) => this.decide(state), written)).state.stage;
+  }
+
+  private decide(state: Onboarding): OnboardingEvent[] {
+    const at = timestamp(this.clock);
+    if (state.stage === 'kyc_submitted') {
+      const outcome = { passed: false, reason: NOT_CHECKED } as const;
+      const { verificationId } = state;
+      return recordKycOutcome({ verificationId, provider: this.identity.provider, outcome, at }, state);
+    }
+    if (state.stage !== 'wallet_provisioned') return [];
+    return recordCardFailure({ attempt: state.cardAttempt, reason: NOT_ISSUED, at }, state);
+  }
 }

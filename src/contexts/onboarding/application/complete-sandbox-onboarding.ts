@@ -1,34 +1,36 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { crc32, deflateSync } from 'node:zlib';
 import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
-import { findApplicant } from './applicant.js';
-import { ConfirmDetails } from './confirm-details.js';
+import { REQUIRED_IMAGES } from '../domain/image-kind.js';
+import type { IdentityImage } from '../store/images.js';
+import {
+  findApplicant,
+  ConfirmDetails,
+  RetryCard,
+  StartOnboarding,
+  StoreImage,
+  SubmitKyc,
+} from './person-commands.js';
 import { SMS_INBOX, type SmsInbox } from './ports.js';
 import { PresentTerms } from './present-terms.js';
-import { RetryCard } from './retry-card.js';
-import { SendPhoneCode } from './send-phone-code.js';
-import { sandboxImages } from './sandbox-images.js';
-import { StartOnboarding } from './start-onboarding.js';
-import { StoreImage } from './store-image.js';
-import { SubmitKyc } from './submit-kyc.js';
-import { VerifyPhone } from './verify-phone.js';
+import { SendPhoneCode, VerifyPhone } from './phone-verification.js';
 
 const ACTIVATION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
-/** The phone shows the last code alone, which may be one that somebody else requested in between. */
+/** The inbox has the last code only, which may belong to a concurrent request. */
 const CODE_ATTEMPTS = 5;
 const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '1990-01-01' };
 
 /**
- * Goes through the onboarding as the user would, with the sandbox's phone, a made-up person and made-up images, and waits
- * for the activation. A user who is active already is given at once. Throws `not_found`, `invalid_transition` for a user
- * on the way out, or `unavailable` when the activation takes too long; it may still come.
+ * Completes an onboarding with a fictitious person and images, and waits for the activation. Throws `not_found`,
+ * `invalid_transition` for a user who is deactivating, or `unavailable` after a timeout.
  */
 export class CompleteSandboxOnboarding extends Command<ExistingUser> {
   constructor(
@@ -42,7 +44,7 @@ export class CompleteSandboxOnboarding extends Command<ExistingUser> {
 
 @CommandHandler(CompleteSandboxOnboarding, { sandbox: true })
 export class CompleteSandboxOnboardingHandler implements ICommandHandler<CompleteSandboxOnboarding> {
-  private readonly underWay = new Map<string, Promise<ExistingUser>>();
+  private readonly running = new Map<string, Promise<ExistingUser>>();
 
   constructor(
     private readonly commandBus: CommandBus,
@@ -51,13 +53,13 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     private readonly terms: PresentTerms,
   ) {}
 
-  /** Calls for one user at a time share one run. */
+  /** Concurrent calls for one user share a run. */
   execute({ merchantId, userId, cause }: CompleteSandboxOnboarding): Promise<ExistingUser> {
     const key = `${merchantId} ${userId}`;
-    const running = this.underWay.get(key);
-    if (running !== undefined) return running;
-    const started = this.complete(merchantId, userId, cause).finally(() => this.underWay.delete(key));
-    this.underWay.set(key, started);
+    const current = this.running.get(key);
+    if (current !== undefined) return current;
+    const started = this.complete(merchantId, userId, cause).finally(() => this.running.delete(key));
+    this.running.set(key, started);
     return started;
   }
 
@@ -71,7 +73,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
       state = await this.commandBus.execute(confirmed);
     }
     if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId, cause));
-    if (state.stage === 'details_confirmed') await this.handIn(merchantId, userId, cause);
+    if (state.stage === 'details_confirmed') await this.submit(merchantId, userId, cause);
     return this.activation(merchantId, userId);
   }
 
@@ -95,12 +97,12 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     }
   }
 
-  private async handIn(merchantId: string, userId: string, cause: EventMetadata): Promise<void> {
+  private async submit(merchantId: string, userId: string, cause: EventMetadata): Promise<void> {
     try {
       for (const image of sandboxImages())
         await this.commandBus.execute(new StoreImage(merchantId, userId, image));
     } catch (error) {
-      // Somebody else has handed in the identity by now, and then the same again does no harm.
+      // The identity was submitted concurrently; a repeat is harmless.
       if (!(error instanceof DomainError) || error.code !== 'invalid_transition') throw error;
     }
     await this.commandBus.execute(new SubmitKyc(merchantId, userId, cause));
@@ -113,6 +115,40 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
       if (user.accountState === 'active') return user;
       await wait(POLL_MS);
     }
-    throw new DomainError('unavailable', 'The onboarding is still under way; try again');
+    throw new DomainError('unavailable', 'The onboarding is still in progress; try again');
   }
+}
+
+/** The minimum side of an image. */
+const SIDE = 200;
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/** Grey squares. */
+function sandboxImages(): IdentityImage[] {
+  const bytes = greyPng();
+  return REQUIRED_IMAGES.map((kind) => ({ kind, type: 'image/png', bytes }));
+}
+
+/** PNG (third edition), 5: 8 bits of grey per pixel; each row begins with its filter byte. */
+function greyPng(): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(SIDE, 0);
+  header.writeUInt32BE(SIDE, 4);
+  header.writeUInt8(8, 8);
+  const row = Buffer.concat([Buffer.of(0), Buffer.alloc(SIDE, 0x80)]);
+  const pixels = deflateSync(Buffer.concat(Array<Buffer>(SIDE).fill(row)));
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', pixels),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  checksum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, checksum]);
 }

@@ -4,9 +4,8 @@ import { CARD_ISSUER, IDENTITY_VERIFIER, type CardIssuer, type IdentityVerifier 
 import { calling } from './provider-call.js';
 
 /**
- * Has the identity provider and the card issuer delete what they hold, as long as it is known what they call the person;
- * then drops that, images, one-time codes, and steps that were still to be taken. Throws what a provider throws: it is
- * asked again.
+ * Has the identity provider and the card issuer erase the person while the rows that name their objects exist, then drops
+ * the rows. Throws errors of providers: the erasure retries.
  */
 export function forgetApplicant(get: Get): Forget {
   return async ({ userId }) => {

@@ -1,12 +1,8 @@
 import type { KycOutcome } from '../domain/decisions.js';
-import type { IdentityImage } from '../domain/identity-image.js';
-import type { Details } from '../domain/onboarding.js';
-import type { WalletDerivation } from '../domain/onboarding-events.js';
+import type { IdentityImage } from '../store/images.js';
+import type { Details, WalletDerivation } from '../domain/onboarding.js';
 
-/**
- * A provider says no for good, with `reason` for the person: another attempt with the same would end the same way.
- * Whatever else a port rejects with means unavailable: the same is asked again later.
- */
+/** A provider refuses for good, with `reason` for the person. After any other error the call is retried. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
 
@@ -18,23 +14,17 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/**
- * A provider gave nothing, and is asked again later. The message is for operators and the log: a sentence without
- * secrets and personal data. What is no such error is told by its name alone.
- */
+/** The call is retried. The message is logged: it has no secrets and no personal data. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 }
 
-/** The message was sent and no response came: it may arrive. */
+/** No response came: the message may arrive. */
 export class MessageUncertain extends Error {
   override readonly name = 'MessageUncertain';
 }
 
-/**
- * Sends one-time codes. Rejects when the message could not be handed over; {@link ProviderRefusal} for a number that takes
- * none, {@link MessageUncertain} when it may have been handed over.
- */
+/** Rejects with {@link ProviderRefusal} for a number that gets no messages, {@link MessageUncertain} when it may arrive. */
 export interface SmsSender {
   /** `text` holds the code; both are secret. Delivered within `validSeconds` (at most 36,000), or not at all. */
   send(
@@ -44,7 +34,7 @@ export interface SmsSender {
 }
 export const SMS_SENDER = Symbol('SMS_SENDER');
 
-/** The sandbox's phone: reads back the code that was last sent to a number, null when there is none. */
+/** The phones of the sandbox: the last code of a number. */
 export interface SmsInbox {
   lastCode(phoneNumber: string): string | null;
 }
@@ -54,22 +44,21 @@ export interface IdentityRequest {
   readonly verificationId: string;
   readonly userId: string;
   readonly details: Details;
-  /** What the person uploaded; read once it is needed, and empty when it was handed over before. */
+  /** Empty after {@link handedOver}. */
   readonly images: () => Promise<readonly IdentityImage[]>;
-  /** The provider has all of them: they are deleted here. Harmless to repeat. */
+  /** Deletes the images: the provider has them. Harmless to repeat. */
   readonly handedOver: () => Promise<void>;
 }
 
 /**
- * Verifies identities. A verification is asked for, and decided whenever the provider gets to it: `decide` hands over
- * what was not handed over yet, looks, and gives the outcome or `under_review`. Asked again with the same
- * `verificationId`, also after a crash half-way, it starts no second verification.
+ * Verifies identities. `decide` uploads what the provider does not have, and returns the outcome or `under_review`. It
+ * starts no second verification with the same `verificationId`, also after a crash.
  */
 export interface IdentityVerifier {
-  /** Stands in the events of its decisions. */
+  /** Recorded in the events of its decisions. */
   readonly provider: string;
   decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'>;
-  /** Deletes what the provider holds of a person. Harmless to repeat. */
+  /** Deletes the person at the provider. Harmless to repeat. */
   forget(userId: string): Promise<void>;
 }
 export const IDENTITY_VERIFIER = Symbol('IDENTITY_VERIFIER');
@@ -80,10 +69,10 @@ export interface ProvisionedWallet {
   readonly derivation: WalletDerivation | null;
 }
 
-/** Provides the wallet of a user: always the same one for the same user. */
+/** Returns the same wallet for the same user. */
 export interface WalletProvisioner {
   provision(userId: string): Promise<ProvisionedWallet>;
-  /** `address` turned out to be another user's: from now on the user gets another one, if there can be one. */
+  /** `address` belongs to another user: the user gets a different one, if possible. */
   replace(userId: string, address: string): Promise<void>;
 }
 export const WALLET_PROVISIONER = Symbol('WALLET_PROVISIONER');
@@ -95,14 +84,41 @@ export interface CardRequest {
   /** From the profile, E.164. */
   readonly phoneNumber: string;
   readonly email: string | null;
-  /** From 1; grows when a failed attempt is tried again. */
+  /** From 1. */
   readonly attempt: number;
 }
 
-/** Issues the card of a user: at most one for the same user, however many attempts there are. */
+/** Issues at most one card per user. */
 export interface CardIssuer {
   issue(request: CardRequest): Promise<{ readonly cardId: string }>;
-  /** Cancels the cards of a person and deletes what can be deleted. Harmless to repeat. */
+  /** Cancels the cards of a person and deletes personal data. Harmless to repeat. */
   forget(userId: string): Promise<void>;
 }
 export const CARD_ISSUER = Symbol('CARD_ISSUER');
+
+/** Names in lower case. */
+export type CallbackHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A callback with a valid signature. It only causes a poll: its content is not trusted. */
+export interface Callback {
+  readonly eventId: string;
+  /** When the provider signed it, or the event happened. */
+  readonly at: Date;
+  /** The provider's id of the check; null for other events. */
+  readonly check: string | null;
+}
+
+export class CallbackRefused extends Error {
+  override readonly name = 'CallbackRefused';
+  constructor(readonly why: 'forged' | 'malformed') {
+    super(`the callback is ${why}`);
+  }
+}
+
+export interface CallbackReader {
+  readonly provider: string;
+  /** Throws, or rejects with, {@link CallbackRefused}. */
+  read(headers: CallbackHeaders, body: Buffer): Callback | Promise<Callback>;
+}
+/** Null where the identity provider sends none. */
+export const CALLBACK_READER = Symbol('CALLBACK_READER');

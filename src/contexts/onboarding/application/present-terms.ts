@@ -10,13 +10,11 @@ interface Document {
   readonly url: string;
 }
 
-/** What people agree to now. */
 export interface Terms {
   readonly terms: Document;
   readonly privacy: Document;
 }
 
-/** Where the sandbox shows what stands for terms and privacy notice. */
 export const SANDBOX_PATHS = { terms: '/onboarding/terms', privacy: '/onboarding/privacy' } as const;
 const SANDBOX_VERSION = 'sandbox';
 
@@ -28,18 +26,18 @@ const SETTINGS = [
 ] as const;
 type TermsConfig = Pick<Config, 'mode' | (typeof SETTINGS)[number]>;
 
-/** The terms and the privacy notice as they are set. The sandbox has its own; elsewhere nobody is onboarded without. */
+/** The configured terms and privacy notice. The sandbox has its own; production requires them. */
 @Injectable()
 export class PresentTerms {
   constructor(@Inject(CONFIG) private readonly config: TermsConfig) {}
 
-  /** Names of the settings that are missing; empty when people can agree. */
+  /** Names of missing settings. */
   missing(): readonly string[] {
     if (this.config.mode === 'sandbox') return [];
     return SETTINGS.filter((key) => this.config[key] === null).map((key) => ONBOARDING_SETTINGS[key].name);
   }
 
-  /** Throws `unavailable` where they are not set. */
+  /** Throws `unavailable`. */
   present(): Terms {
     if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
     const { onboardingTermsUrl, onboardingTermsVersion, onboardingPrivacyUrl, onboardingPrivacyVersion } =
@@ -56,13 +54,12 @@ export class PresentTerms {
     };
   }
 
-  /** Agreeing to them, as they are now. */
   consent(): Consent {
     const { terms, privacy } = this.present();
     return { termsVersion: terms.version, privacyVersion: privacy.version };
   }
 
-  /** Throws `invalid_transition` for versions that a page showed before they changed. */
+  /** Throws `invalid_transition` for other versions. */
   require(consent: Consent): void {
     const { termsVersion, privacyVersion } = this.consent();
     const changed = {

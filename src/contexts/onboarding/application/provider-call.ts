@@ -5,7 +5,7 @@ import { ProviderRefusal, ProviderUnavailable } from './ports.js';
 
 type Port = 'sms' | 'identity' | 'wallet' | 'card';
 
-/** Counts and times one call of a provider; what it gives or throws stays as it is. */
+/** Counts and times one call of a provider. */
 export async function calling<T>(port: Port, call: () => Promise<T>): Promise<T> {
   const stop = providerSeconds.startTimer({ port });
   try {
@@ -20,7 +20,7 @@ export async function calling<T>(port: Port, call: () => Promise<T>): Promise<T>
   }
 }
 
-/** An error as operators read it. What others wrote may hold personal data: of that the name alone is told. */
+/** An error for operators. Messages of other code may hold personal data: of them only the name is reported. */
 export function plainWords(error: unknown): string {
   const isOurs = [DomainError, ProviderUnavailable, SealError].some((ours) => error instanceof ours);
   if (isOurs) return (error as Error).message;
@@ -28,7 +28,7 @@ export function plainWords(error: unknown): string {
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
-/** Where an unexpected error came from: its stack without its message. */
+/** The stack of an error without its message. */
 export function whereFrom(error: unknown): string | undefined {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return lines.filter((line) => /^\s+at /.test(line)).join('\n') || undefined;

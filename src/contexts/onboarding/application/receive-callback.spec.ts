@@ -12,9 +12,9 @@ async function received(seconds: number): Promise<{ outcome: string; kept: numbe
     read: () => ({ eventId: 'e', at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
   };
   const callbacks = {
-    take: async () => {
+    accept: async () => {
       kept += 1;
-      return 'taken';
+      return 'accepted';
     },
   };
   const handler = new ReceiveCallbackHandler(
@@ -28,10 +28,10 @@ async function received(seconds: number): Promise<{ outcome: string; kept: numbe
 
 describe('a callback of the identity provider', () => {
   it.each([
-    [0, 'taken', 1],
-    [-MAX_AGE_SECONDS, 'taken', 1],
+    [0, 'accepted', 1],
+    [-MAX_AGE_SECONDS, 'accepted', 1],
     [-MAX_AGE_SECONDS - 1, 'expired', 0],
-    [300, 'taken', 1],
+    [300, 'accepted', 1],
     [301, 'expired', 0],
     [86_400, 'expired', 0],
   ])('signed %d seconds from now is %s', async (seconds, outcome, kept) => {

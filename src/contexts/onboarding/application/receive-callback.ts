@@ -4,28 +4,25 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { identityCallbacks } from '../metrics.js';
-import { Callbacks } from '../store/callbacks.js';
+import { Callbacks } from '../store/verifications.js';
 import {
   CALLBACK_READER,
   CallbackRefused,
   type Callback,
   type CallbackHeaders,
   type CallbackReader,
-} from './callback-reader.js';
+} from './ports.js';
 
 /** How far the provider's clock may be ahead of ours. */
 const AHEAD_MS = 300_000;
 
-/**
- * `taken`: the verification is looked at soon. `repeated`: it was taken before. `unknown_check`: it concerns no
- * verification of ours. `expired`: signed too long ago, or in the future.
- */
+/** `accepted`: the verification is polled now. `expired`: signed too long ago, or in the future. */
 export type CallbackOutcome =
-  'taken' | 'repeated' | 'unknown_check' | 'unknown_provider' | 'forged' | 'malformed' | 'expired';
+  'accepted' | 'repeated' | 'unknown_check' | 'unknown_provider' | 'forged' | 'malformed' | 'expired';
 
 /**
- * An identity provider says that something happened. All that follows is a look at the provider (contract.md 18.22):
- * the content is not believed, so that whatever is late, repeated, out of order or contradicts itself changes nothing.
+ * A callback of an identity provider causes a poll of the provider, and its content is not trusted (contract.md 18.22):
+ * late, repeated or contradictory callbacks change nothing.
  */
 export class ReceiveCallback extends Command<CallbackOutcome> {
   constructor(
@@ -60,9 +57,9 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
     if (typeof read === 'string') return read;
     const ageMs = this.clock.now().getTime() - read.at.getTime();
     if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';
-    const outcome = await this.callbacks.take(provider, read.eventId, read.check);
+    const outcome = await this.callbacks.accept(provider, read.eventId, read.check);
     if (outcome === 'unknown_check')
-      this.logger.log({ msg: 'a callback concerns no verification of ours', provider, check: read.check });
+      this.logger.log({ msg: 'identity callback ignored: unknown check', provider, check: read.check });
     return outcome;
   }
 

@@ -3,31 +3,31 @@ import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { WorkItems, dropWork, scheduleWork, type WorkItem } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AdvanceOnboarding } from './advance-onboarding.js';
-import { GiveUp } from './give-up.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { UserDeactivationStarted } from '../../users/contract.js';
+import { AdvanceOnboarding, GiveUp } from './advance-onboarding.js';
 import { plainWords, whereFrom } from './provider-call.js';
 
-/** Work of `work.items`: an onboarding that waits for the service, by the id of the user. */
+/** Kind of work: an onboarding that waits for the service, by the id of the user. */
 export const STEP = 'onboarding.step';
 
-/** How often the verification was found under review since the step was scheduled. */
 interface State {
+  /** How often the verification was under review. */
   readonly polls?: number;
 }
 type Step = WorkItem<State>;
 
-/** How often a verification under review is polled, should the provider's callback not come. */
+/** Polls of a verification under review whose callback does not come. */
 const REVIEW: Backoff = { firstMs: 1000, mostMs: 3_600_000 };
 const RETRY: Backoff = { firstMs: 250, mostMs: 300_000 };
-/** The user is being deactivated, or is erased: there is nothing to go on to. */
+/** The user is deactivating or erased. */
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
 
 /**
- * Performs what the saga scheduled. A provider that gives nothing is requested again later, for as long as
- * ONBOARDING_GIVE_UP_SECONDS say; without a provider a step waits for one; a verification under review is polled for as
- * long as it is open. The log reports a failure once, until it is another one or over.
+ * Performs scheduled steps. Calls of providers are retried for ONBOARDING_GIVE_UP_SECONDS; a step without a provider waits
+ * for one; a verification under review is polled while it is open. The log reports a failure once, until it changes.
  */
 @Injectable()
 export class StepsWorker {
@@ -54,33 +54,33 @@ export class StepsWorker {
     try {
       const stage = await this.commandBus.execute(new AdvanceOnboarding(step.key));
       if (step.failures > 0)
-        this.logger.log({ msg: 'an onboarding goes on after failed attempts', ...fieldsOf(step), stage });
+        this.logger.log({ msg: 'onboarding continues after failed attempts', ...fieldsOf(step), stage });
       if (stage === 'kyc_submitted') return { inMs: backoffMs(REVIEW, polls), state: { polls: polls + 1 } };
     } catch (error) {
       if (!(error instanceof DomainError) || !ENDS.includes(error.code)) return this.failed(step, error);
-      this.logger.warn({ msg: 'an onboarding ends', user_id: step.key, reason: error.message });
+      this.logger.warn({ msg: 'onboarding ended', user_id: step.key, reason: error.message });
     }
     return 'done';
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
     const why = plainWords(error);
-    // Our own refusal blames no provider: none is configured, and the step goes on once one is.
+    // A domain error means that no provider is configured: the step waits for one.
     const isProviders = !(error instanceof DomainError);
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.commandBus.execute(new GiveUp(step.key));
       if (stage === 'kyc_failed' || stage === 'card_failed') {
-        this.logger.error({ msg: 'an onboarding has failed: attempts end', ...fieldsOf(step), stage, why });
+        this.logger.error({ msg: 'onboarding failed: retries ended', ...fieldsOf(step), stage, why });
         return 'done';
       }
-      return this.retry(step, error, `${why}; for longer than attempts should take`, 'error');
+      return this.retry(step, error, `${why}; retried for too long`, 'error');
     }
     return this.retry(step, error, why, 'warn');
   }
 
   private retry(step: Step, error: unknown, why: string, level: 'warn' | 'error'): WorkOutcome {
     if (why !== step.cause) {
-      const msg = 'an onboarding waits: an attempt failed, and is repeated';
+      const msg = 'onboarding waiting: attempt failed, retrying';
       this.logger[level]({ msg, ...fieldsOf(step), why, at: whereFrom(error) });
     }
     return { inMs: backoffMs(RETRY, step.failures), failure: { cause: why } };
@@ -89,4 +89,40 @@ export class StepsWorker {
 
 function fieldsOf({ key, failures, failing_seconds }: Step): object {
   return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
+}
+
+const STEPS_SAGA = subscriptionName('onboarding.steps');
+
+const DEACTIVATION_STARTED = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
+
+/** Schedules every onboarding that waits for the service, and deletes the items of users who are deactivating. */
+export function stepsSaga(wake: () => void): SubscriptionDefinition {
+  return {
+    name: STEPS_SAGA,
+    events: [
+      'onboarding.kyc_submitted.v1',
+      'onboarding.kyc_passed.v1',
+      'onboarding.card_retried.v1',
+      DEACTIVATION_STARTED,
+    ],
+    async apply(events, tx) {
+      const deactivates = new Map(
+        events.map(({ type, data }) => [
+          (data as { readonly user_id: string }).user_id,
+          type === DEACTIVATION_STARTED,
+        ]),
+      );
+      const users = (isDeactivating: boolean): string[] =>
+        [...deactivates]
+          .filter(([, deactivating]) => deactivating === isDeactivating)
+          .map(([userId]) => userId);
+      await scheduleWork(
+        tx,
+        STEP,
+        users(false).map((key) => ({ key, state: {} })),
+      );
+      await dropWork(tx, STEP, users(true));
+    },
+    afterCommit: wake,
+  };
 }

@@ -4,14 +4,13 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
-import { DecideReview } from '../application/decide-review.js';
-import { RetryStep } from '../application/retry-step.js';
+import { DecideReview, RetryStep } from '../application/operator-commands.js';
 import { Progress, type Stuck } from '../views/progress.js';
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const MAX_REASON_LENGTH = 200;
 
-/** `npm run user -- ...`: onboardings that wait, and what operators do about them. */
+/** `npm run user -- ...`: onboardings that wait, and how operators continue them. */
 export function onboardingProgram(program: Command, operator: Operator): void {
   program
     .command('stuck')
@@ -30,13 +29,11 @@ export function onboardingProgram(program: Command, operator: Operator): void {
 
   program
     .command('retry <user-id>')
-    .description(
-      'ask again now for what the onboarding of the user waits for: identity, wallet, card, activation',
-    )
+    .description('retry the step that the onboarding waits for now: identity, wallet, card, activation')
     .action(
       operate(operator, async (context, id) => {
         const stage = await context.get(CommandBus).execute(new RetryStep(userId(id)));
-        const text = `The onboarding is at ${stage}: the service asks again as soon as it runs`;
+        const text = `The onboarding is at ${stage}: the service retries it as soon as it runs`;
         return { text, json: { user_id: userId(id), stage } };
       }),
     );
@@ -76,15 +73,15 @@ function outcomeOf({ approve, reject }: Decision): DecideReview['outcome'] {
   return { passed: false, reason };
 }
 
-interface Asked {
+interface StuckQuery {
   readonly olderThan: string;
   /** The same in seconds. */
   readonly seconds: number;
   readonly most: number;
 }
 
-async function stuck(context: INestApplicationContext, asked: Asked): Promise<Outcome> {
-  const { olderThan, seconds, most } = asked;
+async function stuck(context: INestApplicationContext, query: StuckQuery): Promise<Outcome> {
+  const { olderThan, seconds, most } = query;
   const rows = await context.get(Progress, { strict: false }).stuck(seconds, most);
   const nothing = `Nothing is stuck: no onboarding has waited longer than ${olderThan}`;
   const text = rows.map((row) => lineOf(row)).join('\n') || nothing;
@@ -96,14 +93,13 @@ function lineOf(row: Stuck): string {
   return `${head}  ${whyOf(row)}`;
 }
 
-/** What it waits for, and whether anybody has to do something. */
-function whyOf({ stage, reason, looks, failures, last_error, next_at }: Stuck): string {
+function whyOf({ stage, reason, polls, failures, last_error, next_at }: Stuck): string {
   if (stage === 'kyc_failed') return `identity failed: ${reason}. The person may try again`;
   if (stage === 'card_failed') return `card failed: ${reason}. The person or "retry" tries again`;
   if (next_at === null) return 'no worker is on it: run "retry"';
   const next = `, next at ${next_at.toISOString()}`;
   if (last_error !== null) return `${failures} failed attempts: ${last_error}${next}`;
-  if (stage === 'kyc_submitted') return `under review, checked ${looks} times${next}`;
+  if (stage === 'kyc_submitted') return `under review, checked ${polls} times${next}`;
   return `waits for the service${next}`;
 }
 

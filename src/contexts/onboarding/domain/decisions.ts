@@ -1,16 +1,23 @@
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { OnboardingEvent, WalletDerivation } from './onboarding-events.js';
 import {
   reached,
+  type OnboardingEvent,
+  type WalletDerivation,
   type Consent,
   type Details,
   type Onboarding,
   type Stage,
   type Started,
 } from './onboarding.js';
-import { ageOn } from './age.js';
 import { missingImages, type ImageKind } from './image-kind.js';
 import { NO_TRIES, requireQuota } from './tries.js';
+
+/** Whole years between a day of birth (`YYYY-MM-DD`) and a time (ISO 8601), by the calendar in UTC. */
+export function ageOn(at: string, dateOfBirth: string): number {
+  const years = Number(at.slice(0, 4)) - Number(dateOfBirth.slice(0, 4));
+  // Who is born on 29 February is a year older on 1 March of other years.
+  return at.slice(5, 10) < dateOfBirth.slice(5) ? years - 1 : years;
+}
 
 export function startOnboarding(
   command: { userId: string; merchantId: string; at: string },
@@ -21,7 +28,7 @@ export function startOnboarding(
   return [{ type: 'onboarding.started.v1', data: { user_id: userId, merchant_id: merchantId, at } }];
 }
 
-/** `verifiedPhone` is the number whose code was entered; it must be the profile's, otherwise nothing is linked (contract.md 18.4). */
+/** `verifiedPhone`, whose code was entered, must be the number of the profile (contract.md 18.4). */
 export function verifyPhone(
   command: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,
@@ -35,9 +42,8 @@ export function verifyPhone(
 }
 
 /**
- * The person agrees to the terms and says who they are; both stand in one commit. Details may be confirmed anew until
- * they are submitted, and again after a failed verification; the same once more change nothing. Throws
- * `validation_failed` for a person below `minimumAge` (years), `rate_limited` when details change too often.
+ * Records consent and details in one commit. Details may change until they are submitted, and after a failed verification.
+ * Throws `validation_failed` for a person below `minimumAge` (years), `rate_limited` when details change too often.
  */
 export function confirmDetails(
   command: { details: Details; consent: Consent; minimumAge: number; at: string },
@@ -76,8 +82,8 @@ function agrees(known: Consent | null, given: Consent): boolean {
 }
 
 /**
- * `images` are those that are in the store. Throws `validation_failed` when one that every verification needs is not among
- * them, `rate_limited` when the identity was checked too often lately, `invalid_transition` without consent.
+ * `images` are the stored ones. Throws `validation_failed` when a required one is missing, `rate_limited` when the identity
+ * was checked too often lately, `invalid_transition` without consent.
  */
 export function submitKyc(
   command: { verificationId: string; images: readonly ImageKind[]; at: string },
@@ -97,7 +103,7 @@ export function submitKyc(
 
 export type KycOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string };
 
-/** An outcome of an attempt that is not the current one changes nothing, and neither does a second one. */
+/** Outcomes of other attempts, and repeated ones, change nothing. */
 export function recordKycOutcome(
   command: { verificationId: string; provider: string; outcome: KycOutcome; at: string },
   state: Onboarding,
@@ -125,7 +131,7 @@ export function recordWallet(
   ];
 }
 
-/** A card that comes after its attempt was given up is taken all the same. */
+/** A card is recorded also after its attempt has failed. */
 export function recordCard(command: { cardId: string; at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (reached(state, 'card_issued')) return [];
@@ -133,7 +139,7 @@ export function recordCard(command: { cardId: string; at: string }, state: Onboa
   return [{ type: 'onboarding.card_issued.v1', data }];
 }
 
-/** `attempt` is the one that failed; another one may be under way by now, and goes on. */
+/** Changes nothing when a later attempt than `attempt` is in progress. */
 export function recordCardFailure(
   command: { attempt: number; reason: string; at: string },
   state: Onboarding,
@@ -144,7 +150,7 @@ export function recordCardFailure(
   return [{ type: 'onboarding.card_failed.v1', data }];
 }
 
-/** Changes nothing where no card has failed. Throws `rate_limited` when cards were asked for too often lately. */
+/** Changes nothing where no card has failed. Throws `rate_limited` after too many requests. */
 export function retryCard(command: { at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (state.stage !== 'card_failed') return [];
@@ -152,7 +158,6 @@ export function retryCard(command: { at: string }, state: Onboarding): Onboardin
   return [{ type: 'onboarding.card_retried.v1', data: { ...common(person), at: command.at } }];
 }
 
-/** The user is active by now. */
 export function completeOnboarding(command: { at: string }, state: Onboarding): OnboardingEvent[] {
   inOrder(state, 'card_issued');
   if (state.stage !== 'card_issued') return [];

@@ -12,16 +12,14 @@ import {
   verifyPhone,
 } from './decisions.js';
 import { REQUIRED_IMAGES } from './image-kind.js';
-import type { KycFailed, KycPassed } from './onboarding-events.js';
-import { onboarding } from './onboarding.js';
+import { onboarding, type KycFailed, type KycPassed } from './onboarding.js';
 
-/** Personal fields are sealed, or forgotten: decisions get stand-ins. */
+/** Personal fields are sealed or erased: decisions get placeholders. */
 const DETAILS = { firstName: '', lastName: '', dateOfBirth: '1900-01-01' };
 /** Sealed details cannot be compared: those of the event count as different from the ones before. */
 const OTHER_DETAILS = { ...DETAILS, firstName: 'other' };
 const CONSENT = { termsVersion: '', privacyVersion: '' };
 
-/** What auditors hold each onboarding against. */
 export const onboardingHistory = historyRules(
   onboarding,
   {

@@ -14,9 +14,8 @@ import {
   verifyPhone,
   type KycOutcome,
 } from './decisions.js';
-import { REQUIRED_IMAGES, type ImageKind } from './identity-image.js';
-import type { OnboardingEvent } from './onboarding-events.js';
-import { onboarding, type Onboarding } from './onboarding.js';
+import { REQUIRED_IMAGES, type ImageKind } from './image-kind.js';
+import { onboarding, type OnboardingEvent, type Onboarding } from './onboarding.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const common = { user_id: 'u1', merchant_id: 'm1', at };
@@ -110,7 +109,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('refuses a step out of turn', () => {
+  it('refuses a step out of order', () => {
     for (const [step, history] of [
       [confirm, [started]],
       [submit, [started, phoneVerified]],
@@ -210,7 +209,7 @@ describe('an onboarding', () => {
       .then(submitted());
   });
 
-  it('goes on from a snapshot at any point as from its events', () => {
+  it('continues from a snapshot at any point as from its events', () => {
     const { pack, unpack, subject } = onboarding.snapshots!;
     HISTORY.forEach((_, index) => {
       const state = fold(onboarding, HISTORY.slice(0, index));
@@ -232,7 +231,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('takes nobody who is too young, by the calendar', () => {
+  it('refuses a person who is too young, by the calendar', () => {
     const born = (dateOfBirth: string): Decide => {
       const command = { details: { ...details, dateOfBirth }, consent, minimumAge: 18, at };
       return (state) => confirmDetails(command, state);
@@ -251,7 +250,7 @@ describe('an onboarding', () => {
     given(started, phoneVerified, detailsConfirmed).when(submit).thenRefused('invalid_transition');
   });
 
-  it('asks for consent again when only the privacy notice has a new version', () => {
+  it('needs consent again when only the privacy notice has a new version', () => {
     const other = { ...consent, privacyVersion: 'p2' };
     given(...before(SUBMIT))
       .when((state) => confirmDetails({ details, consent: other, minimumAge: 18, at }, state))
@@ -270,7 +269,7 @@ describe('an onboarding', () => {
     };
     const retried: OnboardingEvent = { type: 'onboarding.card_retried.v1', data: common };
 
-    it('says why, and goes on when it is tried again', () => {
+    it('has a reason, and continues after a retry', () => {
       given(...before(CARD))
         .when(fail(1))
         .then(cardFailed);
@@ -285,7 +284,7 @@ describe('an onboarding', () => {
         .then(cardFailed);
     });
 
-    it('hears of each attempt once, and takes a card that comes late', () => {
+    it('records each attempt once, and a card that comes late', () => {
       given(...before(CARD), cardFailed, retried)
         .when(fail(1))
         .then();

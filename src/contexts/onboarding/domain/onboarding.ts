@@ -1,15 +1,90 @@
-import type { Aggregate } from '../../../kernel/aggregate.js';
-import { ONBOARDING_EVENTS, type OnboardingEvent } from './onboarding-events.js';
+import type { DomainEvent, Aggregate } from '../../../kernel/aggregate.js';
 import { NO_TRIES, withTry, type Tries } from './tries.js';
 
-/** The person's details; dates of birth are `YYYY-MM-DD`. */
+interface Common {
+  user_id: string;
+  merchant_id: string;
+  at: string;
+}
+
+export type OnboardingStarted = DomainEvent<'onboarding.started.v1', Common>;
+type PhoneVerified = DomainEvent<'onboarding.phone_verified.v1', Common>;
+/** Which versions of the terms and of the privacy notice the person agreed to. */
+type ConsentGiven = DomainEvent<
+  'onboarding.consent_given.v1',
+  Common & { terms_version: string; privacy_version: string }
+>;
+/** `first_name`, `last_name` and `date_of_birth` are sealed in the store with the key of the person. */
+type DetailsConfirmed = DomainEvent<
+  'onboarding.details_confirmed.v1',
+  Common & { first_name: string; last_name: string; date_of_birth: string }
+>;
+/** `verification_id` names one attempt towards the identity provider. */
+export type KycSubmitted = DomainEvent<'onboarding.kyc_submitted.v1', Common & { verification_id: string }>;
+interface Decided extends Common {
+  verification_id: string;
+  provider: string;
+}
+export type KycPassed = DomainEvent<'onboarding.kyc_passed.v1', Decided>;
+export type KycFailed = DomainEvent<'onboarding.kyc_failed.v1', Decided & { reason: string }>;
+/** `derivation`: the path of a wallet of an extended public key; absent for others. */
+type WalletProvisioned = DomainEvent<
+  'onboarding.wallet_provisioned.v1',
+  Common & { issuer_wallet_address: string; derivation?: WalletDerivation }
+>;
+type CardIssued = DomainEvent<'onboarding.card_issued.v1', Common & { card_id: string }>;
+export type CardFailed = DomainEvent<'onboarding.card_failed.v1', Common & { reason: string }>;
+type CardRetried = DomainEvent<'onboarding.card_retried.v1', Common>;
+/** Follows the activation of the user, whose `account_state` is `active` by then. */
+export type OnboardingCompleted = DomainEvent<
+  'onboarding.completed.v1',
+  Common & { issuer_wallet_address: string }
+>;
+
+export interface WalletDerivation {
+  /** Fingerprint of the extended public key, eight hexadecimal digits. */
+  readonly key: string;
+  /** From that key on, for example `0/17`. */
+  readonly path: string;
+  readonly index: number;
+}
+
+export type OnboardingEvent =
+  | OnboardingStarted
+  | PhoneVerified
+  | ConsentGiven
+  | DetailsConfirmed
+  | KycSubmitted
+  | KycPassed
+  | KycFailed
+  | WalletProvisioned
+  | CardIssued
+  | CardFailed
+  | CardRetried
+  | OnboardingCompleted;
+
+export const ONBOARDING_EVENTS = [
+  'onboarding.started.v1',
+  'onboarding.phone_verified.v1',
+  'onboarding.consent_given.v1',
+  'onboarding.details_confirmed.v1',
+  'onboarding.kyc_submitted.v1',
+  'onboarding.kyc_passed.v1',
+  'onboarding.kyc_failed.v1',
+  'onboarding.wallet_provisioned.v1',
+  'onboarding.card_issued.v1',
+  'onboarding.card_failed.v1',
+  'onboarding.card_retried.v1',
+  'onboarding.completed.v1',
+] as const satisfies readonly OnboardingEvent['type'][];
+
+/** Dates of birth are `YYYY-MM-DD`. */
 export interface Details {
   readonly firstName: string;
   readonly lastName: string;
   readonly dateOfBirth: string;
 }
 
-/** What the person agreed to. */
 export interface Consent {
   readonly termsVersion: string;
   readonly privacyVersion: string;
@@ -34,7 +109,7 @@ export interface Submitted extends Detailed {
 }
 export interface WithWallet extends Submitted {
   readonly issuerWalletAddress: string;
-  /** How often the issuer was asked for the card, from 1. */
+  /** From 1. */
   readonly cardAttempt: number;
 }
 
@@ -86,64 +161,44 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
         };
       }
       default:
-        return 'verificationId' in state ? evolveSubmitted(state, event) : state;
+        break;
+    }
+    if (!('verificationId' in state)) return state;
+    const { details, verificationId, submittedAt } = state;
+    const submitted: Submitted = { ...person, details, verificationId, submittedAt };
+    switch (event.type) {
+      case 'onboarding.kyc_passed.v1':
+        return { stage: 'kyc_passed', ...submitted };
+      case 'onboarding.kyc_failed.v1':
+        return { stage: 'kyc_failed', reason: event.data.reason, ...submitted };
+      case 'onboarding.wallet_provisioned.v1': {
+        const issuerWalletAddress = event.data.issuer_wallet_address;
+        return { stage: 'wallet_provisioned', ...submitted, issuerWalletAddress, cardAttempt: 1 };
+      }
+      default:
+        break;
+    }
+    if (!('issuerWalletAddress' in state)) return state;
+    const { issuerWalletAddress, cardAttempt } = state;
+    const owner: WithWallet = { ...submitted, issuerWalletAddress, cardAttempt };
+    switch (event.type) {
+      case 'onboarding.card_issued.v1':
+        return { stage: 'card_issued', ...owner };
+      case 'onboarding.card_failed.v1':
+        return { stage: 'card_failed', reason: event.data.reason, ...owner };
+      case 'onboarding.card_retried.v1':
+        return {
+          ...{ stage: 'wallet_provisioned', ...owner },
+          ...{ tries: withTry(tries, 'cards', at), cardAttempt: cardAttempt + 1 },
+        };
+      case 'onboarding.completed.v1':
+        return { stage: 'completed', ...owner };
+      default:
+        event satisfies never;
+        return state;
     }
   },
 };
-
-type AfterSubmission = Exclude<
-  OnboardingEvent,
-  {
-    type:
-      | 'onboarding.started.v1'
-      | 'onboarding.phone_verified.v1'
-      | 'onboarding.consent_given.v1'
-      | 'onboarding.details_confirmed.v1'
-      | 'onboarding.kyc_submitted.v1';
-  }
->;
-
-function evolveSubmitted(state: Onboarding & Submitted, event: AfterSubmission): Onboarding {
-  const { userId, merchantId, tries, consent, details, verificationId, submittedAt } = state;
-  const submitted: Submitted = { userId, merchantId, tries, consent, details, verificationId, submittedAt };
-  switch (event.type) {
-    case 'onboarding.kyc_passed.v1':
-      return { stage: 'kyc_passed', ...submitted };
-    case 'onboarding.kyc_failed.v1':
-      return { stage: 'kyc_failed', reason: event.data.reason, ...submitted };
-    case 'onboarding.wallet_provisioned.v1': {
-      const issuerWalletAddress = event.data.issuer_wallet_address;
-      return { stage: 'wallet_provisioned', ...submitted, issuerWalletAddress, cardAttempt: 1 };
-    }
-    default:
-      return 'issuerWalletAddress' in state ? evolveWithWallet(state, submitted, event) : state;
-  }
-}
-
-type AfterWallet = Exclude<
-  AfterSubmission,
-  { type: 'onboarding.kyc_passed.v1' | 'onboarding.kyc_failed.v1' | 'onboarding.wallet_provisioned.v1' }
->;
-
-function evolveWithWallet(state: WithWallet, submitted: Submitted, event: AfterWallet): Onboarding {
-  const { issuerWalletAddress, cardAttempt } = state;
-  const owner: WithWallet = { ...submitted, issuerWalletAddress, cardAttempt };
-  switch (event.type) {
-    case 'onboarding.card_issued.v1':
-      return { stage: 'card_issued', ...owner };
-    case 'onboarding.card_failed.v1':
-      return { stage: 'card_failed', reason: event.data.reason, ...owner };
-    case 'onboarding.card_retried.v1': {
-      const tries = withTry(owner.tries, 'cards', event.data.at);
-      return { stage: 'wallet_provisioned', ...owner, tries, cardAttempt: cardAttempt + 1 };
-    }
-    case 'onboarding.completed.v1':
-      return { stage: 'completed', ...owner };
-    default:
-      event satisfies never;
-      return { stage: 'wallet_provisioned', ...owner };
-  }
-}
 
 /** The stages in the order they are reached; after a failed one the person goes back to the one before it. */
 const ORDER: readonly Stage[] = [

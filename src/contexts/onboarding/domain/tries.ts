@@ -20,10 +20,10 @@ const QUOTAS: Readonly<Record<keyof Tries, { readonly what: string; readonly quo
     quotas: [{ times: 20, within: 'a day', seconds: DAY_SECONDS }],
   },
   checks: { what: 'Your identity was checked', quotas: COSTLY },
-  cards: { what: 'Your card was asked for again', quotas: COSTLY },
+  cards: { what: 'Your card was requested again', quotas: COSTLY },
 };
 
-/** When a person took the steps that have quotas, as far back as these go; oldest first. */
+/** Times of the steps with quotas within a day, oldest first. */
 export interface Tries {
   readonly details: readonly string[];
   readonly checks: readonly string[];
@@ -32,18 +32,16 @@ export interface Tries {
 
 export const NO_TRIES: Tries = { details: [], checks: [], cards: [] };
 
-/** With one more, and without those that count no more. */
 export function withTry(tries: Tries, step: keyof Tries, at: string): Tries {
   const recent = tries[step].filter((each) => secondsBetween(each, at) < DAY_SECONDS);
   return { ...tries, [step]: [...recent, at] };
 }
 
-/** Throws `rate_limited` when the step was taken too often to be taken at `at`. */
-export function requireQuota(step: keyof Tries, taken: Tries, at: string): void {
+/** Throws `rate_limited`. */
+export function requireQuota(step: keyof Tries, all: Tries, at: string): void {
   const { what, quotas } = QUOTAS[step];
-  const tries = taken[step];
+  const tries = all[step];
   for (const { times, within, seconds } of quotas) {
-    // The one that has to grow old before there may be another.
     const oldest = tries.at(-times);
     const waitSeconds = oldest === undefined ? 0 : Math.ceil(seconds - secondsBetween(oldest, at));
     if (waitSeconds <= 0) continue;

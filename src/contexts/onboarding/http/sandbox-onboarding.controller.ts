@@ -8,7 +8,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
 
-/** The sandbox's way through the onboarding without a phone; absent outside sandbox mode. */
+/** Completes an onboarding without a phone. Sandbox only. */
 @Controller('merchants/v1/sandbox/users')
 export class SandboxOnboardingController {
   constructor(
@@ -39,7 +39,7 @@ export class SandboxOnboardingController {
   ): Promise<UserResponse> {
     ticket.keepSealed();
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
-    // The activation came from a worker: whatever it wrote stands before the head.
+    // The activation was written by a worker, before the head.
     await this.progress.reached(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };
   }

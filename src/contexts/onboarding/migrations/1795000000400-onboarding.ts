@@ -99,8 +99,8 @@ export class Onboarding1795000000400 implements MigrationInterface {
         -- Part of the idempotency keys; grows when Stripe would give the same failure again.
         generation int not null default 1,
         -- Everything created for the user was created in between.
-        first_asked_at timestamptz not null default now(),
-        last_asked_at timestamptz not null default now(),
+        first_requested_at timestamptz not null default now(),
+        last_requested_at timestamptz not null default now(),
         cardholder_id text,
         card_id text,
         -- The person is forgotten: no card is requested any more.

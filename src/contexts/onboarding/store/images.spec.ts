@@ -28,7 +28,7 @@ describe('images of documents and faces', () => {
     );
   };
 
-  it('are deleted after ONBOARDING_IMAGE_DAYS, counted anew for an image that is retaken', async () => {
+  it('are deleted after ONBOARDING_IMAGE_DAYS, counted again for an image that is retaken', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');

@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
-import type { IdentityImage, ImageKind } from '../domain/identity-image.js';
+import type { ImageKind } from '../domain/image-kind.js';
+
+export interface IdentityImage {
+  readonly kind: ImageKind;
+  readonly type: 'image/jpeg' | 'image/png';
+  readonly bytes: Buffer;
+}
 
 interface ImageRow extends Record<string, unknown> {
   readonly kind: ImageKind;
@@ -10,10 +16,7 @@ interface ImageRow extends Record<string, unknown> {
   readonly sealed: string;
 }
 
-/**
- * Images of documents and faces on their way to the identity provider: sealed with the key of the person, one of each
- * kind, deleted once they are handed over or too old.
- */
+/** Images for the identity provider: sealed with the key of the person, one of each kind. */
 @Injectable()
 export class Images {
   constructor(
@@ -21,7 +24,7 @@ export class Images {
     private readonly personalKeys: PersonalKeys,
   ) {}
 
-  /** Takes the place of an earlier one of its kind. Throws `not_found` for a person who was forgotten. */
+  /** Replaces an earlier one of its kind. Throws `not_found` for an erased person. */
   async keep(userId: string, { kind, type, bytes }: IdentityImage): Promise<void> {
     const key = await this.personalKeys.obtain(userId);
     if (key === null) throw DomainError.notFound('User');
@@ -40,7 +43,6 @@ export class Images {
     return rows.map(({ kind }) => kind);
   }
 
-  /** All of the person; empty when they were deleted. */
   async of(userId: string): Promise<readonly IdentityImage[]> {
     const rows = await this.database.query<ImageRow>(
       'select kind, type, sealed from onboarding.images where user_id = $1 order by kind',
@@ -55,25 +57,20 @@ export class Images {
     }));
   }
 
-  /** Those that were stored by then: later ones are of another verification. */
-  async deleteUntil(userId: string, moment: Date): Promise<void> {
+  /** Later ones belong to another verification. */
+  async deleteUntil(userId: string, time: Date): Promise<void> {
     await this.database.query('delete from onboarding.images where user_id = $1 and stored_at <= $2', [
       userId,
-      moment,
+      time,
     ]);
   }
 
-  /** Images that nobody handed over in so many days; gives how many. */
   async deleteOlderThan(days: number): Promise<number> {
     const deleted = await this.database.query(
       'delete from onboarding.images where stored_at < now() - make_interval(days => $1) returning user_id',
       [days],
     );
     return deleted.length;
-  }
-
-  async delete(userId: string): Promise<void> {
-    await this.database.query('delete from onboarding.images where user_id = $1', [userId]);
   }
 }
 

@@ -36,7 +36,7 @@ describe('one-time codes', () => {
   });
   afterAll(() => db.drop());
 
-  /** A browser of a user, at an address of its own. */
+  /** A browser of a user, at its own address. */
   const browserOf = (userId: string, request: CodeRequest = { browser: nonce(), address: anywhere() }) => ({
     request,
     issue: (): Promise<IssuedCode> => codes.issue(userId, PHONE, request),
@@ -140,7 +140,7 @@ describe('one-time codes', () => {
       code: 'rate_limited',
       fields: { code: ['use the code of 18 digits that was sent to the phone'] },
     });
-    // Whoever holds the phone gets in, in any browser, as often as it takes.
+    // The holder of the phone signs in, in any browser, any number of times.
     for (const { code } of sent.filter(({ isLong }) => isLong))
       for (const browser of [browserOf(userId), browserOf(userId)])
         expect(await browser.redeem(code)).toBe('right');

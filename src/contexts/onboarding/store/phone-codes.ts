@@ -6,27 +6,24 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 
-export const CODE_DIGITS = 6;
+const CODE_DIGITS = 6;
 export const VALID_SECONDS = 600;
-/** For so long at most a provider tries to deliver a message to a phone that is off (Twilio's maximum). */
+/** The longest time in which a message is delivered to a phone that was off (Twilio's maximum). */
 export const DELIVERY_SECONDS = 36_000;
 export const MAX_ATTEMPTS = 5;
 /** Seconds between two codes that one address requests for one user, unless the first was used up. */
 export const CODE_EVERY_SECONDS = 30;
-/** Messages per user within 24 hours, and those of one address among them; beyond them one in {@link DELIVERY_SECONDS}. */
+/** Messages per user within 24 hours, in total and from one address; beyond them one per {@link DELIVERY_SECONDS}. */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;
-/**
- * After so many short codes the further messages carry a long one. That also bounds what a stranger may guess:
- * {@link MAX_ATTEMPTS} of 10^6 for each short code, 30 of 10^6 within 24 hours for each user.
- */
+/** Further messages carry a long code. That bounds guesses to 30 of 10^6 within 24 hours per user. */
 export const MAX_SHORT_CODES_A_DAY = 6;
 export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
-/** Too many to guess, so that wrong ones need no count and no stranger can use up the attempts of the person. */
+/** Not guessable, so wrong ones are not counted and no stranger can use up attempts. */
 const LONG_CODE = /^[0-9]{18}$/;
 const LONG_GROUPS = 6;
 
-/** Who requests a code. `browser`: a nonce that only the requesting page has. `address`: null inside of the service. */
+/** `browser`: a nonce that only the requesting page has. `address`: null inside the service. */
 export interface CodeRequest {
   readonly browser: string;
   readonly address: string | null;
@@ -34,12 +31,11 @@ export interface CodeRequest {
 
 export interface IssuedCode {
   readonly id: string;
-  /** As the message shows it. */
   readonly code: string;
   readonly isLong: boolean;
 }
 
-/** How many more guesses a short code takes (0: it expired, was used or was never sent to this browser); null for a long one. */
+/** Attempts left of a short code (0: it expired, was used or belongs to another browser); null for a long one. */
 export type Tried = 'right' | number | null;
 
 interface Sent {
@@ -48,7 +44,7 @@ interface Sent {
   readonly of_address: number;
   readonly short_of_address: number;
   readonly of_address_for_all: number;
-  /** Whether a long code was sent that may still be delivered. */
+  /** A long code may still be delivered. */
   readonly long_in_delivery: boolean | null;
   /** Seconds until this address may request the next one for this user, and whether this browser has the code. */
   readonly wait: number | null;
@@ -56,11 +52,10 @@ interface Sent {
 }
 
 /**
- * One-time codes for phones, kept as keyed hashes, one row for each message of the last 24 hours. A short code is valid for
- * {@link VALID_SECONDS}, {@link MAX_ATTEMPTS} tries and the browser that requested it. A long code is valid for 24 hours in any
- * browser, as often as it is entered. At a limit of the user a message is refused only while a long code is in delivery: one
- * that was sent more than {@link DELIVERY_SECONDS} ago may not have reached the phone, and one further long code is sent. The
- * holder of the phone gets in, regardless of what a stranger with the link requests or guesses (docs/adr/0158).
+ * One-time codes for phones as keyed hashes, one row for each message of the last 24 hours. A short code is valid for
+ * {@link VALID_SECONDS}, {@link MAX_ATTEMPTS} tries and the browser that requested it, a long code for 24 hours in any
+ * browser. At a limit of the user a message is refused only while a long code is in delivery; after
+ * {@link DELIVERY_SECONDS} another one is sent. So a stranger with the link cannot lock out the holder of the phone (ADR 158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -71,15 +66,14 @@ export class PhoneCodes {
   ) {}
 
   /**
-   * A new code for this user and number, to be sent to the phone alone. It replaces a short one of the same browser. Throws
-   * `invalid_transition` where this browser has a code that is less than {@link CODE_EVERY_SECONDS} old, otherwise
-   * `rate_limited`; with `code` among its fields where a long code is valid.
+   * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code that is less than
+   * {@link CODE_EVERY_SECONDS} old, otherwise `rate_limited`, with `code` among its fields where a long code is valid.
    */
   async issue(userId: string, phoneNumber: string, request: CodeRequest): Promise<IssuedCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {
-      // One order for all: the counts below hold over all processes, and no deadlock is possible.
+      // In one order, so that no deadlock is possible.
       for (const lock of [`codes of ${userId}`, ...(address === null ? [] : [`codes of ${address}`])])
         await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
       const {
@@ -121,8 +115,8 @@ export class PhoneCodes {
   }
 
   /**
-   * The code could not be sent: another one may be requested at once. Where nothing was `charged`, as the provider was
-   * unavailable, it does not count, unless somebody guessed it meanwhile.
+   * The code was not sent: another one may be requested at once. It does not count unless it was `charged`, or an attempt
+   * used it.
    */
   async notSent(id: string, charged: boolean): Promise<void> {
     await this.database.query(
@@ -135,7 +129,7 @@ export class PhoneCodes {
     );
   }
 
-  /** Whether that code was sent to that number: a short one to this browser, and then it is `right` once. */
+  /** A short code is `right` once, in its browser. */
   async redeem(userId: string, phoneNumber: string, browser: string, entered: string): Promise<Tried> {
     const code = entered.replace(/[\s.-]/g, '');
     const hash = this.hash(userId, phoneNumber, code);
@@ -147,7 +141,7 @@ export class PhoneCodes {
       );
       return right.length > 0 ? 'right' : null;
     }
-    // Comparing in SQL shows nothing by its time: without the key no caller can choose the hash.
+    // No timing attack: without the key no caller can choose the hash.
     const [tried] = await this.database.query<{ right: boolean; attempts_left: number }>(
       `update onboarding.phone_codes
          set attempts_left = case when code_hash = $3 then 0 else attempts_left - 1 end
@@ -159,7 +153,6 @@ export class PhoneCodes {
     return tried?.right === true ? 'right' : (tried?.attempts_left ?? 0);
   }
 
-  /** Those that count no more. */
   async deleteOld(): Promise<void> {
     await this.database.query(
       `delete from onboarding.phone_codes where sent_at < now() - interval '24 hours'`,
@@ -169,9 +162,9 @@ export class PhoneCodes {
   private requireRoom(sent: Sent): void {
     const { of_address_for_all, wait, mine } = sent;
     if (isAtLimit(sent) && sent.long_in_delivery === true) {
-      const advice = 'use the code of 18 digits that was sent to the phone';
-      throw new DomainError('rate_limited', `Too many codes were sent within a day; ${advice}`, {
-        code: [advice],
+      const hint = 'use the code of 18 digits that was sent to the phone';
+      throw new DomainError('rate_limited', `Too many codes were sent within a day; ${hint}`, {
+        code: [hint],
       });
     }
     if (wait !== null && wait > 0) {
@@ -199,7 +192,7 @@ function digits(count: number): string {
   return String(randomInt(10 ** count)).padStart(count, '0');
 }
 
-/** In groups of three, to be read and typed. */
+/** In groups of three digits. */
 function longCode(): string {
   return Array.from({ length: LONG_GROUPS }, () => digits(3)).join(' ');
 }

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
+import { wakeWork } from '../../../platform/work/work-items.js';
+import type { KycOutcome } from '../domain/decisions.js';
 
 /** Purpose of MACs. */
 const APPLICANT = 'applicant of a verification';
 
-/** A verification as far as its provider was told of it. */
 export interface Verification {
   readonly verification_id: string;
   readonly user_id: string;
-  /** What the provider calls the person; null until it was told. */
+  /** The provider's id of the person. */
   readonly applicant: string | null;
-  /** What the provider calls the check; null until it was opened, or while that is not known. */
+  /** The provider's id of the check. */
   readonly check_reference: string | null;
   readonly opened_at: Date;
 }
@@ -23,8 +24,8 @@ interface Row extends Verification, Record<string, unknown> {
 }
 
 /**
- * What providers call verifications, so that a repeat after a crash finds what was begun. The applicant carries a MAC: a
- * changed row would have another person described, reviewed or deleted at the provider. Such a row is a {@link SealError}.
+ * Ids of verifications at providers, so that a retry after a crash finds them. The applicant has a MAC: a changed row would
+ * expose or delete another person at the provider, and throws {@link SealError}.
  */
 @Injectable()
 export class Verifications {
@@ -33,7 +34,7 @@ export class Verifications {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Before the provider hears of it; a repeat gives what is there. */
+  /** Before the first call of the provider; a repeat returns the row. */
   async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
     const [opened] = await this.database.query<Row>(
       `insert into onboarding.verifications (verification_id, provider, user_id) values ($1, $2, $3)
@@ -43,7 +44,7 @@ export class Verifications {
     return this.own(opened!);
   }
 
-  /** What the provider calls the person: the first that was kept, which it gives; null once the person is forgotten. */
+  /** Returns the first id that was stored; null once the person is erased. */
   async keepApplicant(
     verificationId: string,
     provider: string,
@@ -60,7 +61,7 @@ export class Verifications {
     return kept === undefined ? null : this.own(kept).applicant;
   }
 
-  /** Whether this process may open the check: no other has been about to for so long. */
+  /** Whether this process alone may open the check for `seconds`. */
   async claimCheck(verificationId: string, provider: string, seconds: number): Promise<boolean> {
     const claimed = await this.database.query(
       `update onboarding.verifications set check_claimed_until = now() + make_interval(secs => $3)
@@ -71,7 +72,6 @@ export class Verifications {
     return claimed.length > 0;
   }
 
-  /** Lets go of the claim: nothing came of it. */
   async releaseCheck(verificationId: string, provider: string): Promise<void> {
     await this.database.query(
       'update onboarding.verifications set check_claimed_until = null where verification_id = $1 and provider = $2',
@@ -94,7 +94,6 @@ export class Verifications {
     );
   }
 
-  /** What the provider calls the check, for its callbacks. */
   async checked(verificationId: string, provider: string, check: string): Promise<void> {
     await this.database.query(
       `update onboarding.verifications set check_reference = $3
@@ -118,3 +117,85 @@ export class Verifications {
 function textOf(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
   return JSON.stringify(parts);
 }
+
+/** Callbacks of identity providers: each is accepted once, over all processes. */
+@Injectable()
+export class Callbacks {
+  constructor(private readonly database: Database) {}
+
+  /** Polls the verification of the check now, in one transaction. */
+  accept(
+    provider: string,
+    eventId: string,
+    check: string | null,
+  ): Promise<'accepted' | 'repeated' | 'unknown_check'> {
+    return this.database.transaction(async (tx) => {
+      const fresh = await tx.query(
+        'insert into onboarding.callbacks (provider, event_id) values ($1, $2) on conflict do nothing',
+        [provider, eventId],
+      );
+      if (fresh.rowCount === 0) return 'repeated';
+      const { rows } = await tx.query<{ user_id: string }>(
+        'select user_id from onboarding.verifications where provider = $1 and check_reference = $2',
+        [provider, check],
+      );
+      await wakeWork(
+        tx,
+        'onboarding.step',
+        rows.map(({ user_id }) => user_id),
+      );
+      return rows.length > 0 ? 'accepted' : 'unknown_check';
+    });
+  }
+
+  async deleteOlderThan(seconds: number): Promise<void> {
+    await this.database.query(
+      'delete from onboarding.callbacks where received_at < now() - make_interval(secs => $1)',
+      [seconds],
+    );
+  }
+}
+
+interface ReviewRow extends Record<string, unknown> {
+  readonly passed: boolean | null;
+  readonly reason: string | null;
+  readonly age_seconds: number;
+}
+
+/** Identities that the sandbox keeps under review until an operator decides. */
+@Injectable()
+export class SandboxReviews {
+  constructor(private readonly database: Database) {}
+
+  /** Opens a new review. Null until an operator decides or `passAfterSeconds` have passed. */
+  async outcome(
+    verificationId: string,
+    userId: string,
+    passAfterSeconds: number | null,
+  ): Promise<KycOutcome | null> {
+    const [review] = await this.database.query<ReviewRow>(
+      `insert into onboarding.sandbox_reviews as review (verification_id, user_id) values ($1, $2)
+       on conflict (verification_id) do update set user_id = excluded.user_id
+       returning passed, reason, extract(epoch from now() - opened_at)::float8 as age_seconds`,
+      [verificationId, userId],
+    );
+    const { passed, reason, age_seconds } = review!;
+    if (passed === null) return passAfterSeconds === null || age_seconds < passAfterSeconds ? null : PASSED;
+    return passed ? PASSED : { passed, reason: reason ?? '' };
+  }
+
+  /** Returns the verification of the open review of the user; null when none is open. */
+  async decide(userId: string, outcome: KycOutcome): Promise<string | null> {
+    const [decided] = await this.database.query<{ verification_id: string }>(
+      `update onboarding.sandbox_reviews set passed = $2, reason = $3
+       where verification_id = (select verification_id from onboarding.sandbox_reviews
+                                where user_id = $1 and passed is null order by opened_at desc limit 1)
+         and passed is null
+       returning verification_id`,
+      [userId, outcome.passed, outcome.passed ? null : outcome.reason],
+    );
+    return decided?.verification_id ?? null;
+  }
+}
+
+const PASSED: KycOutcome = { passed: true };

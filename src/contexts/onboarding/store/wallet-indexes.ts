@@ -2,14 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 
-export interface WalletIndex {
+interface WalletIndex {
   /** Fingerprint of the extended public key. */
   readonly key: string;
   readonly index: number;
   readonly address: string;
 }
 
-/** An extended public key as indexes are given out of it. */
 export interface IndexedKey {
   readonly fingerprint: string;
   readonly firstIndex: number;
@@ -24,14 +23,14 @@ interface Row extends Record<string, unknown> {
 const INDEX_OF_USER = 'select key, index from onboarding.wallet_indexes where user_id = $1';
 
 /**
- * Which child of which key is whose. The address is derived each time: SQL cannot replace it. The row of a key is locked
- * while an index is given out: a process that dies in between leaves no gap, and two processes give two.
+ * The wallet of a user as a child of an extended public key. Addresses are derived, so that SQL cannot replace one. The row
+ * of a key is locked while an index is assigned: no gaps, and no index twice.
  */
 @Injectable()
 export class WalletIndexes {
   constructor(private readonly database: Database) {}
 
-  /** That of the user; the next one of `key` for a user who has none of it. */
+  /** Assigns the next index to a user without one of `key`. */
   async of(userId: string, key: IndexedKey): Promise<WalletIndex> {
     const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
     return (
@@ -40,7 +39,7 @@ export class WalletIndexes {
     );
   }
 
-  /** The user gets the next one in the place of `address`. Changes nothing when that was replaced already. */
+  /** Assigns the next index in place of `address`, unless that was replaced already. */
   async replace(userId: string, address: string, key: IndexedKey): Promise<void> {
     await this.locked(key, async (tx, next) => {
       const found = await find(tx, userId, key);

@@ -37,7 +37,7 @@ describe('the read model of onboardings in progress', () => {
     [[started, passed, completed], null],
     [[started, end!, passed], null],
     [[started, completed, passed], null],
-  ])('%j leaves %s, in whatever batches it comes', async (types, stage) => {
+  ])('%j leaves %s, in batches of any size', async (types, stage) => {
     for (const size of [1, 2, 3]) expect(await stageAfter(types, size)).toBe(stage);
   });
 });

@@ -2,14 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import type { UserDeactivationStarted } from '../../users/contract.js';
-import type { OnboardingEvent } from '../domain/onboarding-events.js';
-import type { Stage } from '../domain/onboarding.js';
+import type { OnboardingEvent, Stage } from '../domain/onboarding.js';
 
-export const PROGRESS_VIEW = subscriptionName('onboarding.progress');
+const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 
-const LEAVES = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
+const DEACTIVATION_STARTED = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
 
-/** The stage that each event leads to; null: the onboarding is over. Consent moves nothing. */
+/** The stage after each event; null: the onboarding is over. */
 const STAGES = {
   'onboarding.started.v1': 'started',
   'onboarding.phone_verified.v1': 'phone_verified',
@@ -22,9 +21,12 @@ const STAGES = {
   'onboarding.card_failed.v1': 'card_failed',
   'onboarding.card_retried.v1': 'wallet_provisioned',
   'onboarding.completed.v1': null,
-  [LEAVES]: null,
+  [DEACTIVATION_STARTED]: null,
 } as const satisfies Readonly<
-  Record<Exclude<OnboardingEvent['type'], 'onboarding.consent_given.v1'> | typeof LEAVES, Stage | null>
+  Record<
+    Exclude<OnboardingEvent['type'], 'onboarding.consent_given.v1'> | typeof DEACTIVATION_STARTED,
+    Stage | null
+  >
 >;
 
 interface Moved {
@@ -35,7 +37,7 @@ interface Moved {
   readonly stage: Stage | null;
 }
 
-/** Where does every onboarding stand that is not over? The stage is that of the last event, `since` its moment. */
+/** The stage of every onboarding in progress, and the time of its last event. */
 export const progressProjection: SubscriptionDefinition = {
   name: PROGRESS_VIEW,
   events: Object.keys(STAGES),
@@ -49,10 +51,10 @@ export const progressProjection: SubscriptionDefinition = {
       };
       const isStart = type === 'onboarding.started.v1';
       if (isStart) started.push(moved);
-      // Also within a batch: what comes after the end makes no difference to a row that is gone.
+      // Events after the end of an onboarding change nothing, also within a batch.
       if (isStart || last.get(moved.user_id)?.stage !== null) last.set(moved.user_id, moved);
     }
-    // Only the start makes a row: what a provider says of somebody who left brings none back.
+    // Only the start inserts a row, so that a late event after the end does not.
     await tx.query(
       `insert into ${schema}.progress (user_id, merchant_id, stage, since)
        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) on conflict do nothing`,
@@ -83,8 +85,8 @@ function columns(rows: readonly Moved[], ...names: readonly (keyof Moved)[]): un
   return names.map((name) => rows.map((row) => row[name] ?? null));
 }
 
-/** Stages that the service or a provider has to go on from, and those that ended in a failure. */
-const NOT_THE_PERSONS: readonly Stage[] = [
+/** Stages that wait for the service or a provider, or have failed. */
+const WAITING: readonly Stage[] = [
   'kyc_submitted',
   'kyc_passed',
   'wallet_provisioned',
@@ -93,7 +95,6 @@ const NOT_THE_PERSONS: readonly Stage[] = [
   'card_failed',
 ];
 
-/** An onboarding that waits, for the service, for a provider or after a failure. */
 export interface Stuck {
   readonly user_id: string;
   readonly merchant_id: string;
@@ -101,15 +102,14 @@ export interface Stuck {
   readonly since: Date;
   /** Of a failed stage. */
   readonly reason: string | null;
-  readonly looks: number;
+  readonly polls: number;
   readonly failures: number;
-  /** Why the last attempt failed, in plain words; null when it did not. */
   readonly last_error: string | null;
-  /** When the service goes on by itself; null: it does not. */
+  /** Null: no work item exists. */
   readonly next_at: Date | null;
 }
 
-export interface StageCount {
+interface StageCount {
   readonly stage: Stage;
   readonly count: number;
   readonly oldest_seconds: number;
@@ -119,15 +119,15 @@ export interface StageCount {
 export class Progress {
   constructor(private readonly database: Database) {}
 
-  /** Those that have waited for so long, the oldest first. */
-  stuck(olderThanSeconds: number, most: number): Promise<Stuck[]> {
+  /** Oldest first. */
+  stuck(olderThanSeconds: number, limit: number): Promise<Stuck[]> {
     return this.database.query<Stuck & Record<string, unknown>>(
-      `select p.user_id, p.merchant_id, p.stage, p.since, p.reason, coalesce((step.state->>'polls')::int, 0) as looks,
+      `select p.user_id, p.merchant_id, p.stage, p.since, p.reason, coalesce((step.state->>'polls')::int, 0) as polls,
          coalesce(step.failures, 0) as failures, step.cause as last_error, step.due_at as next_at
        from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
        where p.stage = any($1) and p.since <= now() - make_interval(secs => $2)
        order by p.since, p.user_id limit $3`,
-      [NOT_THE_PERSONS, olderThanSeconds, most],
+      [WAITING, olderThanSeconds, limit],
     );
   }
 

@@ -7,14 +7,14 @@ export const en = {
 
   // Around all screens.
   title: 'Sign up',
-  loading: 'One moment…',
+  loading: 'Loading…',
   noScript: 'This page needs JavaScript. Turn it on and reload the page.',
   steps: 'Steps',
   stepOf: 'Step {step} of {steps}',
   stepPhone: 'Phone',
   stepDetails: 'Details',
   stepDocuments: 'Documents',
-  busy: 'One moment…',
+  busy: 'Please wait…',
   sandbox: 'Sandbox.',
   opensTab: 'opens in a new tab',
 
@@ -37,7 +37,7 @@ export const en = {
   codeWrongLeft: 'That code is wrong. You have {left} attempts left.',
   codeWrongLast: 'That code is wrong. You have one attempt left.',
   codeSpent: 'This code is no longer valid. Request a new one.',
-  codeSentBefore: 'We sent you a code a moment ago. Please use that one.',
+  codeSentBefore: 'We just sent you a code. Please use that one.',
   codeUseLong:
     'We cannot send any more messages to this number today. Enter the 18-digit code we already sent you.',
   codeSentAgain: 'We sent a new code.',
@@ -95,10 +95,10 @@ export const en = {
   documentsIdCard: 'ID card',
   documentsLicence: 'Driving licence',
   documentsPhotos: 'Photos',
-  documentsTaken: 'Taken',
+  documentsDone: 'Done',
   documentsNeeded: 'Still needed',
   documentsBegin: 'Take the photos',
-  documentsGoOn: 'Take the next photo',
+  documentsNext: 'Take the next photo',
   documentsSubmit: 'Send the photos',
   documentsRetake: 'Retake',
   documentsChange: 'Change my details',
@@ -113,9 +113,9 @@ export const en = {
   captureStarting: 'Starting the camera. Your browser may ask for permission.',
   captureLive: 'Camera preview',
   captureTake: 'Take photo',
-  captureTaken: 'The photo you took',
-  captureLook: 'Is everything sharp and readable?',
-  captureLookSelfie: 'Is your whole face clearly visible?',
+  capturePhoto: 'The photo you took',
+  captureCheck: 'Is everything sharp and readable?',
+  captureCheckSelfie: 'Is your whole face clearly visible?',
   captureUse: 'Use this photo',
   captureAgain: 'Retake photo',
   captureUpload: 'Upload a photo instead',
@@ -123,7 +123,7 @@ export const en = {
   captureCameraAgain: 'Try the camera again',
   captureBack: 'Back to the overview',
   captureSample: 'Use a sample photo',
-  captureSandbox: 'Any photo will do: nobody checks it.',
+  captureSandbox: 'Any photo will do: it is not checked.',
 
   cameraRefused:
     'The camera is blocked for this page. Allow it in your browser settings (the icon next to the address) and try again, or upload a photo.',
@@ -168,13 +168,12 @@ export const en = {
   reasonAge: 'You are not old enough for this account.',
   reasonFace: 'The face on the selfie does not match the one on the document.',
   reasonSelfie:
-    'Your face could not be seen on the selfie. Please take it again, with nobody else in the picture.',
-  reasonNotLive: 'The selfie must be a picture that is taken of you now. Please take it again.',
+    'Your face could not be seen on the selfie. Please take it again, without anyone else in the picture.',
+  reasonNotLive: 'The selfie must be a live picture of you. Please take it again.',
   reasonVerification: 'Your identity could not be verified.',
   reasonSize: 'A picture is too small or too large. Please take it again.',
   reasonGone: 'Your pictures are no longer there. Please take them again.',
-  reasonName:
-    'Your name holds characters that cannot be checked. Please write it as it stands in your document.',
+  reasonName: 'Your name holds characters that cannot be checked. Please write it as in your document.',
   reasonNotChecked: 'Your identity could not be checked because of a problem on our side. Please try again.',
   reasonSandboxIdentity: 'The identity document could not be verified',
   reasonNotIssued: 'Your card could not be issued because of a problem on our side. Please try again.',
@@ -204,29 +203,29 @@ export const en = {
   sessionEnded: 'Your session has expired. Confirm your phone number again to continue where you left off.',
   troubleOffline: 'You are offline. Check your connection and try again.',
   troubleUnreachable: 'We cannot reach the service. Check your connection and try again.',
-  troubleServer: 'Something went wrong on our side. Nothing was lost. Try again in a moment.',
+  troubleServer: 'Something went wrong on our side. Nothing was lost. Try again shortly.',
   troubleOften: 'Too many attempts. Try again {time}.',
   troubleToday: 'Too many attempts today. Try again tomorrow, or from another network.',
   troubleEntry: 'Something in this form is not right. Check it and try again.',
   troubleMoved: 'This was already done, perhaps in another tab. This is where you are now.',
 
-  // Pages for links that lead nowhere, and the same when it turns out while the page is open.
+  // Refused links, before or while the page is open.
   refusedLink: 'This link does not work',
   refusedLinkText: 'It is incomplete or no longer valid. Go back to where you found it and open it again.',
   refusedSuspended: 'Signing up is paused',
-  refusedSuspendedText: 'This link cannot be used to sign up at the moment. Please try again later.',
+  refusedSuspendedText: 'This link cannot be used to sign up for now. Please try again later.',
   refusedClosing: 'This account is being closed',
   refusedClosingText: 'This link can no longer be used to sign up.',
   refusedTooOften: 'Too many requests',
   refusedTooOftenText: 'Please wait a minute and try again.',
   refusedTrouble: 'We are having technical problems',
-  refusedTroubleText: 'Please try again in a moment. Nothing you entered was lost.',
+  refusedTroubleText: 'Please try again shortly. Nothing you entered was lost.',
 
-  // What stands for terms and privacy notice in the sandbox.
+  // Terms and privacy notice of the sandbox.
   sandboxTerms: 'Sandbox terms',
   sandboxPrivacy: 'Sandbox privacy notice',
   sandboxTermsText:
-    'This is a test environment. You are not signing up for anything, and agreeing has no legal effect. Use made-up names and made-up documents.',
+    'This is a test environment. You are not signing up for anything, and agreeing has no legal effect. Use fictitious names and documents.',
 };
 
 export type Words = { readonly [Key in keyof typeof en]: string };

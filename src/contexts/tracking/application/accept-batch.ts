@@ -12,7 +12,6 @@ export class AcceptBatch extends Command<void> {
   }
 }
 
-/** The request pays for one row; what it holds is processed afterwards. */
 @CommandHandler(AcceptBatch)
 export class AcceptBatchHandler implements ICommandHandler<AcceptBatch> {
   constructor(

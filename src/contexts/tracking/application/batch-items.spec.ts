@@ -27,7 +27,7 @@ describe('a stored body without a person', () => {
     });
   });
 
-  it('has nothing of the person that stood where nobody reads: beside the events, or in events that did not count', () => {
+  it('has nothing of the person in unread members: next to the events, or in repeated events', () => {
     const item = JSON.stringify(eventItem({ user_external_id: 'ada' }));
     const body = `{"about":"ada lovelace","events":[${item}],"events":[${item}],"also":["ada"]}`;
     const rewritten = without(body, 'ada')!;
@@ -35,7 +35,7 @@ describe('a stored body without a person', () => {
     expect(readItems(Buffer.from(rewritten))).toHaveLength(1);
   });
 
-  it('has all items, and none of the person, whoever is in it and however the names are written', () => {
+  it('has all items, and none of the person, with any persons and any spelling of member names', () => {
     const name = fc.constantFrom('ada', ' ada', '\\u0061da', 'grace', 'adam', 'Ada');
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), (names) => {

@@ -1,7 +1,7 @@
 import { eachElement, eachMember, endOfValue, stringOf } from '../../../platform/json-text/json-text.js';
-import { itemOf, type BatchEvent, type ReadItem, type ValidItem } from '../domain/event-item.js';
+import { itemOf, type BatchEvent, type ReadItem, type ValidItem } from '../domain/event-batch.js';
 
-/** A body that is not what could have been accepted. */
+/** A stored body that no acceptance could have written. */
 export class UnreadableBatch extends Error {
   override readonly name = 'UnreadableBatch';
 }
@@ -11,7 +11,6 @@ interface StoredBody {
   readonly item_count: number;
 }
 
-/** The members of an item that count, and the null of a device_id. */
 interface RawItem {
   event_id?: string | null;
   event_name?: string | null;
@@ -23,7 +22,7 @@ interface RawItem {
 
 const QUOTE = 0x22;
 
-/** What batches hold, in order, each event_id once: the first wins. Throws {@link UnreadableBatch}. */
+/** The events of the batches in order; of repeated event_ids the first. Throws {@link UnreadableBatch}. */
 export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
   const events = new Map<string, BatchEvent>();
   batches.forEach((stored, batch) =>
@@ -34,7 +33,6 @@ export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
   return [...events.values()];
 }
 
-/** The items of a stored batch. Throws {@link UnreadableBatch}. */
 export function storedItems({ body, item_count }: StoredBody): ReadItem[] {
   let items: ReadItem[];
   try {
@@ -47,8 +45,8 @@ export function storedItems({ body, item_count }: StoredBody): ReadItem[] {
 }
 
 /**
- * The items of a body that was accepted, in order, in one pass: payloads are not parsed, and stay what was sent. Of
- * repeated keys the last one counts, as for JSON.parse. Of bodies that were not accepted it gives anything or throws.
+ * The items of an accepted body. Payloads are not parsed. Of repeated keys the last one counts, as for JSON.parse. For
+ * bodies that were not accepted the result is undefined.
  */
 export function readItems(body: Buffer): ReadItem[] {
   return elementsOf(body.toString(), readItem).map((item) =>
@@ -57,8 +55,8 @@ export function readItems(body: Buffer): ReadItem[] {
 }
 
 /**
- * A stored body without the events of one person: of these only the ids remain, so that they are not counted again, and
- * of all else only the other events. `items` are their places. Null when it has no event of the person.
+ * A stored body in which the events of one person are blank but for their ids, so that they are not counted again.
+ * `items` are the indexes of these events. Null when the body has none.
  */
 export function bodyWithout(
   body: Buffer,
@@ -84,7 +82,7 @@ function blank({ eventId, eventDatetime }: ReadItem): string {
   });
 }
 
-/** What `read` adds for each element of the last `events`; it returns where the element ends. */
+/** Calls `read` for each element of the last `events`; it returns the end of the element. */
 function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {

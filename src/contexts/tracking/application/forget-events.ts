@@ -4,9 +4,8 @@ import { ErasedEvents, type KeptBatch } from '../store/erased-events.js';
 import { bodyWithout } from './batch-items.js';
 
 /**
- * Drops the events that carry the external_id of an erased person, from before and after the user was created: of those
- * that are counted the id alone stays, and of those in kept bodies too. What is not forwarded yet is not forwarded. Waits
- * until events were made of all batches from before the erasure.
+ * Blanks the events of an erased person, by external_id, in the table of events and in stored bodies; only their ids
+ * remain. Pending ones are not forwarded. Returns false until every batch from before the erasure is processed.
  */
 export function forgetEvents(get: Get): Forget {
   return async ({ merchantId, externalId, erasedAt }, signal) => {
@@ -27,7 +26,7 @@ export function forgetEvents(get: Get): Forget {
   };
 }
 
-/** What a parser says of a text quotes it: it is not for the log. */
+/** The error of a parser quotes the text, so it is not logged. */
 function mentions({ batch_id }: KeptBatch, body: Buffer, externalId: string): boolean {
   try {
     return bodyWithout(body, externalId) !== null;

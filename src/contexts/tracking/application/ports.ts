@@ -14,16 +14,15 @@ export interface AnalyticsEvent {
   readonly payload: string;
 }
 
-/** Why the provider takes nothing at the moment. */
+/** Why the provider accepts nothing now. */
 export type UnavailableCause =
-  /** No connection, or none that held. */
   | 'unreachable'
   | 'timeout'
-  /** 5xx, or no response that can be understood. */
+  /** 5xx, or a response that cannot be read. */
   | 'failing'
   /** It limits the whole project. */
   | 'rate_limited'
-  /** Somebody has to look at the settings: the key or the URL is wrong. */
+  /** The key or the URL is wrong. */
   | 'unauthorized'
   | 'misconfigured'
   /** It blocks this service. */
@@ -42,30 +41,27 @@ export interface ThrottledEvent {
   readonly waitMs: number;
 }
 
-/** What became of one request. */
+/** The result of one request. */
 export type SendResult =
-  /** It has all of them. */
   | { readonly outcome: 'accepted' }
-  /** It took none because of some, at least one; the others may be sent again at once. */
+  /** None was accepted because of the named ones; the others may be sent again at once. */
   | {
       readonly outcome: 'parted';
       readonly refused: readonly RefusedEvent[];
       readonly throttled: readonly ThrottledEvent[];
     }
-  /** It wants less in one request. */
   | { readonly outcome: 'too_large' }
-  /** Something in it is not liked, and it does not say what. */
+  /** Without naming the cause. */
   | { readonly outcome: 'rejected'; readonly reason: string }
   | {
       readonly outcome: 'unavailable';
       readonly cause: UnavailableCause;
       /** For operators: a short sentence without secrets. */
       readonly detail: string;
-      /** The least that it asks to be waited; null when it does not say. */
+      /** Requested by the provider. */
       readonly retryAfterMs: number | null;
     };
 
-/** The analytics provider that merchants' events are passed on to. */
 export interface Analytics {
   readonly name: string;
   /** The most events and bytes of one request. */
@@ -74,5 +70,5 @@ export interface Analytics {
   send(events: readonly AnalyticsEvent[]): Promise<SendResult>;
 }
 
-/** Nest injection token of the {@link Analytics} provider; null when none is configured. */
+/** Null when no provider is configured. */
 export const ANALYTICS = Symbol('ANALYTICS');

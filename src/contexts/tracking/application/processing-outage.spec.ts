@@ -4,19 +4,23 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Logger } from '@nestjs/common';
 import type { Side } from '../../../../test/support/crash-road.js';
 import { CuttableRoad } from '../../../../test/support/cuttable-road.js';
-import { eventItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { eventItem, batchOf, type SentItem } from '../../../../test/support/event-batches.js';
 import { ProcessingLab, type TestWorker } from '../../../../test/support/tracking/processing-lab.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { eventually } from '../../../../test/support/eventually.js';
+import { Database } from '../../../platform/postgres/database.js';
+import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.js';
+import type { CountedEvents } from '../store/counted-events.js';
+import type { Partitions } from '../store/partitions.js';
+import { Processing } from './processing.js';
 
-const PATIENCE_MS = 200;
-/** What the worker may take to give up: a statement and the rollback after it, at most twice. */
-const GIVES_UP_MS = 20 * PATIENCE_MS;
+const TIMEOUT_MS = 200;
+/** The worker may need a statement and its rollback, at most twice. */
+const STOP_MS = 20 * TIMEOUT_MS;
 const BATCHES = 12;
 
-/** Messages of a turn, by what their texts hold, in their order. */
+/** Messages of a round by a part of their text, in order. */
 const MESSAGES = {
-  'the look for who waits': 'with recursive waiting',
+  'the read of merchants': 'with recursive waiting',
   'the reading of batches': 'octet_length(body)',
   'the begin with its locks': 'pg_try_advisory_xact_lock',
   'the insert of ids': 'insert into tracking.event_ids',
@@ -45,7 +49,7 @@ describe('processing', () => {
   beforeEach(async () => {
     road = new CuttableRoad(new URL(lab.db.url));
     const url = await road.open();
-    database = await Database.connect({ url, poolSize: 3, timeoutMs: PATIENCE_MS });
+    database = await Database.connect({ url, poolSize: 3, timeoutMs: TIMEOUT_MS });
     worker = lab.worker(database);
     merchant = randomUUID();
     sent = [];
@@ -57,7 +61,7 @@ describe('processing', () => {
     }
   });
   afterEach(async () => {
-    road.silent = false;
+    road.hangs = false;
     await worker.stop();
     await database.close();
     await road.close();
@@ -74,21 +78,21 @@ describe('processing', () => {
     return row!;
   };
   const ids = async (): Promise<unknown[]> => (await lab.events(merchant)).map((event) => event['event_id']);
-  /** Once: a wake that waits would open a connection in the silence, which takes 5 s to give up. */
-  const silent = async (): Promise<void> => {
+  /** Once: a second wake would open a connection that takes 5 s to time out. */
+  const hanging = async (): Promise<void> => {
     let polledAt = -Infinity;
     await eventually(() => {
-      // Again only where a statement took so long that the turn was given up.
-      if (performance.now() - polledAt > GIVES_UP_MS) {
+      // Again only where a statement took so long that the round was ended.
+      if (performance.now() - polledAt > STOP_MS) {
         polledAt = performance.now();
         worker.wake();
       }
-      return road.silent;
+      return road.hangs;
     });
   };
 
   const places: readonly (readonly [Message, Side])[] = [
-    ['the look for who waits', 'unsent'],
+    ['the read of merchants', 'unsent'],
     ['the reading of batches', 'unacknowledged'],
     ['the begin with its locks', 'unacknowledged'],
     ['the insert of ids', 'unacknowledged'],
@@ -99,39 +103,39 @@ describe('processing', () => {
     ['the commit', 'unacknowledged'],
   ];
 
-  it.each(places)('goes on after the database went silent at %s (%s)', async (message, side) => {
-    road.silentAt = { text: MESSAGES[message], side };
-    await silent();
+  it.each(places)('continues after the database hangs at %s (%s)', async (message, side) => {
+    road.hangAt = { text: MESSAGES[message], side };
+    await hanging();
     // A little longer than a statement waits.
-    await sleep(1.1 * PATIENCE_MS);
-    road.silent = false;
+    await sleep(1.1 * TIMEOUT_MS);
+    road.hangs = false;
     await lab.settle([worker]);
     expect(await ids()).toEqual(every());
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
   it('leaves the batches to another process when it lost sight of the database in the middle', async () => {
-    road.silentAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
-    await silent();
+    road.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
+    await hanging();
     await lab.settle([lab.worker()]);
     expect(await ids()).toEqual(every());
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
   it.each(['the reading of batches', 'the insert of events', 'the commit'] as const)(
-    'is stopped soon while the database is silent at %s',
+    'is stopped soon while the database hangs at %s',
     async (message) => {
-      road.silentAt = { text: MESSAGES[message], side: 'unacknowledged' };
-      await silent();
+      road.hangAt = { text: MESSAGES[message], side: 'unacknowledged' };
+      await hanging();
       const began = performance.now();
       await worker.stop();
-      expect(performance.now() - began).toBeLessThan(GIVES_UP_MS);
+      expect(performance.now() - began).toBeLessThan(STOP_MS);
       await lab.settle([lab.worker()]);
       expect(await ids()).toEqual(every());
     },
   );
 
-  it('is stopped after the transaction under way, and loses nothing', async () => {
+  it('is stopped after the transaction in flight, and loses nothing', async () => {
     worker.wake();
     await eventually(async () => (await counted()).accepted < BATCHES);
     await worker.stop();
@@ -145,4 +149,57 @@ describe('processing', () => {
     expect(await ids()).toEqual(every());
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
+});
+
+it('a stalled process loses the lock of a merchant after 30 s', async () => {
+  const lab = await ProcessingLab.open();
+  const { database } = lab.db;
+  let standstill: unknown;
+  const transaction: Database['transaction'] = (work, options) =>
+    database.transaction(async (tx, began) => {
+      standstill = (await tx.query('show idle_in_transaction_session_timeout')).rows[0];
+      return work(tx, began);
+    }, options);
+  const watched = Object.assign(Object.create(database) as Database, { transaction });
+  await lab.accept(randomUUID(), [eventItem()]);
+  await lab.settle([lab.worker(watched)]);
+  expect(standstill).toEqual({ idle_in_transaction_session_timeout: '30s' });
+  expect((await database.query('show idle_in_transaction_session_timeout'))[0]).toEqual({
+    idle_in_transaction_session_timeout: '0',
+  });
+  await lab.close();
+});
+
+const [LOADED, LATE] = ['loaded', 'late'];
+
+/** One merchant has more to process forever; the other comes when the run has begun. */
+function processing(counted: string[]): Processing {
+  const at = new Date();
+  const batch: AcceptedBatch = {
+    ...{ batch_id: 'any', received_at: at, received_exactly: at.toISOString(), item_count: 1 },
+    body: Buffer.from(batchOf([eventItem()])),
+  };
+  const accepted: Pick<AcceptedBatches, 'merchants' | 'next'> = {
+    merchants: async () => (counted.length === 0 ? [LOADED] : [LOADED, LATE]),
+    next: async (merchantId) => (merchantId === LATE && counted.includes(LATE) ? [] : [batch]),
+  };
+  const events: Pick<CountedEvents, 'count'> = {
+    count: async (merchantId) => {
+      await sleep(5);
+      counted.push(merchantId);
+      return 1;
+    },
+  };
+  const partitions: Pick<Partitions, 'having'> = { having: (work) => work() };
+  return new Processing(accepted as AcceptedBatches, events as CountedEvents, partitions as Partitions);
+}
+
+let running: Processing | null = null;
+afterEach(() => running?.work.stop());
+
+it('processes a merchant that comes during the backlog of another', async () => {
+  const counted: string[] = [];
+  running = processing(counted);
+  running.work.start();
+  await eventually(() => counted.includes(LATE), 10_000);
 });

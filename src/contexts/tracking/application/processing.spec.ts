@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { batchOf, eventItem, type SentItem } from '../../../../test/support/event-batches.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ProcessingLab } from '../../../../test/support/tracking/processing-lab.js';
-import { MONTHS } from '../store/periods.js';
+import { MONTHS } from '../store/partitions.js';
 
 describe('accepted batches', () => {
   let lab: ProcessingLab;
@@ -58,7 +58,7 @@ describe('accepted batches', () => {
     expect(await lab.newItems(batch)).toEqual([0, 1]);
   });
 
-  it('count an id once: inside a batch, in whatever case; the first item wins', async () => {
+  it('count an id once: inside a batch, in any letter case; the first item wins', async () => {
     const [first, second] = items(2) as [SentItem, SentItem];
     const again = { ...first, event_id: String(first['event_id']).toUpperCase(), event_name: 'later' };
     const batch = await lab.accept(merchant, [first, second, again, second]);
@@ -158,7 +158,7 @@ describe('accepted batches', () => {
     }
   });
 
-  it('that cannot be read, or that the database refuses, fail alone and hold up nobody', async () => {
+  it('that cannot be read, or that the database refuses, fail alone and delay no others', async () => {
     const good = [items(2), items(2), items(2)];
     const before = await lab.accept(merchant, good[0]!);
     const poison = [
@@ -210,7 +210,7 @@ describe('accepted batches', () => {
     expect((await lab.batch(held)).state).toBe('processed');
   });
 
-  it('find their partition made when it is not there', async () => {
+  it('get their partition created when it is missing', async () => {
     const receivedAt = MONTHS.at(new Date(), -7).from;
     const batch = await lab.accept(merchant, items(1), { receivedAt });
     await lab.db.pool.query(`drop table tracking.events_${MONTHS.at(receivedAt, 0).name}`);

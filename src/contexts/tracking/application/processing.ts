@@ -3,7 +3,7 @@ import { backoffMs, type Backoff } from '../../../platform/background/backoff.js
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
-import type { BatchEvent } from '../domain/event-item.js';
+import type { BatchEvent } from '../domain/event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';
 import { AcceptedBatches, type AcceptedBatch } from '../store/accepted-batches.js';
 import { CountedEvents, isDataError } from '../store/counted-events.js';
@@ -13,7 +13,6 @@ import { distinctEvents, UnreadableBatch } from './batch-items.js';
 const POLL_MS = 250;
 const BACKOFF: Backoff = { firstMs: 250, mostMs: 10_000 };
 
-/** What was read for one transaction. */
 interface Chunk {
   readonly merchantId: string;
   readonly batches: readonly AcceptedBatch[];
@@ -21,16 +20,14 @@ interface Chunk {
   readonly events: readonly BatchEvent[] | null;
 }
 
-/** A merchant that is left alone until `until`. */
 interface Hold {
   readonly failures: number;
   readonly until: number;
 }
 
 /**
- * Processes accepted batches: merchants take turns, each turn one transaction of bounded size, so that none waits behind
- * the backlog of another. Woken by acceptances in this process, and by polling for those of others and for what a crash
- * left behind.
+ * Processes accepted batches: round robin over merchants, one bounded transaction each, so that none waits behind the
+ * backlog of another. Woken by acceptances in this process, and by polling.
  */
 @Injectable()
 export class Processing implements OnModuleInit {
@@ -41,7 +38,7 @@ export class Processing implements OnModuleInit {
     run: (signal) => this.run(signal),
   });
   private readonly log = new Logger(Processing.name);
-  /** After a failure that is not the fault of their data. */
+  /** Merchants in backoff after a failure that their data did not cause. */
   private readonly holds = new Map<string, Hold>();
 
   constructor(
@@ -54,49 +51,48 @@ export class Processing implements OnModuleInit {
     measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
   }
 
-  /** In the course of a request. */
   wake(): void {
     this.work.wake();
   }
 
-  /** Until nobody has a turn to come. While the database works on one chunk the next is read. */
+  /** Until every merchant is processed. While the database works on one chunk the next is read. */
   private async run(signal: AbortSignal): Promise<void> {
-    const turns = new Set(await this.accepted.merchants());
-    let lookAt = performance.now() + POLL_MS;
-    let chunk = await this.next(turns);
+    const waiting = new Set(await this.accepted.merchants());
+    let refreshAt = performance.now() + POLL_MS;
+    let chunk = await this.next(waiting);
     while (chunk !== null && !signal.aborted) {
-      // A backlog may never end: who came since the start has a turn all the same.
-      if (performance.now() >= lookAt) {
-        for (const merchantId of await this.accepted.merchants()) turns.add(merchantId);
-        lookAt = performance.now() + POLL_MS;
+      // A backlog may never end: merchants that came since the start are added.
+      if (performance.now() >= refreshAt) {
+        for (const merchantId of await this.accepted.merchants()) waiting.add(merchantId);
+        refreshAt = performance.now() + POLL_MS;
       }
-      const following = this.next(turns, chunk);
-      // Looked at once this one is done; until then its failure must not count as unhandled.
+      const following = this.next(waiting, chunk);
+      // Awaited below; until then its failure must not count as unhandled.
       following.catch(() => undefined);
       const done = await this.finish(chunk);
       const next = await following;
-      // What comes after a chunk that is not done must not overtake it: the first accepted wins.
-      if (!done) turns.delete(chunk.merchantId);
-      chunk = !done && next?.merchantId === chunk.merchantId ? await this.next(turns) : next;
+      // A later chunk must not overtake one that is not done: the first accepted event counts.
+      if (!done) waiting.delete(chunk.merchantId);
+      chunk = !done && next?.merchantId === chunk.merchantId ? await this.next(waiting) : next;
     }
   }
 
-  /** The next chunk of whoever has waited longest; that after `current` if it is the same merchant's. */
-  private async next(turns: Set<string>, current?: Chunk): Promise<Chunk | null> {
-    for (const merchantId of turns) {
-      turns.delete(merchantId);
+  /** Of the merchant that waited longest; after `current` if it is of the same merchant. */
+  private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
+    for (const merchantId of waiting) {
+      waiting.delete(merchantId);
       if ((this.holds.get(merchantId)?.until ?? 0) > Date.now()) continue;
       const after = current?.merchantId === merchantId ? current.batches.at(-1) : undefined;
       const batches = await this.accepted.next(merchantId, after);
       if (batches.length === 0) continue;
       failpoint('processing.read');
-      turns.add(merchantId);
+      waiting.add(merchantId);
       return { merchantId, batches, events: readable(batches) };
     }
     return null;
   }
 
-  /** Whether its batches are processed, by whomever, or have failed for good. */
+  /** Whether its batches are processed, by any process, or have failed for good. */
   private async finish(chunk: Chunk): Promise<boolean> {
     try {
       const done = await this.process(chunk);
@@ -108,7 +104,7 @@ export class Processing implements OnModuleInit {
     }
   }
 
-  /** Data that are at fault are found by taking the batches one by one. */
+  /** After an error in the data the batches are processed one by one. */
   private async process({ merchantId, batches, events }: Chunk): Promise<boolean> {
     try {
       return await this.count(merchantId, batches, events ?? distinctEvents(batches));
@@ -124,7 +120,7 @@ export class Processing implements OnModuleInit {
     return true;
   }
 
-  /** False when another process is at the merchant. */
+  /** False while another process works for the merchant. */
   private async count(
     merchantId: string,
     batches: readonly AcceptedBatch[],
@@ -143,22 +139,23 @@ export class Processing implements OnModuleInit {
     return true;
   }
 
-  /** Messages of PostgreSQL name what is wrong and may quote data of users: they stay in the row. */
+  /** The message may quote data of users: it is stored in the row and not logged. */
   private async fail(merchantId: string, batch: AcceptedBatch, error: Error): Promise<void> {
     await this.accepted.fail(batch, error.message);
     eventBatches.inc({ outcome: 'failed' });
     const code = 'code' in error ? String(error.code) : error.name;
-    this.log.error(`event batch ${batch.batch_id} of merchant ${merchantId} cannot be processed (${code})`);
+    this.log.error(`event batch failed: ${code}, batch ${batch.batch_id} of merchant ${merchantId}`);
   }
 
   private hold(merchantId: string, error: Error): void {
     const failures = this.holds.get(merchantId)?.failures ?? 0;
     this.holds.set(merchantId, { failures: failures + 1, until: Date.now() + backoffMs(BACKOFF, failures) });
-    this.log.warn(`batches of merchant ${merchantId} wait (failure ${failures + 1}): ${error.message}`);
+    this.log.warn(
+      `event batches of merchant ${merchantId} waiting: failure ${failures + 1}, ${error.message}`,
+    );
   }
 }
 
-/** Null where one of the batches cannot be read. */
 function readable(batches: readonly AcceptedBatch[]): readonly BatchEvent[] | null {
   try {
     return distinctEvents(batches);

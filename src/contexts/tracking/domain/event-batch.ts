@@ -1,17 +1,142 @@
 import { DomainError } from '../../../kernel/domain-error.js';
-import { faultOf, nestsWithin, PAYLOAD_MAX_DEPTH, type ValidItem } from './event-item.js';
+import { isEventDatetime, utcOf } from './event-datetime.js';
 
-/** The most items of a batch; more are 413 (contract.md 17.3). */
+/** The deepest nesting of a payload; the object itself is level 1. */
+export const PAYLOAD_MAX_DEPTH = 32;
+/** Longest event_name, user_external_id and device_id, in code points. */
+export const TEXT_MAX_LENGTH = 255;
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+/** The form of nearly all texts, checked at a fraction of the cost: trimmed printable ASCII. */
+const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
+/** Nothing that PostgreSQL or UTF-8 cannot hold. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+
+/** An item without a fault (contract.md 17.4 to 17.7). */
+export interface ValidItem {
+  readonly event_name: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly event_datetime: string;
+  readonly event_id: string;
+  readonly user_external_id: string;
+  readonly device_id?: string | null;
+}
+
+/** An item in normalized form. */
+interface EventItem {
+  /** In lower case. */
+  readonly eventId: string;
+  /** Trimmed and in lower case. */
+  readonly eventName: string;
+  /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
+  readonly eventDatetime: string;
+  /** Trimmed. */
+  readonly userExternalId: string;
+  readonly deviceId: string | null;
+}
+
+export interface ReadItem extends EventItem {
+  /** JSON text, exactly as it was sent. */
+  readonly payload: string;
+}
+
+/** An item with its place: the index of its batch among others, and its own in there. */
+export interface BatchEvent extends ReadItem {
+  readonly batch: number;
+  readonly item: number;
+}
+
+/** The first fault of an item, beginning with ` ` or `.field`; null when it is valid. */
+export function faultOf(item: unknown): string | null {
+  if (!isObject(item)) return ' must be an object';
+  const name = textFault(item['event_name']);
+  if (name !== null) return `.event_name ${name}`;
+  const payload = item['payload'];
+  if (!isObject(payload)) return `.payload ${missing(payload) ? 'is required' : 'must be an object'}`;
+  const datetime = datetimeFault(item['event_datetime']);
+  if (datetime !== null) return `.event_datetime ${datetime}`;
+  const id = idFault(item['event_id']);
+  if (id !== null) return `.event_id ${id}`;
+  const user = textFault(item['user_external_id']);
+  if (user !== null) return `.user_external_id ${user}`;
+  const device = item['device_id'];
+  if (missing(device)) return null;
+  const wrong = deviceFault(device);
+  return wrong === null ? null : `.device_id ${wrong}`;
+}
+
+export function itemOf(item: ValidItem): EventItem {
+  return {
+    eventId: item.event_id.toLowerCase(),
+    eventName: item.event_name.trim().toLowerCase(),
+    eventDatetime: utcOf(item.event_datetime),
+    userExternalId: item.user_external_id.trim(),
+    deviceId: item.device_id ?? null,
+  };
+}
+
+/** Whether the arrays and objects of a value nest no deeper than `levels`. */
+export function nestsWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key in members) if (!nestsWithin(members[key], levels - 1)) return false;
+  return true;
+}
+
+export function textFault(value: unknown): string | null {
+  if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
+  if (PLAIN.test(value)) return null;
+  const text = value.trim();
+  return text === '' ? 'must not be blank' : keptTextFault(text);
+}
+
+/** As {@link textFault}; the id is not trimmed, so surrounding space counts too. */
+export function deviceFault(value: unknown): string | null {
+  return textFault(value) ?? keptTextFault(value as string);
+}
+
+function keptTextFault(text: string): string | null {
+  if (text.length > TEXT_MAX_LENGTH && [...text].length > TEXT_MAX_LENGTH)
+    return `must be at most ${TEXT_MAX_LENGTH} characters`;
+  return UNPRINTABLE.test(text) ? 'must hold no control characters' : null;
+}
+
+export function datetimeFault(value: unknown): string | null {
+  if (typeof value === 'string' && isEventDatetime(value)) return null;
+  if (missing(value)) return 'is required';
+  if (typeof value !== 'string') return 'must be a string';
+  return value.trim() === ''
+    ? 'must not be blank'
+    : 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
+}
+
+export function idFault(value: unknown): string | null {
+  if (typeof value === 'string' && UUID_V4.test(value)) return null;
+  if (missing(value)) return 'is required';
+  if (typeof value !== 'string') return 'must be a string';
+  return value.trim() === '' ? 'must not be blank' : 'must be a UUID v4';
+}
+
+function missing(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** More are 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
-/** The deepest nesting of a body: root, array and item stand around a payload. */
-export const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
+/** Root, array and item enclose a payload. */
+const BODY_MAX_DEPTH = PAYLOAD_MAX_DEPTH + 3;
 
-/** Why nothing of a batch is accepted: `bad_request` or `too_large`. */
+/** A batch is accepted whole or not at all. */
 export class RefusedBatch extends DomainError {
   constructor(
     code: 'bad_request' | 'too_large',
     message: string,
-    /** The items of the batch, as far as it was read. */
+    /** As far as the batch was read. */
     readonly items = 0,
   ) {
     super(code, message);
@@ -23,9 +148,8 @@ export class RefusedBatch extends DomainError {
 }
 
 /**
- * How many items the parsed body of POST /merchants/v1/events holds, when all of them are valid. Throws {@link RefusedBatch}
- * `too_large` (413), or `bad_request` (400) whose message names the first item and field at fault: nothing of such a batch
- * is accepted (contract.md 17.3).
+ * The number of items in the parsed body of POST /merchants/v1/events. Throws {@link RefusedBatch} `too_large` (413), or
+ * `bad_request` (400), which names the first item and field at fault (contract.md 17.3).
  */
 export function itemsOf(body: unknown): number {
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventItem, validItem, type SentItem } from '../../../../test/support/event-batches.js';
-import { itemsOf } from './event-batch.js';
-import { faultOf, itemOf, nestsWithin, type ValidItem } from './event-item.js';
+import { itemsOf, faultOf, itemOf, nestsWithin, type ValidItem } from './event-batch.js';
 
 const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
 const without = (field: string): SentItem =>
@@ -11,7 +10,7 @@ const nested = (levels: number): unknown =>
   levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
 
 describe('an item', () => {
-  it('is valid, whatever valid values its fields have', () => {
+  it('is valid with any valid values of its fields', () => {
     fc.assert(fc.property(validItem, (item) => expect(faultOf(item)).toBeNull()));
   });
 
@@ -79,7 +78,7 @@ describe('an item', () => {
     expect(faultOf(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
   });
 
-  it('refuses what is no date, and says how one looks', () => {
+  it('refuses what is no date, with an example of one', () => {
     expect(faultOf(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
       '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
     );
@@ -174,7 +173,7 @@ describe('a batch', () => {
       );
   });
 
-  it('has a thousand items at most, whatever they are', () => {
+  it('has at most a thousand items', () => {
     expect(() => itemsOf({ events: Array(1001).fill(1) })).toThrow('at most 1000 events');
     expect(() => itemsOf({ events: Array(1000).fill(1) })).toThrow('events[0] must be an object');
   });

@@ -8,8 +8,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
 import { AcceptBatch } from '../application/accept-batch.js';
 import { RefusedBatch } from '../domain/event-batch.js';
-import { readBatch } from './batch-body.js';
-import { EventBatch } from './batch-dto.js';
+import { readBatch, EventBatch } from './event-batch-body.js';
 
 const NO_BODY = Buffer.alloc(0);
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Inbound event batches as they came, and the events made of them. Partitions are made by the partition keeper. */
+/** Inbound event batches and their events. Partitions are created by store/partitions.ts. */
 export class Tracking1795000000700 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -23,7 +23,7 @@ export class Tracking1795000000700 implements MigrationInterface {
         forward_at timestamptz,
         forward_attempts int not null default 0,
         error text,
-        -- Bits as in new_items: set when the provider took or refused the item. Null: none yet.
+        -- Bits as in new_items: set when the provider accepted or refused the item. Null: none yet.
         forward_done bytea,
         primary key (batch_id, received_at)
       ) partition by range (received_at);

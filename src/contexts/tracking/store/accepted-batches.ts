@@ -3,7 +3,34 @@ import { Database } from '../../../platform/postgres/database.js';
 import { batchStoreDuration } from '../metrics.js';
 import { Partitions } from './partitions.js';
 
-/** A batch that was found valid. */
+/** One bit per item of a batch, the first in the highest bit of the first byte, as `tracking.batches` keeps them. */
+export class ItemsBitmap {
+  private constructor(readonly bytes: Buffer) {}
+
+  static none(items: number): ItemsBitmap {
+    return new ItemsBitmap(Buffer.alloc(Math.ceil(items / 8)));
+  }
+
+  /** A copy; null means none. */
+  static read(bytes: Buffer | null, items: number): ItemsBitmap {
+    const bitmap = ItemsBitmap.none(items);
+    bytes?.copy(bitmap.bytes);
+    return bitmap;
+  }
+
+  has(item: number): boolean {
+    return ((this.bytes[item >> 3] ?? 0) & (0x80 >> (item & 7))) !== 0;
+  }
+
+  add(item: number): void {
+    this.bytes[item >> 3]! |= 0x80 >> (item & 7);
+  }
+
+  delete(item: number): void {
+    this.bytes[item >> 3]! &= ~(0x80 >> (item & 7));
+  }
+}
+
 export interface ValidBatch {
   readonly merchantId: string;
   readonly batchId: string;
@@ -14,32 +41,30 @@ export interface ValidBatch {
   readonly body: Buffer;
 }
 
-/** An accepted batch that waits to be processed. */
 export interface AcceptedBatch {
   readonly batch_id: string;
   readonly received_at: Date;
-  /** The same with its microseconds: what goes back into the database. */
+  /** With microseconds, for comparison in SQL. */
   readonly received_exactly: string;
   readonly item_count: number;
   readonly body: Buffer;
 }
 
-/** What goes into one transaction: so many batches at most, and so many bytes of bodies after the first. */
-const MOST_BATCHES = 8;
-const MOST_BYTES = 4 << 20;
-/** A repeat comes within a day; what a later one stores is processed as a batch in which nothing is new. */
+/** Of one transaction; the first batch may have more bytes. */
+const MAX_BATCHES = 8;
+const MAX_BYTES = 4 << 20;
+/** A later repeat is stored as a batch in which no event is new. */
 const REPEATS_WITHIN = "interval '1 day'";
 const NIL = '00000000-0000-0000-0000-000000000000';
-/** Counting more would cost more than the number is worth. */
-const MOST_COUNTED = 100_000;
+const MAX_COUNTED = 100_000;
 
 const INSERT = `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body)
   select $1::uuid, $2::uuid, $3::timestamptz, $4::int, $5::bytea`;
-/** Looking for an earlier one costs a third of the statement. */
+/** The search for an earlier one costs a third of the statement. */
 const INSERT_NEW = `${INSERT} where not exists (select from tracking.batches where batch_id = $1
   and received_at between $3::timestamptz - ${REPEATS_WITHIN} and $3::timestamptz + ${REPEATS_WITHIN})`;
 
-/** `tracking.batches` from their acceptance to their processing. Nothing is claimed: that is the lock of the merchant. */
+/** `tracking.batches` until they are processed. Batches are not claimed: processing locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
   constructor(
@@ -55,7 +80,7 @@ export class AcceptedBatches {
     stored();
   }
 
-  /** Merchants with accepted batches, each by one look into the index however many batches it has. */
+  /** Merchants with accepted batches, by one index read each. */
   async merchants(): Promise<readonly string[]> {
     const rows = await this.database.query<{ merchant_id: string }>(
       `with recursive waiting as (
@@ -77,14 +102,14 @@ export class AcceptedBatches {
          from (
            select batch_id, received_at, item_count, body from tracking.batches
            where merchant_id = $1 and state = 'accepted' and (received_at, batch_id) > ($2, $3)
-           order by received_at, batch_id limit ${MOST_BATCHES}
+           order by received_at, batch_id limit ${MAX_BATCHES}
          ) next window earlier as (order by received_at, batch_id)
-       ) bounded where place = 1 or bytes <= ${MOST_BYTES} order by place`,
+       ) bounded where place = 1 or bytes <= ${MAX_BYTES} order by place`,
       [merchantId, after?.received_exactly ?? '-infinity', after?.batch_id ?? NIL],
     );
   }
 
-  /** For good, until an operator sets it back to `accepted`. */
+  /** Until an operator sets it back to `accepted`. */
   async fail({ batch_id, received_exactly }: AcceptedBatch, error: string): Promise<void> {
     await this.database.query(
       `update tracking.batches set state = 'failed', processed_at = clock_timestamp(), error = $3
@@ -93,11 +118,11 @@ export class AcceptedBatches {
     );
   }
 
-  /** How many wait, up to 100,000. */
+  /** At most {@link MAX_COUNTED}. */
   async waiting(): Promise<number> {
     const [row] = await this.database.query<{ waiting: number }>(
       `select count(*)::int as waiting
-       from (select from tracking.batches where state = 'accepted' limit ${MOST_COUNTED}) waiting`,
+       from (select from tracking.batches where state = 'accepted' limit ${MAX_COUNTED}) waiting`,
     );
     return row!.waiting;
   }

@@ -2,15 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient, QueryResult } from 'pg';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { BatchEvent } from '../domain/event-item.js';
-import type { AcceptedBatch } from './accepted-batches.js';
-import { ItemsBitmap } from './items-bitmap.js';
+import type { BatchEvent } from '../domain/event-batch.js';
+import { ItemsBitmap, type AcceptedBatch } from './accepted-batches.js';
 import { isMissingPartition } from './partitions.js';
 
 /** First half of the advisory locks of merchants; the second is a hash of the merchant's id. */
 const MERCHANT_LOCKS = 7331;
-/** A process that stands still, or whose host is gone, loses the lock of its merchant after this. */
-const STANDSTILL_MS = 30_000;
+/** A stalled process loses the lock of its merchant after this. */
+const STALLED_MS = 30_000;
 /** SQLSTATE classes of what is wrong with the rows: data, constraints, limits of the server. */
 const DATA_CLASSES = new Set(['22', '23', '54']);
 
@@ -23,9 +22,9 @@ export class CountedEvents {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds the events whose ids are new and marks the batches, in one transaction under the lock of the merchant. A crash
-   * leaves the batches accepted (ADR 82). `events` hold no id twice. Resolves to how many were new; null when another
-   * process is at the merchant, or has been since the batches were read.
+   * Adds the events with new ids and marks the batches, in one transaction under the lock of the merchant (ADR 82).
+   * `events` hold no id twice. Returns the number of new events; null when another process works for the merchant, or has
+   * processed the batches since they were read.
    */
   async count(
     merchantId: string,
@@ -106,7 +105,7 @@ export class CountedEvents {
   ): Promise<void> {
     const newItems = batches.map(({ item_count }) => ItemsBitmap.none(item_count));
     for (const { batch, item } of added) newItems[batch]!.add(item);
-    // The arrays once more at the end: with them the planner looks the rows up instead of joining all that wait.
+    // The arrays are repeated at the end so that the planner uses the index instead of a join.
     const { rowCount } = await tx.query(
       this.database.bounded({
         text: `update tracking.batches batch
@@ -125,7 +124,7 @@ export class CountedEvents {
   }
 }
 
-/** Whether the data of a batch are at fault, so that trying again would not help. */
+/** Whether the data are the cause, so that a retry would not help. */
 export function isDataError(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2)) && !isMissingPartition(error);
@@ -133,7 +132,7 @@ export function isDataError(error: unknown): boolean {
 
 function beginFor(merchantId: string): string {
   return `begin; set local synchronous_commit = off;
-    set local idle_in_transaction_session_timeout = ${STANDSTILL_MS};
+    set local idle_in_transaction_session_timeout = ${STALLED_MS};
     select pg_try_advisory_xact_lock(${MERCHANT_LOCKS}, hashtext('${merchantId}')) as locked`;
 }
 
@@ -141,7 +140,6 @@ function lockedIn(began: readonly QueryResult[]): boolean {
   return (began.at(-1)!.rows[0] as { readonly locked: boolean }).locked;
 }
 
-/** Ids of the events, and when they were received. */
 function placesOf(batches: readonly AcceptedBatch[], events: readonly BatchEvent[]): readonly string[][] {
   return [events.map(({ eventId }) => eventId), events.map(({ batch }) => batches[batch]!.received_exactly)];
 }

@@ -48,7 +48,7 @@ it('what is not forwarded of a person is not forwarded any more, and what of oth
   expect(without(body)).toBeNull();
 });
 
-it('a batch that waits to be made events of is left alone, and known to be there', async () => {
+it('a batch that is not processed is not changed, and reported', async () => {
   const accepted = await batch('accepted');
   await events.rewrite(accepted, without);
   expect((await rowOf(accepted)).body.toString()).toBe(batchOf(ITEMS));
@@ -57,7 +57,7 @@ it('a batch that waits to be made events of is left alone, and known to be there
   expect(await events.isBehind(MERCHANT, earlier!)).toBe(false);
 });
 
-it('two persons who are taken out of one batch at the same time are both gone', async () => {
+it('two persons who are erased from one batch at the same time are both removed', async () => {
   const shared = await batch('forwarded');
   await Promise.all(
     ['ada', 'grace'].map((name) => events.rewrite(shared, (body) => bodyWithout(body, name))),

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import { ItemsBitmap } from './items-bitmap.js';
+import { ItemsBitmap } from './accepted-batches.js';
 
 /** Events changed in one statement. */
 const CHUNK = 1000;
 
-/** A batch as it is looked through. */
 export interface KeptBatch {
   readonly batch_id: string;
   /** Text, because a Date would lose the microseconds. */
@@ -25,16 +24,16 @@ type Rewrite = (body: Buffer) => { readonly body: Buffer; readonly items: readon
 export class ErasedEvents {
   constructor(private readonly database: Database) {}
 
-  /** Whether batches of the merchant from before that moment are still to be made events of. */
-  async isBehind(merchantId: string, moment: string): Promise<boolean> {
+  /** Whether batches of the merchant from before that time are not processed yet. */
+  async isBehind(merchantId: string, time: string): Promise<boolean> {
     const rows = await this.database.query(
       `select from tracking.batches where merchant_id = $1 and state = 'accepted' and received_at <= $2 limit 1`,
-      [merchantId, moment],
+      [merchantId, time],
     );
     return rows.length > 0;
   }
 
-  /** Blanks some of the person's events, and drops what is kept of their forwarding. True when there may be more. */
+  /** Blanks some events of the person, and deletes rows about their forwarding. True when there may be more. */
   async blankSome(merchantId: string, externalId: string): Promise<boolean> {
     const rows = await this.database.query(
       `with picked as materialized (
@@ -56,7 +55,7 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** The merchant's batches that are kept and of which events were made. */
+  /** Processed batches of the merchant. */
   batches(merchantId: string): Promise<KeptBatch[]> {
     return this.database.query<KeptBatch & Record<string, unknown>>(
       `select batch_id, received_at::text from tracking.batches
@@ -73,7 +72,7 @@ export class ErasedEvents {
     return rows[0]?.body ?? null;
   }
 
-  /** Under the lock of the row: another person's events may be taken out of it at the same time. */
+  /** Locks the row: another erasure may rewrite it at the same time. */
   async rewrite({ batch_id, received_at }: KeptBatch, rewrite: Rewrite): Promise<void> {
     await this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchRow>(
@@ -92,11 +91,11 @@ export class ErasedEvents {
   }
 }
 
-/** What is not forwarded yet is forwarded no more. */
+/** Events that are not forwarded yet are never forwarded. */
 function unsent(row: BatchRow, items: readonly number[]): Buffer | null {
   if (row.new_items === null || row.state !== 'processed') return row.new_items;
-  const wanted = ItemsBitmap.read(row.new_items, row.item_count);
+  const pending = ItemsBitmap.read(row.new_items, row.item_count);
   const done = ItemsBitmap.read(row.forward_done, row.item_count);
-  for (const item of items) if (!done.has(item)) wanted.delete(item);
-  return wanted.bytes;
+  for (const item of items) if (!done.has(item)) pending.delete(item);
+  return pending.bytes;
 }

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import type { ItemsBitmap } from './items-bitmap.js';
+import type { ItemsBitmap } from './accepted-batches.js';
 
-/** Bytes of the bodies of one turn; there is always one body. */
-const TURN_BYTES = 4 * 1024 * 1024;
-/** Batches that are passed by in one statement when there is no provider. */
-const PASSED_BY = 1000;
-/** Batches that the backlog is counted over: what is beyond does not cost every scrape a look. */
+/** Bytes of the bodies of one round, which has at least one body. */
+const ROUND_BYTES = 4 * 1024 * 1024;
+/** Batches of one statement. */
+const SKIPPED = 1000;
+/** Bounds the cost of a scrape. */
 const COUNTED = 10_000;
 const DEFERRED_ERROR = 'the body cannot be read for forwarding';
 
-/** A processed batch as the table has it. */
 export interface DueBatch {
   readonly batch_id: string;
   /** Text, because a Date would lose the microseconds. */
@@ -28,27 +27,22 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** What became of a batch so far. */
 export interface ForwardedBatch {
   readonly row: DueBatch;
-  /** What the provider took or refused. */
+  /** Accepted or refused by the provider. */
   readonly done: ItemsBitmap;
-  /** Those that are not recorded yet. */
+  /** Not recorded yet. */
   readonly refusals: readonly Refusal[];
-  /** Milliseconds after which some of it may be tried again; null when nothing was put off. */
+  /** Milliseconds until a throttled event may be sent; null when there is none. */
   readonly waitMs: number | null;
-  /** It may be why a request failed. */
   readonly blamed: boolean;
-  /** Nothing of it is left to be sent. */
   readonly finished: boolean;
 }
 
-/** Work of `work.items`: one item, claimed by the process that forwards. Its failures are those of the provider. */
+/** Kind of the one work item that the forwarding process claims. It counts the failures of the provider. */
 export const FORWARDING = 'tracking.forwarding';
 
-/** What waits to be forwarded. */
 export interface Backlog {
-  /** Of the provider, since it last responded. */
   readonly failures: number;
   readonly cause: string | null;
   readonly events: number;
@@ -56,7 +50,6 @@ export interface Backlog {
   readonly oldest: Date | null;
 }
 
-/** `tracking.batches` as the forwarder works with them. */
 @Injectable()
 export class ForwardingTable {
   constructor(private readonly database: Database) {}
@@ -68,30 +61,29 @@ export class ForwardingTable {
     return row!.due;
   }
 
-  /** The batches that are due for the longest time, `most` of them and no more than a turn's bytes. */
-  due(most: number): Promise<DueBatch[]> {
+  due(limit: number): Promise<DueBatch[]> {
     return this.database.query<DueBatch & Record<string, unknown>>(
       `with due as materialized (
          select batch_id, received_at, forward_at, octet_length(body) as bytes from tracking.batches
          where state = 'processed' and forward_at <= now() order by forward_at limit $1
-       ), taken as materialized (
+       ), sized as materialized (
          select batch_id, received_at, forward_at, sum(bytes) over sizes - bytes as before
          from due window sizes as (order by forward_at, batch_id)
        )
        select batch_id, received_at::text, merchant_id, item_count, body, new_items, forward_done, forward_attempts
-       from taken join tracking.batches using (batch_id, received_at)
-       where before < $2 order by taken.forward_at, batch_id`,
-      [most, TURN_BYTES],
+       from sized join tracking.batches using (batch_id, received_at)
+       where before < $2 order by sized.forward_at, batch_id`,
+      [limit, ROUND_BYTES],
     );
   }
 
-  /** Keeps what became of the batches. What was put off or blamed is due again after a while. */
+  /** Deferred and blamed batches are due again later. */
   async record(batches: readonly ForwardedBatch[], backoffMs: (attempts: number) => number): Promise<void> {
     if (batches.length === 0) return;
     const refused = batches.flatMap(({ row, refusals }) =>
       refusals.map((refusal) => ({ ...refusal, merchantId: row.merchant_id, batchId: row.batch_id })),
     );
-    // The arrays once more at the end: with them the planner looks the rows up instead of joining the whole backlog.
+    // The arrays are repeated at the end so that the planner uses the index instead of a join.
     const delay = ({ waitMs, blamed, row }: ForwardedBatch): number | null =>
       blamed ? backoffMs(row.forward_attempts) : waitMs;
     await this.database.query(
@@ -123,7 +115,7 @@ export class ForwardingTable {
     );
   }
 
-  /** What cannot be read stays, with the error on it, out of the way of the others. */
+  /** For a batch that cannot be read: it is retried later, after the others. */
   async defer({ batch_id, received_at }: DueBatch, delayMs: number): Promise<void> {
     await this.database.query(
       `update tracking.batches set forward_attempts = forward_attempts + 1, error = $4,
@@ -133,11 +125,11 @@ export class ForwardingTable {
     );
   }
 
-  /** Without a provider: some of what is processed counts as forwarded. */
-  async passBy(): Promise<void> {
+  /** Without a provider processed batches count as forwarded. */
+  async skip(): Promise<void> {
     await this.database.query(
       `with picked as materialized (
-         select batch_id, received_at from tracking.batches where state = 'processed' limit ${PASSED_BY}
+         select batch_id, received_at from tracking.batches where state = 'processed' limit ${SKIPPED}
        )
        update tracking.batches set state = 'forwarded' where state = 'processed'
          and batch_id = any(array(select batch_id from picked))

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { PATIENCE_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import { standingAt } from '../../../../test/support/tracking/standing-at.js';
-import { DAYS, MONTHS } from './periods.js';
-import { Partitions } from './partitions.js';
+import { stalledAt } from '../../../../test/support/tracking/stalled-at.js';
+import { DAYS, MONTHS, Partitions } from './partitions.js';
 
 const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
 const DAY_MS = 86_400_000;
@@ -65,7 +64,7 @@ describe('partitions', () => {
     expect(await partitions()).toHaveLength(13);
   });
 
-  it('are made once by processes that start together', async () => {
+  it('are created once by processes that start together', async () => {
     await Promise.all(Array.from({ length: 6 }, () => keeper().ensure()));
     expect(await partitions()).toHaveLength(13);
   });
@@ -81,7 +80,7 @@ describe('partitions', () => {
     expect(await partitions()).toHaveLength(26);
   });
 
-  it('are made when a row finds none, as after months in which no process ran', async () => {
+  it('are created when a row finds none, as after months in which no process ran', async () => {
     const received = new Date(now.getTime() - 100 * DAY_MS);
     await expect(batch(received, 'accepted')).rejects.toThrow('no partition');
     await keeper().having(() => batch(received, 'accepted'), [received]);
@@ -90,7 +89,7 @@ describe('partitions', () => {
     await expect(keeper().having(() => Promise.reject(new Error('other')))).rejects.toThrow('other');
   });
 
-  it('hold up nobody while they are made', async () => {
+  it('delay no statement while they are created', async () => {
     await keeper().ensure();
     const writer = await db.pool.connect();
     try {
@@ -150,18 +149,18 @@ describe('partitions', () => {
     expect(left[0]).toBe(`events_${MONTHS.at(kept, 0).name}`);
   });
 
-  it('hold up nobody for long when the process that drops one stands still', async () => {
+  it('delay no statement for long when the process that drops one is stalled', async () => {
     const old = new Date(now.getTime() - 20 * DAY_MS);
     await keeper().ensure([old]);
     let wake = (): void => undefined;
     const awake = new Promise<void>((resolve) => (wake = resolve));
     let locked = (): void => undefined;
     const lockHad = new Promise<void>((resolve) => (locked = resolve));
-    const standing = standingAt('drop table', db.database, async () => {
+    const stalled = stalledAt('drop table', db.database, async () => {
       locked();
       await awake;
     });
-    const dropping = new Partitions(standing, { now: () => now }, CONFIG).drop();
+    const dropping = new Partitions(stalled, { now: () => now }, CONFIG).drop();
     dropping.catch(() => undefined);
     await lockHad;
     const held = await Promise.race([

@@ -7,15 +7,45 @@ import { Database } from '../../../platform/postgres/database.js';
 import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { pause } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
-import { DAYS, MONTHS, type Period, type Periods } from './periods.js';
+
+/** A time from `from`, inclusive, to `to`, exclusive. Its name orders as it does. */
+export interface Period {
+  readonly name: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+interface Periods {
+  /** The period `offset` periods after the one that holds the instant. */
+  at(instant: Date, offset: number): Period;
+}
+
+/** Days in UTC: all have 24 hours. Named `20260131`. */
+export const DAYS = periods(8, (instant, offset) =>
+  Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth(), instant.getUTCDate() + offset),
+);
+
+/** Months in UTC. Named `202601`. */
+export const MONTHS = periods(6, (instant, offset) =>
+  Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + offset),
+);
+
+function periods(digits: number, startOf: (instant: Date, offset: number) => number): Periods {
+  return {
+    at(instant, offset) {
+      const [from, to] = [offset, offset + 1].map((each) => new Date(startOf(instant, each))) as [Date, Date];
+      return { name: from.toISOString().replaceAll('-', '').slice(0, digits), from, to };
+    },
+  };
+}
 
 const HOUR_MS = 3_600_000;
-/** Key of the advisory lock under which partitions are made and dropped. */
+/** Key of the advisory lock under which partitions are created and dropped. */
 const PARTITIONS_LOCK = 7_331_070;
-/** How long acceptances may have to queue behind a drop that waits for somebody else; then it waits for another time. */
-const DROP_PATIENCE_MS = 250;
-/** A process that stands still with the lock loses it after this. */
-const DROP_STANDSTILL_MS = 1000;
+/** How long acceptances may queue behind a drop that waits for a lock. */
+const DROP_LOCK_TIMEOUT_MS = 250;
+/** A stalled process loses the lock after this. */
+const DROP_STALLED_MS = 1000;
 const DROP_TRIES = 5;
 const DROP_PAUSE_MS = 1000;
 const CHECK_VIOLATION = '23514';
@@ -31,9 +61,8 @@ const BATCHES: PartitionedTable = { name: 'batches', periods: DAYS, ahead: 7 };
 const EVENTS: PartitionedTable = { name: 'events', periods: MONTHS, ahead: 2 };
 
 /**
- * Creates the partitions of `tracking.batches` and `tracking.events` ahead of time. Drops those whose time is over, and
- * deletes what is as old as dropped events.
- * Any number of processes may do so at once (ADR 82).
+ * Creates the partitions of `tracking.batches` and `tracking.events` ahead of time, drops expired ones, and deletes ids
+ * as old as dropped events. Safe in any number of processes (ADR 82).
  */
 @Injectable()
 export class Partitions implements OnModuleInit {
@@ -42,7 +71,7 @@ export class Partitions implements OnModuleInit {
     name: 'partitions',
     everyMs: HOUR_MS,
     role: 'any',
-    run: (signal) => this.turn(signal),
+    run: (signal) => this.maintain(signal),
   });
 
   constructor(
@@ -52,14 +81,13 @@ export class Partitions implements OnModuleInit {
     private readonly config: Pick<Config, 'roles' | 'trackingRawDays' | 'trackingRetentionMonths'>,
   ) {}
 
-  /** Before the process serves. */
   async onModuleInit(): Promise<void> {
     await this.ensure();
   }
 
   /**
-   * Makes what is missing of yesterday, today and the days ahead, and of the months around them, by the clocks of the
-   * database and of this process, and of the days and months of the `instants` besides.
+   * Creates missing partitions from the day and month before the present on, by the clocks of the database and of this
+   * process, and those of the `instants`.
    */
   async ensure(instants: readonly Date[] = []): Promise<void> {
     const clocks = await this.clocks();
@@ -67,14 +95,15 @@ export class Partitions implements OnModuleInit {
     if (missing.length === 0) return;
     await this.database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
-      // Another process may have made them since.
-      for (const [table, period] of await this.missing(clocks, instants, tx)) await make(table, period, tx);
+      // Another process may have created them since.
+      for (const [table, period] of await this.missing(clocks, instants, tx))
+        await createPartition(table, period, tx);
     });
   }
 
   /**
-   * Runs `work`, and runs it once more when it met a row without a partition: no process may have been up when its
-   * month began, or a clock jumped. `instants` are the `received_at` of its rows if they are not of this moment.
+   * Runs `work`, and again when a row has no partition: no process was up when its month began, or a clock jumped.
+   * `instants` are the `received_at` of its rows.
    */
   async having<T>(work: () => Promise<T>, instants: readonly Date[] = []): Promise<T> {
     try {
@@ -86,10 +115,7 @@ export class Partitions implements OnModuleInit {
     }
   }
 
-  /**
-   * Drops partitions of batches and events that have been kept for their time, by the clock that is behind: one that
-   * jumped ahead shall not take years with it.
-   */
+  /** Drops expired partitions, by the clock that is behind: one that jumped ahead must not delete years. */
   async drop(signal?: AbortSignal): Promise<void> {
     const now = await earlierNow(this.database, this.clock);
     const oldest = MONTHS.at(now, -this.config.trackingRetentionMonths).from;
@@ -105,7 +131,7 @@ export class Partitions implements OnModuleInit {
     return [row!.now, this.clock.now()];
   }
 
-  private async turn(signal: AbortSignal): Promise<void> {
+  private async maintain(signal: AbortSignal): Promise<void> {
     await this.ensure();
     if (this.config.roles.includes('worker')) await this.drop(signal);
   }
@@ -115,57 +141,58 @@ export class Partitions implements OnModuleInit {
     instants: readonly Date[],
     tx?: PoolClient,
   ): Promise<(readonly [PartitionedTable, Period])[]> {
-    const made = new Set((await this.made(tx)).map(({ name }) => name));
+    const existing = new Set((await this.existing(tx)).map(({ name }) => name));
     return [BATCHES, EVENTS].flatMap((table) => {
       const { periods, ahead } = table;
       const around = clocks.flatMap((now) =>
         Array.from({ length: ahead + 2 }, (_, index) => periods.at(now, index - 1)),
       );
-      const wanted = [...around, ...instants.map((instant) => periods.at(instant, 0))];
-      const byName = new Map(wanted.map((period) => [`${table.name}_${period.name}`, period]));
-      return [...byName].filter(([name]) => !made.has(name)).map(([, period]) => [table, period] as const);
+      const needed = [...around, ...instants.map((instant) => periods.at(instant, 0))];
+      const byName = new Map(needed.map((period) => [`${table.name}_${period.name}`, period]));
+      return [...byName]
+        .filter(([name]) => !existing.has(name))
+        .map(([, period]) => [table, period] as const);
     });
   }
 
-  private async made(tx?: PoolClient): Promise<readonly { name: string }[]> {
+  private async existing(tx?: PoolClient): Promise<readonly { name: string }[]> {
     const sql = `select child.relname as name from pg_inherits
       join pg_class child on child.oid = inhrelid
       where inhparent in ('tracking.batches'::regclass, 'tracking.events'::regclass)`;
     return tx ? (await tx.query<{ name: string }>(sql)).rows : this.database.query<{ name: string }>(sql);
   }
 
-  /** Whether none of them is left. */
+  /** Whether none is left. */
   private async dropBefore(
     { name: table, periods }: PartitionedTable,
     end: Date,
     signal?: AbortSignal,
   ): Promise<boolean> {
     const first = `${table}_${periods.at(end, 0).name}`;
-    const old = (await this.made()).map(({ name }) => name).filter((name) => isOlder(name, table, first));
+    const old = (await this.existing()).map(({ name }) => name).filter((name) => isOlder(name, table, first));
     for (const name of old.sort()) {
       for (let attempt = 1; attempt <= DROP_TRIES && !signal?.aborted; attempt += 1) {
         const outcome = await this.dropOne(table, name);
-        if (outcome === 'dropped') this.log.log(`partition ${name} is dropped`);
-        if (outcome === 'unfinished')
-          this.log.warn(`partition ${name} stays: batches in it are not finished`);
+        if (outcome === 'dropped') this.log.log(`partition dropped: ${name}`);
+        if (outcome === 'unfinished') this.log.warn(`partition not dropped: ${name} has unfinished batches`);
         if (outcome !== 'busy') break;
         await pause(DROP_PAUSE_MS, signal);
       }
     }
-    return !(await this.made()).some(({ name }) => isOlder(name, table, first));
+    return !(await this.existing()).some(({ name }) => isOlder(name, table, first));
   }
 
   private async dropOne(table: string, name: string): Promise<'dropped' | 'unfinished' | 'gone' | 'busy'> {
     try {
       return await this.database.transaction(async (tx) => {
         await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
-        if (!(await this.made(tx)).some((each) => each.name === name)) return 'gone';
+        if (!(await this.existing(tx)).some((each) => each.name === name)) return 'gone';
         if (table === 'batches' && (await hasUnfinished(name, tx))) return 'unfinished';
         await tx.query(
-          `set local lock_timeout = ${DROP_PATIENCE_MS};
-           set local idle_in_transaction_session_timeout = ${DROP_STANDSTILL_MS}`,
+          `set local lock_timeout = ${DROP_LOCK_TIMEOUT_MS};
+           set local idle_in_transaction_session_timeout = ${DROP_STALLED_MS}`,
         );
-        // In this order, which is that of everybody else; from here on nothing can come to be in it.
+        // Every statement locks in this order; from here on no row can be added.
         await tx.query(`lock table only tracking.${table} in access exclusive mode`);
         if (table === 'batches' && (await hasUnfinished(name, tx))) return 'unfinished';
         await tx.query(`drop table tracking.${name}`);
@@ -185,7 +212,7 @@ export function isMissingPartition(error: unknown): boolean {
 }
 
 /** Attaching, unlike creating a partition in place, holds up no reader and no writer of the table. */
-async function make(
+async function createPartition(
   { name: table }: PartitionedTable,
   { name, from, to }: Period,
   tx: PoolClient,
@@ -201,7 +228,6 @@ async function make(
 }
 
 async function hasUnfinished(partition: string, tx: PoolClient): Promise<boolean> {
-  // One look into each of the small indexes of what is unfinished.
   const { rows } = await tx.query<{ unfinished: boolean }>(
     `select exists (select from tracking.${partition} where state = 'accepted')
        or exists (select from tracking.${partition} where state = 'processed') as unfinished`,

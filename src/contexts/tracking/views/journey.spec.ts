@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
-import { MONTHS } from '../store/periods.js';
-import { Partitions } from '../store/partitions.js';
-import { JourneyView, LOOKED_AT, type JourneyFilter } from './journey.js';
+import { MONTHS, Partitions } from '../store/partitions.js';
+import { JourneyView, SCANNED_EVENTS, type JourneyFilter } from './journey.js';
 
-const EVENTS = 2 * LOOKED_AT + 500;
+const EVENTS = 2 * SCANNED_EVENTS + 500;
 const USER = 'customer-1';
 const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
 
@@ -15,7 +14,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-/** Events of one user that are numbered from the newest; several have the same moment. */
+/** Events of one user, numbered from the newest; several have the same time. */
 describe('pages of a name that few of very many events have', () => {
   const merchant = randomUUID();
   let db: TestDatabase;
@@ -69,9 +68,12 @@ describe('pages of a name that few of very many events have', () => {
   }
 
   it.each<readonly [string, readonly number[]]>([
-    ['on both sides of where a look ends', [LOOKED_AT - 2, LOOKED_AT - 1, LOOKED_AT, LOOKED_AT + 1]],
-    ['where each look ends', [LOOKED_AT - 1, 2 * LOOKED_AT - 1]],
-    ['where each look begins', [0, LOOKED_AT, 2 * LOOKED_AT]],
+    [
+      'on both sides of the end of a scan',
+      [SCANNED_EVENTS - 2, SCANNED_EVENTS - 1, SCANNED_EVENTS, SCANNED_EVENTS + 1],
+    ],
+    ['at the end of each scan', [SCANNED_EVENTS - 1, 2 * SCANNED_EVENTS - 1]],
+    ['at the start of each scan', [0, SCANNED_EVENTS, 2 * SCANNED_EVENTS]],
     ['at the very end', [EVENTS - 2, EVENTS - 1]],
     ['all over', Array.from({ length: 40 }, (_, index) => index * 260)],
   ])('hold each once and in order, over the pages: %s', async (where, places) => {
@@ -82,11 +84,11 @@ describe('pages of a name that few of very many events have', () => {
       expect(walked.ids).toEqual(ids);
       expect(Math.max(...walked.sizes)).toBeLessThanOrEqual(pageSize);
     }
-    // What looks ended at is on no page twice when there are more pages than matches.
-    expect((await walk({ eventName, pageSize: 1000 })).sizes.length).toBe(Math.ceil(EVENTS / LOOKED_AT));
+    // The last scanned event of a page is on no page twice.
+    expect((await walk({ eventName, pageSize: 1000 })).sizes.length).toBe(Math.ceil(EVENTS / SCANNED_EVENTS));
   });
 
-  it('may hold nothing, and go on: a page looks at so many events at most', async () => {
+  it('may be empty, and the next one continues: a page scans at most SCANNED_EVENTS', async () => {
     const ids = await name('last', [EVENTS - 1]);
     expect(await walk({ eventName: 'last', pageSize: 10 })).toEqual({ ids, sizes: [0, 0, 1] });
     expect(await walk({ eventName: 'never', pageSize: 10 })).toEqual({ ids: [], sizes: [0, 0, 0] });

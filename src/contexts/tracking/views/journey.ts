@@ -4,18 +4,17 @@ import type { ExactPlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeExactCursor } from '../../../platform/http/page-cursor.js';
 
-/** What GET /merchants/v1/users/{id}/events asks for. Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
+/** Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
 export interface JourneyFilter {
   /** In lower case. */
   readonly eventName?: string;
   readonly eventFrom?: string;
   readonly eventTo?: string;
   readonly pageSize: number;
-  /** The last place of the page before. */
+  /** The last place of the previous page. */
   readonly after?: ExactPlace;
 }
 
-/** An event of a journey, as it is in the response but for `payload`, which is JSON text. */
 interface JourneyRow {
   readonly event_id: string;
   readonly event_name: string;
@@ -23,22 +22,18 @@ interface JourneyRow {
   readonly event_datetime: string;
   readonly user_external_id: string;
   readonly device_id: string | null;
-  /** Null when the page is full of bytes before. */
+  /** JSON text; null beyond {@link PAGE_BYTES}. */
   readonly payload: string | null;
   readonly received_at: Date;
   readonly matches: boolean;
 }
 
-/**
- * Events that one page may look at: where few of many have the name that is asked for, a page holds less than its size
- * rather than taking its time, and its cursor goes on from there.
- */
-export const LOOKED_AT = 5000;
+/** Events that one page may scan: where few match, a page holds less than its size and its cursor continues from there. */
+export const SCANNED_EVENTS = 5000;
 
-/** No event begins on a page after this many bytes of payloads: a thousand payloads may be a gigabyte. */
+/** A page adds no event after this many bytes of payloads: a thousand may have a gigabyte. */
 export const PAGE_BYTES = 4 << 20;
 
-/** A journey without events. */
 export const NO_EVENTS = '{"events":[],"next_cursor":null}';
 
 const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
@@ -49,10 +44,7 @@ const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_
 export class JourneyView {
   constructor(private readonly database: Database) {}
 
-  /**
-   * The JSON text of one page of the events with that user_external_id, newest `event_datetime` first. One look into
-   * the index of each month, merged in order; payloads go out as the text they came in as.
-   */
+  /** The JSON text of one page, newest `event_datetime` first. Payloads are the text that was sent. */
   async page(merchantId: string, externalId: string, filter: JourneyFilter): Promise<string> {
     const { sql, params } = pageQuery(merchantId, externalId, filter);
     const rows = await this.database.query<JourneyRow>(sql, params);
@@ -80,17 +72,17 @@ function pageQuery(
     const time = parameter(isoOfMicroseconds(after.microseconds));
     place.push(`(event_datetime, event_id) < (${time}::timestamptz, ${parameter(after.id)}::uuid)`);
   }
-  const wanted = eventName === undefined ? 'true' : `event_name = ${parameter(eventName)}`;
-  const most = eventName === undefined ? pageSize + 1 : LOOKED_AT;
-  // The last one that was looked at tells where to go on when the page is not full.
-  const sql = `with looked_at as materialized (
-      select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${most}),
+  const matches = eventName === undefined ? 'true' : `event_name = ${parameter(eventName)}`;
+  const limit = eventName === undefined ? pageSize + 1 : SCANNED_EVENTS;
+  // The last scanned event is the cursor of a page that is not full.
+  const sql = `with scanned as materialized (
+      select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}),
     found as (
       (select *, true as matches,
          sum(octet_length(payload)) over (${NEWEST_FIRST}) - octet_length(payload) as bytes_before
-       from looked_at where ${wanted} ${NEWEST_FIRST} limit ${pageSize + 1})
+       from scanned where ${matches} ${NEWEST_FIRST} limit ${pageSize + 1})
       union all
-      (select *, false, ${PAGE_BYTES} from looked_at ${NEWEST_FIRST} offset ${most - 1} limit 1))
+      (select *, false, ${PAGE_BYTES} from scanned ${NEWEST_FIRST} offset ${limit - 1} limit 1))
     select event_id, event_name, user_external_id, device_id, received_at, matches,
       case when bytes_before < ${PAGE_BYTES} then payload end as payload,
       to_char(event_datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as event_datetime

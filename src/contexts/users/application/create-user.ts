@@ -1,25 +1,49 @@
-import { Inject } from '@nestjs/common';
+import { Injectable, Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
 import {
   ClaimHeld,
   COMMAND_LOOP,
   type Claim,
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { CommandHandler } from '../../../platform/commands.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { createUser, user, type User } from '../domain/user.js';
-import type { NewProfile } from './profile.js';
-import { UserClaims } from './user-claims.js';
+import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
 import { userJson } from '../views/user-json.js';
+import type { NewProfile } from './profile.js';
 
-/**
- * POST /merchants/v1/users (contract.md 8.1). Gives the JSON text of the 201.
- * Throws `validation_failed`: the value of a field belongs to another user of the merchant.
- */
+/** What is unique among a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
+@Injectable()
+export class UserClaims {
+  constructor(private readonly keyedHash: KeyedHash) {}
+
+  /** `phoneNumber` in E.164. Free again once its user is deactivated: carriers reassign numbers. */
+  phoneNumber(merchantId: string, phoneNumber: string): Claim {
+    return {
+      category: 'user_phone_number',
+      key: this.keyedHash.of('user phone number', merchantId, phoneNumber),
+      field: 'phone_number',
+      message: 'is taken by another user',
+      freedBy: 'user.deactivated.v1' satisfies UserDeactivated['type'],
+    };
+  }
+
+  /** Never free again: it joins the journey of events, which two people must not share. */
+  externalId(merchantId: string, externalId: string): Claim {
+    return {
+      category: 'user_external_id',
+      key: this.keyedHash.of('user external id', merchantId, externalId),
+      field: 'external_id',
+      message: 'is taken by another user',
+    };
+  }
+}
+
+/** Returns the JSON text of the 201. Throws `validation_failed` when a value belongs to another user of the merchant. */
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,

@@ -6,9 +6,9 @@ import { streamOf } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
-import { WalletsView } from '../views/wallets.js';
+import { WalletsView } from '../views/users.js';
 import { readPhoneNumber } from './profile.js';
-import { UserClaims } from './user-claims.js';
+import { UserClaims } from './create-user.js';
 
 /** What an operator knows of a user. */
 export type Known =
@@ -17,7 +17,6 @@ export type Known =
   | { readonly merchantId: string; readonly externalId: string }
   | { readonly merchantId: string; readonly wallet: string };
 
-/** Finds users of any merchant, for operators. */
 @Injectable()
 export class LocateUser {
   constructor(
@@ -27,10 +26,7 @@ export class LocateUser {
     private readonly claims: UserClaims,
   ) {}
 
-  /**
-   * Null when there is none. Who is erased is not found by the phone number any more. Throws `validation_failed` for no
-   * phone number.
-   */
+  /** Erased users are not found by phone number. Throws `validation_failed` for a malformed phone number. */
   async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
     const userId = await this.idOf(known);
     if (userId === null) return null;

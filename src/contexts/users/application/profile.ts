@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { parsePhoneNumberFromString, type MetadataJson } from 'libphonenumber-js/core';
 import { Fault } from '../../../kernel/fault.js';
 
-/** A profile as it is kept and compared. */
 export interface NewProfile {
   readonly phone_number: string;
   readonly email?: string | null;
@@ -10,19 +9,16 @@ export interface NewProfile {
 }
 
 export const MAX_EXTERNAL_ID_LENGTH = 255;
-export const MAX_EMAIL_LENGTH = 320;
+const MAX_EMAIL_LENGTH = 320;
 
-/** Calling codes and lengths of all countries, without the tables that only formatting needs. */
+/** Calling codes and lengths of numbers, without tables for formatting. */
 const METADATA = createRequire(import.meta.url)('libphonenumber-js/metadata.min.json') as MetadataJson;
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-/**
- * E.164 of a plausible number: a plus, a calling code that exists and 7 to 15 digits; spaces, dashes, dots and
- * brackets go. Whether the number is assigned is the one-time code's business.
- */
+/** E.164 of a plausible number: a plus, an existing calling code and 7 to 15 digits, without separators. */
 export function readPhoneNumber(sent: string): string | Fault {
   const text = sent.trim();
   if (text === '') return new Fault('is required');

@@ -1,14 +1,117 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
+import {
+  operate,
+  type Outcome,
+  type Operator,
+  type Reasoned,
+  withReason,
+} from '../../../platform/operator/operator.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { operate, type Operator } from '../../../platform/operator/operator.js';
-import type { Known } from '../application/locate-user.js';
-import { eraseCommand } from './erase.js';
-import { located } from './located.js';
+import { ErasingWorker, ERASING_SAGA } from '../application/erasure.js';
+import { LocateUser, type Known } from '../application/locate-user.js';
+import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
+import { userJson } from '../views/user-json.js';
+import { EraseUser } from '../application/user-commands.js';
+
+const HIDDEN = '  phone_number, email    hidden without --personal';
+
+export async function located(
+  context: INestApplicationContext,
+  known: Known,
+  personal = false,
+): Promise<Outcome> {
+  const found = await context.get(LocateUser).by(known);
+  if (found === null) throw DomainError.notFound('User');
+  const json: Readonly<Record<string, string | null>> =
+    found.accountState === 'erased'
+      ? { ...erasedJson(found), still_to_drop: await leftOf(context, found.userId) }
+      : existingJson(found, personal);
+  const lines = Object.entries(json).map(([name, value]) => `  ${name.padEnd(21)}  ${value ?? 'none'}`);
+  const hides = !personal && found.accountState !== 'erased';
+  return { text: [...lines, ...(hides ? [HIDDEN] : [])].join('\n'), json };
+}
+
+/** What contexts have still to drop of an erased person, and why; null when nothing is left. */
+export async function leftOf(context: INestApplicationContext, userId: string): Promise<string | null> {
+  const left = await context.get(ErasingWorker).leftOf(userId);
+  const texts = left.map(({ part, failures, cause }) =>
+    cause === null ? part : `${part} (${failures} attempts: ${cause})`,
+  );
+  return texts.join(', ') || null;
+}
+
+function existingJson(found: ExistingUser, personal: boolean): Record<string, string | null> {
+  const { phone_number, email, ...rest } = userJson(found);
+  return {
+    ...{ merchant_id: found.merchantId, ...rest },
+    ...('deactivation' in found ? actFields('deactivation', found.deactivation) : {}),
+    ...(personal ? { phone_number, email } : {}),
+  };
+}
+
+function erasedJson(found: ErasedUser): Record<string, string | null> {
+  return {
+    ...{ merchant_id: found.merchantId, id: found.userId, external_id: found.externalId },
+    ...{ created_at: found.createdAt, account_state: found.accountState },
+    issuer_wallet_address: found.issuerWalletAddress,
+    ...actFields('deactivation', found.deactivation),
+    ...actFields('erasure', found.erasure),
+  };
+}
+
+function actFields(what: string, { at, reason, actor }: Act): Record<string, string | null> {
+  return { [`${what}_at`]: at, [`${what}_reason`]: reason, [`${what}_actor`]: actor };
+}
+
+const TIMEOUT_MS = 5000;
+const POLL_MS = 50;
+const CACHED = 'A process that just read the user can read the personal data for another minute.';
+
+export function eraseCommand(
+  program: Command,
+  operator: Operator,
+  userId: (text: string | undefined) => string,
+): void {
+  withReason(program.command('erase <user-id>'))
+    .description('erase a deactivated user for good: all personal data is dropped, payouts stay')
+    .option('--yes', 'do it: only a backup restores the data')
+    .action(async function (this: Command, id: string) {
+      const { yes, ...act } = this.opts<Reasoned & { yes?: true }>();
+      if (yes !== true)
+        throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
+      await operate(operator, (context) => erase(context, new EraseUser(userId(id), act))).call(this);
+    });
+}
+
+async function erase(context: INestApplicationContext, command: EraseUser): Promise<Outcome> {
+  const { state, position } = await context.get(CommandBus).execute(command);
+  const { userId } = command;
+  const begun = await context.get(ViewProgress).reached(ERASING_SAGA, position);
+  const left = begun ? await waitUntilDropped(context, userId) : 'everything: no worker has started yet';
+  const text =
+    left === null
+      ? `The user is erased, and nothing is left to drop.\n${CACHED}`
+      : `The user is erased. Workers have still to drop: ${left}.\n${CACHED}\nnpm run user -- show ${userId} displays the progress.`;
+  return { text, json: { user_id: userId, account_state: state.accountState, still_to_drop: left } };
+}
+
+async function waitUntilDropped(context: INestApplicationContext, userId: string): Promise<string | null> {
+  const deadline = performance.now() + TIMEOUT_MS;
+  for (;;) {
+    const left = await leftOf(context, userId);
+    if (left === null || performance.now() > deadline) return left;
+    await wait(POLL_MS);
+  }
+}
 
 const PERSONAL = 'show the phone number and the email too';
 
-/** `npm run user -- ...`: how operators look users up and erase them; payouts adds how they are deactivated. */
+/** `npm run user -- ...`: find and erase users; the payouts context adds `deactivate`. */
 export function userProgram(program: Command, operator: Operator): void {
   program.description('Shows, finds, deactivates and erases users.');
 

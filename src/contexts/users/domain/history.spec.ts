@@ -34,11 +34,11 @@ describe('the audit of a user', () => {
     ['is created after the erasure', [created(), started, left, erased(), created()], 'created once'],
     ['is activated before the creation', [activated], 'User not found'],
     ['is activated twice', [created(), activated, activated], 'it does not follow from what was before it'],
-    ['is activated after leaving', [created(), started, left, activated], 'cannot become active'],
+    ['is activated after the deactivation', [created(), started, left, activated], 'cannot become active'],
     ['leaves without a start', [created(), activated, left], 'is not being deactivated'],
     ['starts to leave twice', [created(), started, started], 'it does not follow'],
     ['starts to leave again', [created(), started, left, started], 'The user is deactivated already'],
-    ['is erased before leaving', [created(), activated, erased()], 'deactivate the user first'],
+    ['is erased before the deactivation', [created(), activated, erased()], 'deactivate the user first'],
     ['is erased twice', [created(), started, left, erased(), erased()], 'it does not follow'],
     ['leaves for another reason', [created(), started, { ...left, data: { ...ids, at } }], 'its reason is'],
     [

@@ -1,8 +1,7 @@
 import { historyRules } from '../../../kernel/history-rules.js';
-import { completeDeactivation, eraseUser, startDeactivation } from './leaving.js';
+import { completeDeactivation, eraseUser, startDeactivation } from './deactivation.js';
 import { activateUser, createUser, user } from './user.js';
 
-/** What auditors hold each user against. */
 export const userHistory = historyRules(
   user,
   {

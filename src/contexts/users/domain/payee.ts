@@ -1,8 +1,7 @@
 import type { Aggregate } from '../../../kernel/aggregate.js';
-import type { UserEvent } from './user-events.js';
-import type { AccountState } from './user.js';
+import type { UserEvent, AccountState } from './user.js';
 
-/** What paying a user takes to know of them; no personal data. */
+/** What payouts know of a user; no personal data. */
 export type Payee =
   | { readonly accountState: 'unknown' }
   | {

@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { payee } from './payee.js';
-import { completeDeactivation, eraseUser, readAct, startDeactivation } from './leaving.js';
-import { activateUser, createUser, user, type User } from './user.js';
-import type { UserEvent } from './user-events.js';
+import { completeDeactivation, eraseUser, readAct, startDeactivation } from './deactivation.js';
+import { activateUser, createUser, user, type User, type UserEvent } from './user.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const ids = { user_id: 'u1', merchant_id: 'm1' };
@@ -97,8 +96,8 @@ describe('a user', () => {
   });
 
   it('is deactivated with a reason and an actor of sensible length alone', () => {
-    expect(readAct({ reason: '  moved away ', actor: ' ops ' })).toEqual({
-      reason: 'moved away',
+    expect(readAct({ reason: '  moved house ', actor: ' ops ' })).toEqual({
+      reason: 'moved house',
       actor: 'ops',
     });
     expect(readAct({ reason: '😀'.repeat(500), actor: 'ops' }).reason).toHaveLength(1000);
@@ -108,7 +107,7 @@ describe('a user', () => {
     expect(() => readAct({ reason: 'fit', actor: ' ' })).toThrow('The actor must have 1 to 100');
   });
 
-  it('is erased once it is deactivated, once, and is nobody afterwards', () => {
+  it('is erased once it is deactivated, once, and unknown afterwards', () => {
     const erase = (state: User): UserEvent[] => eraseUser({ ...act, at }, state);
     const gone = [created, activated, deactivationStarted, deactivated];
     given(...gone)

@@ -1,19 +1,60 @@
-import type { Aggregate } from '../../../kernel/aggregate.js';
+import type { DomainEvent, Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
-import type { UserCreated, UserDeactivated, UserEvent } from './user-events.js';
+
+/** `phone_number` and `email` are sealed in the store with the key of the person. */
+export type UserCreated = DomainEvent<
+  'user.created.v1',
+  {
+    user_id: string;
+    merchant_id: string;
+    external_id: string | null;
+    phone_number: string;
+    email: string | null;
+    created_at: string;
+  }
+>;
+/** `issuer_wallet_address` is EIP-55 checksummed. */
+export type UserActivated = DomainEvent<
+  'user.activated.v1',
+  { user_id: string; merchant_id: string; issuer_wallet_address: string; activated_at: string }
+>;
+
+/** `reason` and `actor` are an operator's, without personal data of the user. */
+interface ActData {
+  user_id: string;
+  merchant_id: string;
+  at: string;
+  reason: string;
+  actor: string;
+}
+export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1', ActData>;
+/** `reason` and `actor` are those of the start. */
+export type UserDeactivated = DomainEvent<'user.deactivated.v1', ActData>;
+
+/** From here on personal data is dropped (contract.md 8.10). */
+export type UserErased = DomainEvent<'user.erased.v1', ActData>;
+
+export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
+
+export const USER_EVENTS = [
+  'user.created.v1',
+  'user.activated.v1',
+  'user.deactivation_started.v1',
+  'user.deactivated.v1',
+  'user.erased.v1',
+] as const satisfies readonly UserEvent['type'][];
 
 /** How it moves: contract.md 8.7, 8.8. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
 
-/** When an operator did something, why, and who it was. */
 export interface Act {
   readonly at: string;
   readonly reason: string;
   readonly actor: string;
 }
 
-export interface Profile {
+interface Profile {
   readonly userId: string;
   readonly merchantId: string;
   readonly externalId: string | null;
@@ -34,10 +75,9 @@ export type User =
       readonly deactivation: Act;
     })
   | ErasedUser;
-/** A user as others see one: who is erased is there for operators alone. */
+/** Only operators see erased users. */
 export type ExistingUser = Exclude<User, { accountState: 'unknown' | 'erased' }>;
 
-/** What is left: nothing that tells who it was, but the merchant's own name for the person. */
 export interface ErasedUser {
   readonly accountState: 'erased';
   readonly userId: string;
@@ -77,11 +117,10 @@ function actOf({ at, reason, actor }: UserDeactivated['data']): Act {
 
 function erased(state: ExistingUser, erasure: Act): User {
   const { userId, merchantId, externalId, createdAt, issuerWalletAddress } = state;
-  // Nobody is erased who is not deactivated.
   if (!('deactivation' in state)) return state;
   const { deactivation } = state;
-  const left = { userId, merchantId, externalId, createdAt, issuerWalletAddress };
-  return { accountState: 'erased', ...left, deactivation, erasure };
+  const rest = { userId, merchantId, externalId, createdAt, issuerWalletAddress };
+  return { accountState: 'erased', ...rest, deactivation, erasure };
 }
 
 function created(data: UserCreated['data']): User {
@@ -98,8 +137,8 @@ function created(data: UserCreated['data']): User {
 }
 
 /**
- * Fields are in their stored form already (application/profile.ts). A repeat for the same id finds the user there and
- * changes nothing; throws KeyOutlived when it comes too late, and `invalid_transition` when the user was erased since.
+ * Fields are normalized (application/profile.ts). A repeat for the same id changes nothing; it throws KeyOutlived when it
+ * comes too late, and `invalid_transition` when the user was erased.
  */
 export function createUser(command: Profile, state: User): UserEvent[] {
   if (state.accountState !== 'unknown') {
@@ -125,7 +164,6 @@ export function createUser(command: Profile, state: User): UserEvent[] {
   ];
 }
 
-/** onboarding to active, once wallet and card are there. */
 export function activateUser(command: { issuerWalletAddress: string; at: string }, state: User): UserEvent[] {
   const { userId, merchantId, accountState } = existing(state);
   if (accountState === 'active') return [];

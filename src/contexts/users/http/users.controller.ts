@@ -19,7 +19,6 @@ import { userJson, UserResponse } from '../views/user-json.js';
 import { UsersView } from '../views/users.js';
 import { NewUser, WalletQuery } from './user-dto.js';
 
-/** Users (contract.md 8), but for the balance, which is the payouts context's. */
 @Controller('merchants/v1/users')
 export class UsersController {
   constructor(

@@ -1,13 +1,47 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable, Inject } from '@nestjs/common';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { Database } from '../../../platform/postgres/database.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { user, type ExistingUser } from '../domain/user.js';
-import { WalletsView } from './wallets.js';
+import { user, type UserActivated, type ExistingUser } from '../domain/user.js';
 
-/**
- * Users of a merchant, folded from their own streams, so that a read shows every write at once, from any process, and no
- * read model needs to hold personal data.
- */
+export const USERS_VIEW = subscriptionName('users.views');
+
+/** Owners of wallets, by address in lower case. */
+export const walletsProjection: SubscriptionDefinition = {
+  name: USERS_VIEW,
+  events: ['user.activated.v1'],
+  async apply(events, tx, schema = 'users') {
+    const activated = events.map((event) => event.data as unknown as UserActivated['data']);
+    await tx.query(
+      `insert into ${schema}.wallets (user_id, merchant_id, address)
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[]) on conflict do nothing`,
+      [
+        activated.map((data) => data.user_id),
+        activated.map((data) => data.merchant_id),
+        activated.map((data) => data.issuer_wallet_address.toLowerCase()),
+      ],
+    );
+  },
+  tables: { schema: 'users', names: ['wallets'] },
+};
+
+@Injectable()
+export class WalletsView {
+  constructor(private readonly database: Database) {}
+
+  async ownerOf(merchantId: string, address: string): Promise<string | null> {
+    // PostgreSQL stores no zero characters.
+    if (address.includes('\0')) return null;
+    const rows = await this.database.query<{ user_id: string }>(
+      'select user_id from users.wallets where merchant_id = $1 and address = $2',
+      [merchantId, address.trim().toLowerCase()],
+    );
+    return rows[0]?.user_id ?? null;
+  }
+}
+
+/** Users folded from their own streams: every read includes every write, and no read model holds personal data. */
 @Injectable()
 export class UsersView {
   constructor(
@@ -23,7 +57,6 @@ export class UsersView {
     return state.merchantId === merchantId ? state : null;
   }
 
-  /** The user whose issuer wallet is at that address, in either letter case; null when there is none. */
   async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
     const userId = await this.wallets.ownerOf(merchantId, address);
     return userId === null ? null : this.find(merchantId, userId);

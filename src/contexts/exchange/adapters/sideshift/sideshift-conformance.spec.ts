@@ -10,8 +10,8 @@ describeExchangeProvider('SideShift', async () => {
     withdrawAddress: ADDRESS,
     isSettledByUs: false,
     pay: ({ reference }, amount) => Promise.resolve(sideshift.pay(reference, amount)),
-    startOutage: () => sideshift.goAway(),
-    endOutage: () => sideshift.comeBack(),
+    startOutage: () => sideshift.shutDown(),
+    endOutage: () => sideshift.restart(),
     cleanUp: () => lab.stop(),
   };
 });

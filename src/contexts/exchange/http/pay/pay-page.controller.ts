@@ -56,7 +56,7 @@ export class PayPageController {
         throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
       reply.status(401);
     }
-    const [locale, name] = [localeOf(request), merchant.shownAs];
+    const [locale, name] = [localeOf(request), merchant.displayName];
     const { title, expiredLink, expiredLinkText } = WORDS[locale];
     const said = link.hasExpired
       ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }

@@ -1,37 +1,39 @@
-import type { DefaultApi, RawAxiosRequestConfig } from './onfido-package.js';
+import type { DefaultApi } from '@onfido/api';
 import { ProviderUnavailable } from '../../application/ports.js';
+
+export type { DefaultApi } from '@onfido/api';
+/** Options of one request; the package names the type of its HTTP client nowhere. */
+type RawAxiosRequestConfig = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
 
 export interface OnfidoAccount {
   readonly onfidoUrl: string;
   readonly onfidoApiToken: string;
 }
 
-/** Far more than a list of one applicant's objects takes. */
-const MOST_RESPONSE_BYTES = 1 << 20;
-/** An image of 8 MiB, and the form around it. */
-const MOST_REQUEST_BYTES = 12 << 20;
+const MAX_RESPONSE_BYTES = 1 << 20;
+/** An image of 8 MiB and its form. */
+const MAX_REQUEST_BYTES = 12 << 20;
 
-/** Onfido refuses what was sent: another attempt with the same would end the same way. */
+/** Onfido refuses the request for good. */
 export class OnfidoRefused extends Error {
   override readonly name = 'OnfidoRefused';
   constructor(
     readonly status: number,
     /** Onfido's own name of the error, such as `validation_error`. */
     readonly type: string,
-    /** What of the request it is about, in lower case; never shown to anybody. */
+    /** The refused part of the request, in lower case; never displayed. */
     readonly about: string,
   ) {
     super(`Onfido refuses the request with ${status}`);
   }
 }
 
-/** A JSON object as it came: whatever is read of it is checked first. */
+/** Unchecked JSON. */
 export type OnfidoObject = Readonly<Record<string, unknown>>;
 
 /**
  * Onfido's API 3.6 through its own package, bounded in time and size, without redirects and proxies. Every call throws
- * {@link OnfidoRefused} for what will never be accepted, and ProviderUnavailable for everything else; neither holds
- * anything of a person, as errors of the package do.
+ * {@link OnfidoRefused} for what is never accepted, otherwise ProviderUnavailable; neither holds personal data.
  */
 export class OnfidoApi {
   private api: Promise<DefaultApi> | null = null;
@@ -42,26 +44,26 @@ export class OnfidoApi {
   ) {}
 
   async call(
-    ask: (api: DefaultApi, options: RawAxiosRequestConfig) => Promise<{ readonly data: unknown }>,
+    send: (api: DefaultApi, options: RawAxiosRequestConfig) => Promise<{ readonly data: unknown }>,
   ): Promise<OnfidoObject> {
     this.api ??= this.open();
     const api = await this.api;
     try {
-      // The package's own timeout starts anew with each byte.
-      const { data } = await ask(api, { signal: AbortSignal.timeout(this.timeoutMs) });
+      // The package's own timeout restarts with each byte.
+      const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });
       return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
     } catch (error) {
       throw errorOf(error);
     }
   }
 
-  /** Some 400 kB of code: only where Onfido is the provider, and not at the boot. */
+  /** Loads 400 kB of code: at the first call. */
   private async open(): Promise<DefaultApi> {
     const { Configuration, DefaultApi } = await import('@onfido/api');
     const { onfidoApiToken: apiToken, onfidoUrl } = this.account;
     const baseOptions = {
       ...{ timeout: this.timeoutMs, maxRedirects: 0, proxy: false, decompress: false },
-      ...{ maxContentLength: MOST_RESPONSE_BYTES, maxBodyLength: MOST_REQUEST_BYTES },
+      ...{ maxContentLength: MAX_RESPONSE_BYTES, maxBodyLength: MAX_REQUEST_BYTES },
     };
     return new DefaultApi(
       new Configuration({ apiToken, basePath: onfidoUrl.replace(/\/+$/, ''), baseOptions }),
@@ -69,7 +71,7 @@ export class OnfidoApi {
   }
 }
 
-/** Of what the package throws nothing goes on but status and type: it holds the request with names, images and token. */
+/** Errors of the package hold the request with names, images and token: only status and type are passed on. */
 function errorOf(error: unknown): Error {
   const { response, code } = error as { readonly response?: unknown; readonly code?: unknown };
   if (typeof response !== 'object' || response === null) {
@@ -77,7 +79,7 @@ function errorOf(error: unknown): Error {
     return new ProviderUnavailable(`Onfido cannot be reached (${why})`);
   }
   const { status, data } = response as { readonly status?: unknown; readonly data?: unknown };
-  if (typeof status !== 'number') return new ProviderUnavailable('Onfido responds with something else');
+  if (typeof status !== 'number') return new ProviderUnavailable('Onfido responds without a status');
   const { type, about } = refusalIn(data);
   if (status === 401 || status === 403)
     return new ProviderUnavailable(`Onfido does not accept our token (${status})`);

@@ -11,14 +11,14 @@ async function read(headers: Record<string, string>, body: Buffer) {
   return reader.read(headers, body);
 }
 
-/** Signed as Onfido signs, whatever it is. */
+/** Signed as Onfido signs. */
 async function signed(text: string) {
   const signature = createHmac('sha256', ONFIDO_WEBHOOK_TOKEN).update(text).digest('hex');
   return read({ 'x-sha2-signature': signature }, Buffer.from(text));
 }
 
 describe('a webhook of Onfido', () => {
-  it('tells which check it is about, and when that was completed', async () => {
+  it('has the check that it is about, and when that was completed', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const callback = await read(headers, body);
     expect(callback).toMatchObject({ check: 'check-123', at: AT });

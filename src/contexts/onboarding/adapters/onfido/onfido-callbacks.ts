@@ -4,12 +4,12 @@ import {
   type Callback,
   type CallbackHeaders,
   type CallbackReader,
-} from '../../application/callback-reader.js';
+} from '../../application/ports.js';
 import type { OnfidoObject } from './onfido-api.js';
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
-/** Webhooks of Onfido: the body is signed with HMAC-SHA-256 (`X-SHA2-Signature`), and tells when the check was completed. */
+/** Webhooks of Onfido: signed with HMAC-SHA-256 (`X-SHA2-Signature`). */
 export class OnfidoCallbacks implements CallbackReader {
   readonly provider = 'onfido';
 
@@ -18,7 +18,7 @@ export class OnfidoCallbacks implements CallbackReader {
   async read(headers: CallbackHeaders, body: Buffer): Promise<Callback> {
     const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
     const signature = headers['x-sha2-signature'];
-    // Of another length the package's comparison throws something else.
+    // For another length the package's comparison throws a different error.
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) throw new CallbackRefused('forged');
     try {
       const event: unknown = new WebhookEventVerifier(this.token).readPayload(body, signature);
@@ -39,7 +39,7 @@ function callbackOf(event: unknown, body: Buffer): Callback {
   const { id } = object;
   const isCheck = payload['resource_type'] === 'check';
   if (isCheck && typeof id !== 'string') throw new CallbackRefused('malformed');
-  // Events have no id of their own.
+  // Events have no id.
   const eventId = createHash('sha256').update(body).digest('hex');
   return { eventId, at, check: isCheck ? (id as string) : null };
 }

@@ -11,7 +11,7 @@ afterEach(() => lab.onfido.recover());
 afterAll(() => lab.close());
 
 describe('a process that dies in the middle', () => {
-  /** Decides until it comes, each time as a process of its own. */
+  /** Decides until there is an outcome, each time as a separate process. */
   const until = (ada: Person) =>
     eventually(
       async () =>

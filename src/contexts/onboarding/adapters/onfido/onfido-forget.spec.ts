@@ -19,7 +19,7 @@ afterEach(() => lab.onfido.recover());
 afterAll(() => lab.close());
 
 describe('a person who is forgotten', () => {
-  it('is deleted at Onfido, once no check is under way; a repeat is harmless', async () => {
+  it('is deleted at Onfido, once no check is in progress; a repeat is harmless', async () => {
     const ada = lab.person();
     await lab.verifier().decide(ada);
     const [applicant] = lab.applicantsOf(ada);
@@ -92,7 +92,7 @@ describe('the row of a verification that SQL leads to the applicant of another p
     expect(lab.onfido.records.deleted).not.toContain(applicant);
   });
 
-  it('is no reason to leave the applicant at Onfido: an erasure waits for a row whose applicant was taken out', async () => {
+  it('does not keep the applicant at Onfido: an erasure waits for a row whose applicant was removed', async () => {
     const { ada, applicant } = await reviewed();
     await set(ada, 'applicant = $2', null);
     expect(await failure(lab.verifier().forget(ada.userId))).toMatchObject(CHANGED);

@@ -1,10 +1,7 @@
-import type { ImageKind } from '../../domain/identity-image.js';
+import type { ImageKind } from '../../domain/image-kind.js';
 import type { OnfidoObject, OnfidoRefused } from './onfido-api.js';
 
-/**
- * Why an identity did not pass, in our own words; those of the provider are for nobody. Each has words in every language of
- * the page: words/reasons.ts.
- */
+/** Why an identity was not verified. Each has a translation in words/. */
 export const REASONS = {
   expired: 'Your document has expired. Please use one that is valid.',
   unreadable:
@@ -14,21 +11,21 @@ export const REASONS = {
   details: 'Your name or date of birth is not what your document says. Please correct your details.',
   age: 'You are not old enough for this account.',
   face: 'The face on the selfie does not match the one on the document.',
-  selfie: 'Your face could not be seen on the selfie. Please take it again, with nobody else in the picture.',
-  notLive: 'The selfie must be a picture that is taken of you now. Please take it again.',
+  selfie:
+    'Your face could not be seen on the selfie. Please take it again, without anyone else in the picture.',
+  notLive: 'The selfie must be a live picture of you. Please take it again.',
   verification: 'Your identity could not be verified.',
   size: 'A picture is too small or too large. Please take it again.',
   gone: 'Your pictures are no longer there. Please take them again.',
-  name: 'Your name holds characters that cannot be checked. Please write it as it stands in your document.',
+  name: 'Your name holds characters that cannot be checked. Please write it as in your document.',
 } as const;
 
-/** Of a picture that Onfido does not take. */
 export function imageReason(kind: ImageKind, { about }: OnfidoRefused): string {
   if (/size|large|small|bytes/.test(about)) return REASONS.size;
   return kind === 'selfie' ? REASONS.selfie : REASONS.unreadable;
 }
 
-/** Breakdowns in the order in which they are told: of several reasons the one that a person can do most about. */
+/** The first that failed is reported: most actionable for the person first. */
 const BREAKDOWNS: readonly (readonly [
   report: RegExp,
   path: readonly string[],
@@ -46,7 +43,7 @@ const BREAKDOWNS: readonly (readonly [
   [/^facial/, ['face_comparison'], 'face'],
 ];
 
-/** Of a check that did not pass, by its reports as they came. A suspicion is not explained to whom it is about. */
+/** By the reports of a check that failed. A suspicion is not explained to the person. */
 export function checkReason(reports: readonly unknown[]): string {
   const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
   if (suspected) return REASONS.verification;
@@ -60,7 +57,6 @@ export function checkReason(reports: readonly unknown[]): string {
   return REASONS.verification;
 }
 
-/** Whether the result of a breakdown, or of one inside of it, is neither clear nor missing. */
 function isFailed(report: unknown, path: readonly string[]): boolean {
   let at: unknown = report;
   for (const name of path) at = field(field(at, 'breakdown'), name);

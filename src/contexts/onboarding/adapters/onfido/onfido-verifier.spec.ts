@@ -7,9 +7,10 @@ import {
   JPEG,
   OnfidoLab,
   UNAVAILABLE,
+  type Person,
 } from '../../../../../test/support/onfido/onfido-lab.js';
 import { ONFIDO_TOKEN, type Fault } from '../../../../../test/support/onfido/onfido.js';
-import { NO_FACE } from '../../../../../test/support/onfido/records.js';
+import { NO_FACE, type Check } from '../../../../../test/support/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
 import { REASONS } from './onfido-reasons.js';
 import { OnfidoVerifier } from './onfido-verifier.js';
@@ -74,7 +75,7 @@ describe('identities checked by Onfido', () => {
     expect(await lab.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS[reason] });
   });
 
-  it('tell nobody that a fraud is suspected', async () => {
+  it('do not disclose a suspected fraud', async () => {
     const ada = lab.person();
     await lab.verifier().decide(ada);
     const breakdown = { data_validation: { breakdown: { document_expiration: { result: 'consider' } } } };
@@ -118,7 +119,7 @@ describe('identities checked by Onfido', () => {
     ['responds with 500', { status: 500, body: '<html>Lovelace</html>' }],
     ['responds with no JSON', { status: 200, body: 'Lovelace' }],
     ['responds with null', { status: 201, body: 'null' }],
-  ])('wait while Onfido %s, and nothing that it says or was sent goes on', async (_, fault) => {
+  ])('wait while Onfido %s, and no error holds what was sent or received', async (_, fault) => {
     const ada = lab.person();
     const calls = 8;
     for (let nth = 0; nth < calls; nth += 1) {
@@ -133,7 +134,7 @@ describe('identities checked by Onfido', () => {
     }
   });
 
-  it('wait with a token that is not accepted, and while Onfido is away', async () => {
+  it('wait with a token that is not accepted, and during an outage of Onfido', async () => {
     const other = new OnfidoVerifier(
       { ...lab.onfido.account, onfidoApiToken: 'another' },
       lab.verifications(),
@@ -141,21 +142,58 @@ describe('identities checked by Onfido', () => {
     expect(await failure(other.decide(lab.person()))).toMatchObject({
       message: 'Onfido does not accept our token (401)',
     });
-    await lab.onfido.goAway();
+    await lab.onfido.shutDown();
     expect(await failure(lab.verifier().decide(lab.person()))).toMatchObject(UNAVAILABLE);
-    await lab.onfido.comeBack();
+    await lab.onfido.restart();
     expect(await lab.verifier().decide(lab.person())).toBe('under_review');
     expect(ONFIDO_TOKEN).not.toBe('another');
   });
 
   it.each([
-    ['a status that nobody knows', { status: 'done' }],
+    ['an unknown status', { status: 'done' }],
     ['complete without a result', { status: 'complete', result: null }],
     ['a check without an id', { id: null }],
-  ])('wait when Onfido tells of %s', async (_, lies) => {
+  ])('wait when Onfido responds with %s', async (_, lies) => {
     const ada = lab.person();
     lab.onfido.lie = (response, request) =>
       request === 'POST /checks' ? { ...response, ...lies } : response;
     expect(await failure(lab.verifier().decide(ada))).toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe('the row of a verification that SQL leads to the clear check of another person', () => {
+  let lab: OnfidoLab;
+  let verifier: OnfidoVerifier;
+  beforeAll(async () => {
+    lab = await OnfidoLab.open();
+    verifier = lab.verifier();
+  });
+  afterAll(() => lab.close());
+
+  async function underReview(): Promise<{ readonly request: Person; readonly check: Check }> {
+    const request = lab.person();
+    expect(await verifier.decide(request)).toBe('under_review');
+    return { request, check: lab.checksOf(request)[0]! };
+  }
+
+  it('passes no identity check; the identity check continues once the row names the own check again', async () => {
+    const [ada, eve] = [await underReview(), await underReview()];
+    lab.onfido.complete(ada.check, 'clear');
+    const write = (check: string | null, applicant: string): Promise<unknown> =>
+      lab.database.query(
+        'update onboarding.verifications set check_reference = $2, applicant = $3 where verification_id = $1',
+        [eve.request.verificationId, check, applicant],
+      );
+    for (const [check, applicant, message] of [
+      [ada.check.id, eve.check.applicant_id, 'The check at Onfido belongs to another verification'],
+      [ada.check.id, ada.check.applicant_id, 'changed outside the service'],
+      [null, ada.check.applicant_id, 'changed outside the service'],
+    ] as const) {
+      await write(check, applicant);
+      await expect(verifier.decide(eve.request)).rejects.toThrow(message);
+    }
+    await write(eve.check.id, eve.check.applicant_id);
+    expect(await verifier.decide(eve.request)).toBe('under_review');
+    expect(await verifier.decide(ada.request)).toEqual({ passed: true });
   });
 });

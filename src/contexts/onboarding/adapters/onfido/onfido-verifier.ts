@@ -1,7 +1,8 @@
 import type { FileTransfer } from '@onfido/api';
 import { failpoint } from '../../../../platform/failpoints.js';
 import type { KycOutcome } from '../../domain/decisions.js';
-import { missingImages, type IdentityImage, type ImageKind } from '../../domain/identity-image.js';
+import { missingImages, type ImageKind } from '../../domain/image-kind.js';
+import type { IdentityImage } from '../../store/images.js';
 import {
   ProviderRefusal,
   ProviderUnavailable,
@@ -14,16 +15,16 @@ import { checkReason, imageReason, REASONS } from './onfido-reasons.js';
 
 const TIMES = {
   timeoutMs: 15_000,
-  /** For so long one process alone may open the check; after that it is thought to be dead. */
+  /** For so long only one process may open the check; after that it counts as dead. */
   claimSeconds: 120,
 };
 const ID = /^[A-Za-z0-9-]{8,64}$/;
 const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
 
 /**
- * Onfido (ADR 124). An applicant is made under our id and gets the person's details only once it is known here, so that
- * one that nobody heard of holds nothing of a person. Before anything is sent, what is there is listed; only a check
- * costs money, and of two the older one counts.
+ * Onfido (ADR 124). An applicant is created under our id and gets the person's details only once its id is stored, so
+ * that an orphaned one holds no personal data. Existing objects are listed before new ones are sent; only a check costs
+ * money, and of two the older one counts.
  */
 export class OnfidoVerifier implements IdentityVerifier {
   readonly provider = 'onfido';
@@ -43,7 +44,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return this.outcomeOf(await this.checkOf(verification, request));
   }
 
-  /** Onfido deletes nobody whose check is under way: that is asked for again. */
+  /** Onfido deletes no applicant during a check: the erasure retries. */
   async forget(userId: string): Promise<void> {
     for (const { verification_id, applicant } of await this.verifications.ofUser(userId, this.provider)) {
       if (applicant !== null) await this.deleteApplicant(applicant);
@@ -79,13 +80,13 @@ export class OnfidoVerifier implements IdentityVerifier {
     failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
     failpoint('onboarding.applicant_kept');
-    // Another process was first, or the person is forgotten; ours holds nothing of the person.
+    // Another process was first, or the person is erased.
     if (kept !== id) await this.deleteApplicant(id);
-    if (kept === null) throw new ProviderUnavailable('The person is forgotten: Onfido gets no data');
+    if (kept === null) throw new ProviderUnavailable('The person is erased: Onfido gets no data');
     return kept;
   }
 
-  /** The oldest one; null when there is none. */
+  /** The oldest one. */
   private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
     const response = await this.refusing(() =>
       this.api.call((api, options) => api.listChecks(applicant, options)),
@@ -95,7 +96,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return [...checks].sort((a, b) => (time(a) < time(b) ? -1 : 1))[0] ?? null;
   }
 
-  /** Hands everything over and opens the check. Before that is asked for, a failure lets other attempts begin at once. */
+  /** Uploads everything and opens the check. A failure before the check is requested lets other attempts start at once. */
   private async openCheck(applicant: string, request: IdentityRequest): Promise<OnfidoObject> {
     const { verificationId } = request;
     const { claimSeconds } = this.times;
@@ -104,13 +105,13 @@ export class OnfidoVerifier implements IdentityVerifier {
       throw new ProviderUnavailable('Onfido may be opening the check already, for another attempt');
     try {
       await this.describe(applicant, request);
-      await this.handOver(applicant, request);
+      await this.upload(applicant, request);
       failpoint('onboarding.images_uploaded');
     } catch (error) {
       await this.verifications.releaseCheck(verificationId, this.provider);
       throw error;
     }
-    // One that was opened by a process that is thought to be dead.
+    // Opened by a process that counts as dead.
     const listed = await this.listedCheck(applicant);
     if (listed !== null) return listed;
     if (performance.now() - claimed > (claimSeconds * 1000) / 2)
@@ -126,7 +127,6 @@ export class OnfidoVerifier implements IdentityVerifier {
     return check;
   }
 
-  /** The same as often as it is asked for. */
   private async describe(applicant: string, { details }: IdentityRequest): Promise<void> {
     const { firstName: first_name, lastName: last_name, dateOfBirth: dob } = details;
     const described = await this.refusing(
@@ -136,15 +136,16 @@ export class OnfidoVerifier implements IdentityVerifier {
         ),
       () => REASONS.name,
     );
-    if (idIn(described) !== applicant) throw new ProviderUnavailable('Onfido tells of another applicant');
+    if (idIn(described) !== applicant)
+      throw new ProviderUnavailable('Onfido responds with another applicant');
   }
 
-  private async handOver(applicant: string, { images }: IdentityRequest): Promise<void> {
+  private async upload(applicant: string, { images }: IdentityRequest): Promise<void> {
     const there = await this.kindsAt(applicant);
     const missing = (await images()).filter(({ kind }) => !there.has(kind));
     const all = new Set([...there, ...missing.map(({ kind }) => kind)]);
     if (missingImages(all).length > 0) throw new ProviderRefusal(REASONS.gone);
-    for (const image of missing) await this.upload(applicant, image);
+    for (const image of missing) await this.uploadImage(applicant, image);
   }
 
   private async kindsAt(applicant: string): Promise<Set<ImageKind>> {
@@ -160,7 +161,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return new Set([...sides, ...listIn(photos, 'live_photos').map((): ImageKind => 'selfie')]);
   }
 
-  private async upload(applicant: string, { kind, type, bytes }: IdentityImage): Promise<void> {
+  private async uploadImage(applicant: string, { kind, type, bytes }: IdentityImage): Promise<void> {
     const { FileTransfer } = await import('@onfido/api');
     const extension = type === 'image/png' ? 'png' : 'jpg';
     const file: FileTransfer = new FileTransfer(bytes, `${kind}.${extension}`);
@@ -185,10 +186,10 @@ export class OnfidoVerifier implements IdentityVerifier {
     if (typeof status === 'string' && OPEN.includes(status)) return 'under_review';
     if (status === 'withdrawn') return { passed: false, reason: REASONS.verification };
     if (status !== 'complete')
-      throw new ProviderUnavailable('Onfido tells of a check with no status that is known');
+      throw new ProviderUnavailable('Onfido responds with an unknown status of the check');
     if (result === 'clear') return { passed: true };
     if (result !== 'consider')
-      throw new ProviderUnavailable('Onfido tells of a complete check with no result that is known');
+      throw new ProviderUnavailable('Onfido responds with an unknown result of the check');
     const response = await this.refusing(() =>
       this.api.call((api, options) => api.listReports(idIn(check), options)),
     );
@@ -203,19 +204,19 @@ export class OnfidoVerifier implements IdentityVerifier {
       if (error.status === 404 || error.status === 410) return;
       throw new ProviderUnavailable(
         error.type === 'deletion_incomplete_checks'
-          ? 'Onfido deletes nobody whose check is under way'
+          ? 'Onfido deletes no applicant during a check'
           : `Onfido does not delete an applicant (${error.status})`,
       );
     }
   }
 
-  /** What it refuses for good is a refusal with that reason; without one it is our own fault, and asked again. */
+  /** A refusal is the person's with a `reason`; without one it is an error of ours, and is retried. */
   private async refusing(
-    ask: () => Promise<OnfidoObject>,
+    send: () => Promise<OnfidoObject>,
     reason?: (refused: OnfidoRefused) => string,
   ): Promise<OnfidoObject> {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       if (!(error instanceof OnfidoRefused)) throw error;
       const isAboutInput = error.status === 422 || error.status === 413 || error.status === 400;
@@ -225,7 +226,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   }
 }
 
-/** What this database calls the check is no proof that the check is of this person: only its tag is, which we set. */
+/** A stored id does not prove that the check is of this person: its tag does, which we set. */
 function requireOwn(
   { applicant_id, tags }: OnfidoObject,
   verificationId: string,

@@ -13,14 +13,14 @@ beforeAll(async () => {
   [db, stripe] = await Promise.all([testDatabase(), StripeServer.start()]);
 });
 afterAll(async () => {
-  await Promise.all([...issuers.map((each) => each.onApplicationShutdown()), stripe.goAway()]);
+  await Promise.all([...issuers.map((each) => each.onApplicationShutdown()), stripe.shutDown()]);
   await db.drop();
 });
 
 function issuer(cards = new StripeCards(db.database)): StripeCardIssuer {
-  const made = new StripeCardIssuer(stripe.account, cards, 2000);
-  issuers.push(made);
-  return made;
+  const issuer = new StripeCardIssuer(stripe.account, cards, 2000);
+  issuers.push(issuer);
+  return issuer;
 }
 
 const person = (): CardRequest => ({
@@ -31,21 +31,21 @@ const person = (): CardRequest => ({
 const set = (change: string, value: string, { userId }: CardRequest): Promise<unknown> =>
   db.database.query(`update onboarding.stripe_cards set ${change} = $1 where user_id = $2`, [value, userId]);
 
-it.each(['asked', 'keepCardholder', 'keepCard'] as const)(
-  'a card that a process makes while the person is forgotten ends as well: in %s',
-  async (moment) => {
+it.each(['begin', 'keepCardholder', 'keepCard'] as const)(
+  'a card that is created during the erasure of the person is cancelled: in %s',
+  async (point) => {
     class Meanwhile extends StripeCards {
-      override async asked(userId: string) {
-        const asked = await super.asked(userId);
-        if (moment === 'asked') await issuer().forget(userId);
-        return asked;
+      override async begin(userId: string) {
+        const row = await super.begin(userId);
+        if (point === 'begin') await issuer().forget(userId);
+        return row;
       }
       override async keepCardholder(userId: string, id: string) {
-        if (moment === 'keepCardholder') await issuer().forget(userId);
+        if (point === 'keepCardholder') await issuer().forget(userId);
         return super.keepCardholder(userId, id);
       }
       override async keepCard(userId: string, id: string) {
-        if (moment === 'keepCard') await issuer().forget(userId);
+        if (point === 'keepCard') await issuer().forget(userId);
         return super.keepCard(userId, id);
       }
     }
@@ -70,7 +70,7 @@ it('a cardholder of another person, to which SQL leads an erasure, stays as it i
     stripe.cardholders.find(({ metadata }) => metadata['user_id'] === userId)!;
   expect(stripe.cardsOf(ada.userId)).toEqual([]);
   await set('cardholder_id', holderOf(ada).id, eve);
-  await expect(issuer().forget(eve.userId)).rejects.toThrow('the cardholder is somebody else');
+  await expect(issuer().forget(eve.userId)).rejects.toThrow('the cardholder is of another person');
   expect(holderOf(ada)).toMatchObject({ status: 'active', email: ada.email });
   await set('cardholder_id', holderOf(eve).id, eve);
   await issuer().forget(eve.userId);
@@ -81,7 +81,7 @@ it('a card of another person, to which SQL leads the issuer, is not issued', asy
   const [ada, eve] = [person(), person()];
   const [{ cardId }, own] = [await issuer().issue(ada), await issuer().issue(eve)];
   await set('card_id', cardId, eve);
-  await expect(issuer().issue(eve)).rejects.toThrow("the card is somebody else's");
+  await expect(issuer().issue(eve)).rejects.toThrow("the card is of another person's");
   await set('card_id', own.cardId, eve);
   expect(await issuer().issue(eve)).toEqual(own);
 });

@@ -5,7 +5,7 @@ import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
 import { newId } from '../../../../kernel/ids.js';
 import { ProviderRefusal, type CardRequest } from '../../application/ports.js';
 import { StripeCards } from '../../store/stripe-cards.js';
-import { nameOnCard } from './cardholder.js';
+import { nameOnCard } from './stripe-api.js';
 import { StripeCardIssuer } from './stripe-card-issuer.js';
 
 const TIMEOUT_MS = 300;
@@ -58,12 +58,12 @@ beforeAll(async () => {
 });
 afterEach(() => stripe.recover());
 afterAll(async () => {
-  await Promise.all([...processes.map((each) => each.onApplicationShutdown()), stripe.goAway()]);
+  await Promise.all([...processes.map((each) => each.onApplicationShutdown()), stripe.shutDown()]);
   await db.drop();
 });
 
 describe('cards of Stripe Issuing', () => {
-  it('are virtual, active and of a cardholder who is told apart by the user', async () => {
+  it('are virtual, active and of a cardholder with the id of the user', async () => {
     const request = person();
     const { cardId } = await issuer().issue(request);
     const [card] = stripe.cardsOf(request.userId);
@@ -79,7 +79,7 @@ describe('cards of Stripe Issuing', () => {
     expect(JSON.stringify(card)).not.toContain(request.issuerWalletAddress);
   });
 
-  it('are one for one user: asked again, later, by others, all at once, with other data', async () => {
+  it('are one for one user: requested again, later, by others, concurrently, with other data', async () => {
     const request = person();
     const [a, b] = [issuer(), issuer()];
     const all = await Promise.allSettled(
@@ -122,7 +122,7 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(request.userId, given.cardId);
   });
 
-  it('are asked for anew where Stripe would repeat a failure for a day, or knows the key with other data', async () => {
+  it('are requested with a new key where Stripe would repeat a failure for a day, or knows the key with other data', async () => {
     const request = person();
     stripe.refuseCard(500, 'api_error', 'internal');
     expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
@@ -134,13 +134,13 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(changed.userId, cardId);
   });
 
-  it('are the first that was kept of two where a process that stood still made another', async () => {
+  it('are the first that was stored of two where a stalled process created another', async () => {
     const request = person();
     const slow = issuer();
     let cardId = '';
     stripe.before = async (name) => {
       if (name !== 'POST /v1/issuing/cards') return;
-      // It stands still before its request arrives, and meanwhile all is done under a later key.
+      // It stalls before its request arrives, and meanwhile another process uses a later key.
       stripe.before = () => undefined;
       await db.database.query('update onboarding.stripe_cards set generation = 9 where user_id = $1', [
         request.userId,
@@ -160,7 +160,7 @@ describe('cards of Stripe Issuing', () => {
     ],
     ['a birth date', { details: { ...person().details, dateOfBirth: '2024-01-01' } }, 'your date of birth'],
     ['a phone number', { phoneNumber: '+1' }, 'your phone number'],
-    ['an email address', { email: 'nobody' }, 'your email address'],
+    ['an email address', { email: 'ada' }, 'your email address'],
   ])('are refused for %s that Stripe does not accept', async (_, over, reason) => {
     const error = await failure(issuer().issue(person(over)));
     expect(error).toBeInstanceOf(ProviderRefusal);
@@ -231,27 +231,27 @@ describe('cards of Stripe Issuing', () => {
   });
 
   it.each([
-    ['an id that is none', (told: Record<string, unknown>) => ({ ...told, id: '../../v1/refunds' })],
+    ['an id that is none', (body: Record<string, unknown>) => ({ ...body, id: '../../v1/refunds' })],
     [
       'what belongs to another user',
-      (told: Record<string, unknown>) => ({ ...told, metadata: { user_id: newId() } }),
+      (body: Record<string, unknown>) => ({ ...body, metadata: { user_id: newId() } }),
     ],
-    ['an unknown form', (told: Record<string, unknown>) => ({ ...told, created: 'yesterday', status: 7 })],
-  ])('are not believed to be there when Stripe tells of %s', async (_, lie) => {
+    ['an unknown form', (body: Record<string, unknown>) => ({ ...body, created: 'yesterday', status: 7 })],
+  ])('are refused when Stripe responds with %s', async (_, lie) => {
     for (const path of ['POST /v1/issuing/cardholders', 'POST /v1/issuing/cards']) {
       const request = person();
-      stripe.lie = (told, name) => (name === path ? lie(told) : told);
+      stripe.lie = (body, name) => (name === path ? lie(body) : body);
       expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
-      stripe.lie = (told) => told;
+      stripe.lie = (body) => body;
       expectOneCard(request.userId, (await issuer().issue(request)).cardId);
     }
   });
 
-  it('wait while Stripe is away or does not know our key', async () => {
+  it('wait during an outage of Stripe or with an unknown key', async () => {
     const request = person();
-    await stripe.goAway();
+    await stripe.shutDown();
     expect(await failure(issuer().issue(request))).toMatchObject(UNAVAILABLE);
-    await stripe.comeBack();
+    await stripe.restart();
     const strange = new StripeCardIssuer(
       { ...stripe.account, stripeSecretKey: 'rk_test_other' },
       new StripeCards(db.database),

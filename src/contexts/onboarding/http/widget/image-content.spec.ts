@@ -108,7 +108,7 @@ describe('an image', () => {
     expect(messageOf(bytes)).toBe('is damaged or not complete');
   });
 
-  it('is no animation, and of no kind that is not shown everywhere', () => {
+  it('is no animation, and of a kind that every browser displays', () => {
     expect(messageOf(pngWith(headerOf(240, 200), ['acTL', Buffer.alloc(8)], PIXELS, END))).toBe(
       'must be a still image',
     );
@@ -136,7 +136,7 @@ describe('an image', () => {
     expect(messageOf(pngWith(headerOf(0xffffffff, 0xffffffff), PIXELS, END))).toContain('at most');
   });
 
-  it('is read without an error, whatever the bytes are', () => {
+  it('is read without an error from any bytes', () => {
     const heads = fc.constantFrom(
       EMPTY,
       JPEG.subarray(0, 3),

@@ -1,36 +1,32 @@
 import { crc32 } from 'node:zlib';
 import { Fault } from '../../../../kernel/fault.js';
 
-/** An image by its own bytes, whatever its name or its header said. */
-export interface ImageContent {
+interface ImageContent {
   readonly type: 'image/jpeg' | 'image/png';
   readonly width: number;
   readonly height: number;
-  /** The image alone: what cameras or attackers put behind its end is cut off. */
+  /** Without bytes that cameras or attackers append. */
   readonly bytes: Buffer;
 }
 
-/** Below it nobody can read a document; above it an image takes memory that no camera needs. */
-const LEAST_SIDE = 200;
-const MOST_SIDE = 12_000;
-const MOST_PIXELS = 64_000_000;
+/** A smaller document is unreadable; a larger image takes memory that no camera needs. */
+const MIN_SIDE = 200;
+const MAX_SIDE = 12_000;
+const MAX_PIXELS = 64_000_000;
 
-/** Not one of the types: 415. Everything else that is wrong: 422. */
+/** 415; other faults are 422. */
 export const NO_IMAGE = new Fault('The body must be a JPEG or PNG image');
 
-/**
- * Reads an image to its end without decoding it: every segment has to be there. A {@link Fault} that is not
- * {@link NO_IMAGE} says what is wrong, in words for a person.
- */
+/** Reads every segment of an image without decoding it. */
 export function readImage(bytes: Buffer): ImageContent | Fault {
   const found = isPng(bytes) ? readPng(bytes) : isJpeg(bytes) ? readJpeg(bytes) : NO_IMAGE;
   if (found instanceof Fault) return found;
   const { width, height } = found;
-  if (Math.min(width, height) < LEAST_SIDE)
-    return new Fault(`must be at least ${LEAST_SIDE} pixels wide and high`);
-  if (Math.max(width, height) > MOST_SIDE || width * height > MOST_PIXELS)
+  if (Math.min(width, height) < MIN_SIDE)
+    return new Fault(`must be at least ${MIN_SIDE} pixels wide and high`);
+  if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)
     return new Fault(
-      `must be at most ${MOST_SIDE} pixels wide and high, and ${MOST_PIXELS / 1e6} million in all`,
+      `must be at most ${MAX_SIDE} pixels wide and high, and ${MAX_PIXELS / 1e6} million in all`,
     );
   return found;
 }
@@ -38,7 +34,6 @@ export function readImage(bytes: Buffer): ImageContent | Fault {
 const DAMAGED = new Fault('is damaged or not complete');
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Length, type and checksum of a chunk. */
 const CHUNK_BYTES = 12;
 
 function isPng(bytes: Buffer): boolean {
@@ -74,7 +69,7 @@ function isJpeg(bytes: Buffer): boolean {
 }
 
 const [EOI, SOS] = [0xd9, 0xda];
-/** Baseline, extended and progressive: what browsers and cameras make. */
+/** Baseline, extended and progressive: those of browsers and cameras. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 const OTHER_FRAMES = [0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 
@@ -107,7 +102,6 @@ function readJpeg(bytes: Buffer): ImageContent | Fault {
     else {
       if (size === null) return DAMAGED;
       at = endOfScan(bytes, end);
-      // Somewhere in between there must be a picture.
       hasScan ||= at > end;
     }
   }

@@ -12,17 +12,36 @@ import {
 import { localeOf } from '../../../../platform/http/pages/locale.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
+import { leadsToApp } from '../../../access/contract.js';
 import { UsersView } from '../../../users/contract.js';
 import { chosenOf } from '../../adapters/providers.js';
 import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
-import { findApplicant } from '../../application/applicant.js';
+import { findApplicant } from '../../application/person-commands.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
 import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
 import { WORDS } from '../../words/words.js';
-import { acceptCallbackUrl } from './callback-url.js';
-import { ONBOARDING_PAGE } from './onboarding-page.js';
+import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboarding-page.js';
 import type { OnboardingFacts } from './onboarding-types.js';
-import { VisitorGuard, type OnboardingVisitor } from './visitor-guards.js';
+
+/**
+ * The redirect target in canonical form (contract.md 18.2): https, or the deep link of an app, among those of the merchant
+ * if it has any; in the sandbox also `http://localhost`. Null when it is refused.
+ */
+export function acceptCallbackUrl(
+  text: string,
+  allowed: readonly string[] = [],
+  isSandbox = false,
+): string | null {
+  // As browsers do, URL drops the tabs and line ends that hide a scheme.
+  if (!URL.canParse(text)) return null;
+  const { protocol, hostname, origin, username, password, href } = new URL(text);
+  const isLocal = isSandbox && protocol === 'http:' && hostname === 'localhost';
+  const isWeb = protocol === 'https:' || isLocal;
+  if (!isWeb && !leadsToApp(protocol)) return null;
+  // A user name before an @ imitates a host.
+  if (isWeb && (username !== '' || password !== '')) return null;
+  return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
+}
 
 type PageConfig = Parameters<typeof chosenOf>[0] &
   Pick<Config, 'roles' | 'onboardingMinimumAge' | 'onboardingImageDays'>;
@@ -30,10 +49,9 @@ type PageConfig = Parameters<typeof chosenOf>[0] &
 /** The page requests the camera itself, also where a merchant's frame delegates it; the contract has it delegate both. */
 const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
 
-/** The names under which people know the identity providers. */
+/** Displayed names of identity providers. */
 const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
 
-/** The document of the onboarding widget. */
 @PageController(ONBOARDING_PAGE, 'onboarding')
 export class OnboardingPageController implements OnApplicationBootstrap {
   private readonly logger = new Logger(OnboardingPageController.name);
@@ -73,7 +91,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
   }
 
-  /** What the sandbox has in place of the terms and the privacy notice. */
+  /** Terms and privacy notice of the sandbox. */
   @Get(':document')
   sandboxTerms(
     @Req() request: FastifyRequest,
@@ -94,7 +112,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
 
   /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
   private async factsOf({
-    merchant: { merchantId, shownAs, origins },
+    merchant: { merchantId, displayName, origins },
     userId,
   }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'words'>> {
     const consent = this.terms.present();
@@ -102,7 +120,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     return {
       steps: `/onboarding/${merchantId}/${userId}`,
       userId,
-      merchantName: shownAs,
+      merchantName: displayName,
       phoneNumber,
       email,
       framers: this.framersOf(origins),
@@ -116,13 +134,13 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     };
   }
 
-  /** The merchant's origins and no others; in the sandbox of a merchant that has none, any site. */
+  /** The merchant's origins; in the sandbox any site for a merchant without origins. */
   private framersOf(origins: readonly string[]): Framers {
     if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
     return origins.filter((origin) => origin.startsWith('https:'));
   }
 
-  /** Once for each merchant: its page is blank in frames, and nothing else says why. */
+  /** Once per merchant: frames are blank, and nothing else explains it. */
   private warn({ merchant: { merchantId } }: OnboardingVisitor): void {
     if (this.warned.has(merchantId)) return;
     this.warned.add(merchantId);

@@ -1,4 +1,18 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Page } from '../../../../platform/http/pages/page.js';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
+import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { isUuid } from '../../../../kernel/ids.js';
+import { SUSPENDED } from '../../../../platform/http/authentication.js';
+import {
+  MERCHANT_DIRECTORY,
+  type KnownMerchant,
+  type MerchantDirectory,
+} from '../../../../platform/http/merchant-directory.js';
+import { Refusal } from '../../../../platform/http/problem.js';
 import { WORDS } from '../../words/words.js';
 
 /** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
@@ -7,8 +21,71 @@ export const ONBOARDING_PAGE: Page = {
   path: '/onboarding',
   port: ({ widgetPort }) => widgetPort,
   words: WORDS,
-  // The camera and images that are not sent yet are displayed as blobs.
+  // The camera and images to upload are blobs.
   media: "img-src 'self' data: blob:; media-src blob:",
-  // A photo takes its time from a phone with a bad connection.
+  // For photos over a slow connection.
   requestTimeoutMs: 60_000,
 };
+
+const VALID_MS = 3_600_000;
+
+/** Sessions of users who entered the code from their phone, by user id. */
+@Injectable()
+export class OnboardingSessions extends PageSessions<string> {
+  constructor(@Inject(CLOCK) clock: Clock, keyedHash: KeyedHash) {
+    super('onboarding session', VALID_MS, clock, keyedHash);
+  }
+}
+
+/** The user a request is about. Only a session proves who sent it. */
+export interface OnboardingVisitor {
+  readonly merchant: KnownMerchant;
+  readonly userId: string;
+}
+
+const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>();
+
+/** Admits requests about users of active merchants, within the limits of visitors. */
+@Injectable()
+export class VisitorGuard implements CanActivate {
+  constructor(
+    @Inject(MERCHANT_DIRECTORY) private readonly directory: MerchantDirectory,
+    private readonly limits: VisitorLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = requestOf(context);
+    const { merchantId, userId } = request.params as Readonly<Record<string, string>>;
+    await this.admit(merchantId, userId, request);
+    return true;
+  }
+
+  /** Counts a request. Throws `not_found`, also for ids that are no uuid, and {@link Refusal} (403, 429). */
+  async admit(
+    merchantId: unknown,
+    userId: unknown,
+    { edge, ip }: FastifyRequest,
+  ): Promise<OnboardingVisitor> {
+    if (!isUuid(merchantId) || !isUuid(userId)) throw DomainError.notFound('User');
+    const merchant = await this.directory.find(merchantId.toLowerCase());
+    if (merchant === null) throw DomainError.notFound('User');
+    if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
+    const visitor = { merchant, userId: userId.toLowerCase() };
+    this.limits.take(ip, merchant.merchantId, visitor.userId);
+    edge.merchant = merchant;
+    edge.visitor = visitor;
+    return visitor;
+  }
+}
+
+@Injectable()
+export class SessionGuard implements CanActivate {
+  constructor(private readonly sessions: OnboardingSessions) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = requestOf(context);
+    const { userId } = request.edge.visitor as OnboardingVisitor;
+    if (this.sessions.read(bearerOf(request)) === userId) return true;
+    throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
+  }
+}

@@ -5,14 +5,13 @@ import type { Consent, Details } from '../../domain/onboarding.js';
 import type { StepBodies } from './onboarding-types.js';
 
 const MAX_NAME_LENGTH = 100;
-/** A name has a letter: one of invisible blanks would be checked, and that costs money. */
+/** A name without a letter would fail a check that costs money. */
 const READABLE = /\p{L}/u;
-/** Control characters, halves of characters, and what reverses the direction of a text. */
+/** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
-/** What people type between the digits of a phone number. */
 const PHONE_SEPARATORS = /[\s().-]/g;
 
-/** 128 bits at least: a stranger could share a shorter nonce by chance. */
+/** At least 128 bits, so that none is shared by chance. */
 const nonce = text({}, (given) =>
   /^[0-9a-f]{32,64}$/.test(given) ? given : new Fault('must be 32 to 64 hex digits'),
 );

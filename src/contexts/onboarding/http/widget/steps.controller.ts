@@ -8,33 +8,37 @@ import { toProblem } from '../../../../platform/http/problem-filter.js';
 import { BytesBelow, PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { refuseUntil } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { findApplicant } from '../../application/applicant.js';
-import { ConfirmDetails } from '../../application/confirm-details.js';
+import {
+  findApplicant,
+  ConfirmDetails,
+  RetryCard,
+  StartOnboarding,
+  StoreImage,
+  SubmitKyc,
+} from '../../application/person-commands.js';
 import { PresentTerms } from '../../application/present-terms.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
-import { RetryCard } from '../../application/retry-card.js';
-import { SendPhoneCode } from '../../application/send-phone-code.js';
-import { StartOnboarding } from '../../application/start-onboarding.js';
-import { StoreImage } from '../../application/store-image.js';
-import { SubmitKyc } from '../../application/submit-kyc.js';
-import { VerifyPhone, WrongCode } from '../../application/verify-phone.js';
-import { IMAGE_KINDS, type IdentityImage } from '../../domain/identity-image.js';
+import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-verification.js';
+import { IMAGE_KINDS } from '../../domain/image-kind.js';
 import type { Onboarding } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
-import { Images } from '../../store/images.js';
-import { reasonIn } from '../../words/reasons.js';
-import type { Locale } from '../../words/words.js';
+import { Images, type IdentityImage } from '../../store/images.js';
+import { reasonIn, type Locale } from '../../words/words.js';
 import { NO_IMAGE, readImage } from './image-content.js';
-import { ONBOARDING_PAGE } from './onboarding-page.js';
-import { OnboardingSessions } from './onboarding-sessions.js';
+import {
+  ONBOARDING_PAGE,
+  OnboardingSessions,
+  SessionGuard,
+  VisitorGuard,
+  type OnboardingVisitor,
+} from './onboarding-page.js';
 import type { SentCode, StepState } from './onboarding-types.js';
 import { CodeEntry, CodeRequest, consentOf, DetailsEntry, detailsOf } from './step-bodies.js';
-import { SessionGuard, VisitorGuard, type OnboardingVisitor } from './visitor-guards.js';
 
-/** Images of this many bytes and more are refused with 413: cameras create smaller ones. */
+/** 413 for images of so many bytes. */
 const IMAGE_LIMIT = 8 * 1_048_576;
 
-/** Of one user, in a process: three are needed, and some are retaken. */
+/** Of one user, in a process. */
 const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;
@@ -43,7 +47,7 @@ type StepVisit = Visit<OnboardingVisitor>;
 @PageController(ONBOARDING_PAGE, 'onboarding/:merchantId/:userId')
 @UseGuards(VisitorGuard)
 export class StepsController {
-  /** By the user, from whatever address: a session proved who they are. */
+  /** By user, from any address. */
   private readonly uploads = new AddressRateLimiter(IMAGES_PER_MINUTE);
 
   constructor(
@@ -58,15 +62,15 @@ export class StepsController {
   @PageCall('code')
   async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
     const { merchant, userId, ip, locale, cause } = visit;
-    // Without terms that people can agree to no message is sent either.
+    // Without terms no message is sent.
     this.terms.present();
     const applicant = await this.applicantOf(visit);
     if (body.phone_number !== applicant.phoneNumber)
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
-    // The first act of a person: opening the page starts nothing (contract.md 18.3).
+    // The first step of a person: opening the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
     const request = { browser: body.browser, address: clientOf(ip) };
-    const words = { locale, merchant: merchant.shownAs };
+    const words = { locale, merchant: merchant.displayName };
     const send = new SendPhoneCode(merchant.merchantId, userId, request, words);
     return { long: (await this.commandBus.execute(send)).isLong };
   }
@@ -116,19 +120,17 @@ export class StepsController {
   @PageCall('card/retry')
   @UseGuards(SessionGuard)
   async retryCard(@Visit() visit: StepVisit): Promise<StepState> {
-    // Operators name the user alone; here the merchant has to be the user's.
+    // The command does not check the merchant of the user.
     await this.applicantOf(visit);
     return this.after(new RetryCard(visit.userId, visit.cause), visit.locale);
   }
 
-  /** All that the page needs after a reload. */
   @PageCall('state')
   @UseGuards(SessionGuard)
   state(@Visit() { merchant, userId, cause, locale }: StepVisit): Promise<StepState> {
     return this.after(new StartOnboarding(merchant.merchantId, userId, cause), locale);
   }
 
-  /** The code that the sandbox's phone got last. */
   @PageCall('inbox')
   async readInbox(@Visit() visit: StepVisit): Promise<{ readonly code: string | null }> {
     if (this.inbox === null) throw DomainError.notFound('Page');
@@ -156,7 +158,7 @@ export class StepsController {
   }
 }
 
-/** The image of an upload by its bytes, whatever the sender calls it. Throws `not_found`, 415, `validation_failed`. */
+/** The type follows from the bytes. Throws `not_found`, 415, `validation_failed`. */
 function imageOf(kind: string, body: Buffer): IdentityImage {
   const known = IMAGE_KINDS.find((each) => each === kind);
   if (known === undefined) throw DomainError.notFound('Page');

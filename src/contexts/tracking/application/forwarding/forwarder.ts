@@ -12,27 +12,22 @@ import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
 import { WorkItems, type WorkItem } from '../../../../platform/work/work-items.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { BatchInHand } from './batch-in-hand.js';
+import { PendingBatch } from './pending-batch.js';
 import { ForwardingObserver } from './forwarding-observer.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
-import { Pace } from './pace.js';
-import { ThrottledIdentities } from './throttled-identities.js';
-import { grouped, Turn, type TurnEnd } from './turn.js';
+import { RateLimit, ThrottledIdentities } from './request-limits.js';
+import { ForwardingRound, grouped, type RoundEnd } from './forwarding-round.js';
 
 const POLL_MS = 500;
 const HOUR_MS = 3_600_000;
-/** Batches of one turn. */
-const MOST_BATCHES = 512;
+const MAX_BATCHES = 512;
 
-/** The times of the forwarder, in milliseconds. */
 export interface ForwardingTimes {
-  /** A process that forwards and dies is replaced after this; more than a request may take. */
+  /** After this another process replaces one that died; longer than a request. */
   readonly leaseMs: number;
-  /** What was sent is recorded, and the lease kept, at least this often. */
+  /** Results are recorded and the lease is extended at least this often. */
   readonly recordMs: number;
-  /** Between tries of a provider that is unavailable. */
   readonly unavailable: Backoff;
-  /** Between tries of a batch that may be why a request failed. */
   readonly blamed: Backoff;
 }
 
@@ -45,18 +40,14 @@ export const DEFAULT_TIMES: ForwardingTimes = {
   blamed: { firstMs: 2000, mostMs: HOUR_MS },
 };
 
-/** A lease outlives a request of the longest kind, what is recorded before it, and a slow database besides. */
+/** A lease outlives the longest request and a slow database. */
 export function timesFor({ analyticsTimeoutMs }: Pick<Config, 'analyticsTimeoutMs'>): ForwardingTimes {
   return { ...DEFAULT_TIMES, leaseMs: analyticsTimeoutMs + LEASE_MARGIN_MS };
 }
 
-/** Nest injection token of the {@link ForwardingTimes}. */
 export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');
 
-/**
- * Passes the new events of processed batches on to the analytics provider, at least once each, from one process at a
- * time (ADR 84). No request of a merchant waits for it.
- */
+/** Sends new events of processed batches to the analytics provider, at least once, from one process at a time (ADR 84). */
 @Injectable()
 export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly work = new BackgroundWork({
@@ -66,11 +57,11 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   });
   private readonly log = new Logger(Forwarder.name);
   private readonly active: boolean;
-  private readonly pace: Pace;
+  private readonly rate: RateLimit;
   private readonly identities = new ThrottledIdentities();
-  /** How many batches a turn takes: one after a failure, twice as many after each turn without. */
-  private most = MOST_BATCHES;
-  /** The right to forward; kept between two runs, so that one process paces the requests of all. */
+  /** Batches of the next round: one after a failure, twice as many after each round without. */
+  private batchLimit = MAX_BATCHES;
+  /** Kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
   constructor(
@@ -82,7 +73,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     @Inject(CONFIG) config: Pick<Config, 'roles' | 'analyticsEventsPerSecond'>,
   ) {
     this.active = config.roles.includes('worker');
-    this.pace = new Pace(config.analyticsEventsPerSecond);
+    this.rate = new RateLimit(config.analyticsEventsPerSecond);
   }
 
   onApplicationBootstrap(): void {
@@ -90,15 +81,14 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     measureOnScrape(async () => this.observer.measured(await this.table.backlog()));
     this.log.log(
       this.analytics === null
-        ? 'no analytics provider is configured: events are kept and not passed on'
-        : `events are passed on to ${this.analytics.name}`,
+        ? 'analytics disabled: no provider configured, events are stored only'
+        : `events are forwarded to ${this.analytics.name}`,
     );
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.active) return;
     await this.work.stop();
-    // Else the next one waits for the lease to end.
     if (this.claimed !== null) await this.items.extend(this.claimed, 0).catch(() => undefined);
   }
 
@@ -108,18 +98,18 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       const state = await this.hold();
       if (state === null) return;
       if (analytics === null) {
-        await this.table.passBy();
+        await this.table.skip();
         continue;
       }
-      if (state.failures > 0) this.most = 1;
-      const batches = await this.taken(await this.table.due(this.most));
+      if (state.failures > 0) this.batchLimit = 1;
+      const batches = await this.readable(await this.table.due(this.batchLimit));
       failpoint('forwarding.read');
-      const end = await this.turn(analytics, batches, signal);
-      await this.judge(end, state, batches);
+      const end = await this.send(analytics, batches, signal);
+      await this.finish(end, state, batches);
     }
   }
 
-  /** Null when another process forwards, or the provider is left alone. */
+  /** Null while another process forwards or the provider is in backoff. */
   private async hold(): Promise<WorkItem | null> {
     const { leaseMs } = this.times;
     if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;
@@ -127,12 +117,12 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     return (this.claimed = items[0] ?? null);
   }
 
-  /** The batches that are due, read; one that cannot be read is put off. */
-  private async taken(rows: readonly DueBatch[]): Promise<BatchInHand[]> {
-    const batches: BatchInHand[] = [];
+  /** Batches that cannot be read are deferred. */
+  private async readable(rows: readonly DueBatch[]): Promise<PendingBatch[]> {
+    const batches: PendingBatch[] = [];
     for (const row of rows) {
       try {
-        batches.push(new BatchInHand(row));
+        batches.push(new PendingBatch(row));
       } catch {
         this.observer.unreadable(row);
         await this.table.defer(row, backoffMs(this.times.blamed, row.forward_attempts));
@@ -141,18 +131,18 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     return batches;
   }
 
-  private async turn(
+  private async send(
     analytics: Analytics,
-    batches: readonly BatchInHand[],
+    batches: readonly PendingBatch[],
     signal: AbortSignal,
-  ): Promise<TurnEnd> {
+  ): Promise<RoundEnd> {
     let recordAt = performance.now() + this.times.recordMs;
-    const turn = new Turn({
+    const round = new ForwardingRound({
       analytics,
       identities: this.identities,
-      most: this.pace.most,
-      mayGoOn: async () => {
-        await pause(this.pace.waitMs(performance.now()), signal);
+      maxEvents: this.rate.perSecond,
+      mayContinue: async () => {
+        await pause(this.rate.waitMs(performance.now()), signal);
         if (signal.aborted || performance.now() < recordAt) return !signal.aborted;
         recordAt = performance.now() + this.times.recordMs;
         await this.record(batches);
@@ -161,18 +151,18 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       sent: (result: SendResult, events: number, durationMs: number) => {
         failpoint('forwarding.sent');
         this.observer.sent(result, events, durationMs);
-        if (result.outcome === 'accepted') this.pace.taken(events, performance.now());
+        if (result.outcome === 'accepted') this.rate.count(events, performance.now());
       },
     });
-    return turn.run(grouped(batches));
+    return round.run(grouped(batches));
   }
 
-  private async judge(
-    { unavailable, responded }: TurnEnd,
+  private async finish(
+    { unavailable, responded }: RoundEnd,
     state: WorkItem,
-    batches: readonly BatchInHand[],
+    batches: readonly PendingBatch[],
   ): Promise<void> {
-    // Of several nobody knows which it was; after a failure they are tried one by one.
+    // After a failure batches are sent one by one, so that the cause is found.
     if (unavailable !== null && batches.length === 1) batches[0]!.blamed = true;
     await this.record(batches);
     if (unavailable !== null) {
@@ -180,12 +170,12 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         backoffMs(this.times.unavailable, state.failures),
         unavailable.retryAfterMs ?? 0,
       );
-      this.most = 1;
+      this.batchLimit = 1;
       await this.items.retry(state, { inMs: pauseMs, failure: { cause: unavailable.cause } });
       this.claimed = null;
       this.observer.unavailable(unavailable, state, pauseMs);
     } else if (responded) {
-      this.most = Math.min(MOST_BATCHES, this.most * 2);
+      this.batchLimit = Math.min(MAX_BATCHES, this.batchLimit * 2);
       if (state.failures === 0) return;
       await this.items.retry(state, { inMs: 0 });
       this.claimed = null;
@@ -193,7 +183,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  private async record(all: readonly BatchInHand[]): Promise<void> {
+  private async record(all: readonly PendingBatch[]): Promise<void> {
     const batches = all.filter((batch) => !batch.settled);
     await this.table.record(batches, (attempts) => backoffMs(this.times.blamed, attempts));
     failpoint('forwarding.recorded');

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import {
-  analyticsAway,
+  analyticsUnavailable,
   analyticsBacklog,
   analyticsBacklogAge,
   analyticsEvents,
   analyticsRequests,
 } from '../../metrics.js';
 import type { SendResult } from '../ports.js';
-import type { BatchInHand } from './batch-in-hand.js';
+import type { PendingBatch } from './pending-batch.js';
 import type { WorkItem } from '../../../../platform/work/work-items.js';
 import type { Backlog } from '../../store/forwarding-table.js';
-import type { Unavailable } from './turn.js';
+import type { Unavailable } from './forwarding-round.js';
 
-/** Causes that do not pass by themselves. */
+/** Causes that need an operator. */
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
-/** What operators see of forwarding: no names, ids of users or payloads of events. */
+/** Metrics and logs of forwarding, without names, ids of users or payloads. */
 @Injectable()
 export class ForwardingObserver {
   constructor(private readonly log: Log) {}
@@ -33,7 +33,7 @@ export class ForwardingObserver {
     );
   }
 
-  recorded(batches: readonly BatchInHand[]): void {
+  recorded(batches: readonly PendingBatch[]): void {
     for (const { row, refusals } of batches) {
       if (refusals.length === 0) continue;
       analyticsEvents.inc({ outcome: 'refused' }, refusals.length);
@@ -48,25 +48,29 @@ export class ForwardingObserver {
   }
 
   unreadable({ batch_id, merchant_id }: { batch_id: string; merchant_id: string }): void {
-    this.log.wideLog('a batch cannot be read for forwarding', { batch_id, merchant_id }, 'error');
+    this.log.wideLog(
+      'event batch not forwarded: its body cannot be read',
+      { batch_id, merchant_id },
+      'error',
+    );
   }
 
   unavailable({ cause, detail }: Unavailable, { failures }: WorkItem, pauseMs: number): void {
     this.log.wideLog(
-      'the analytics provider is unavailable',
+      'analytics provider unavailable',
       { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) },
       FOR_OPERATORS.includes(cause) ? 'error' : 'warn',
     );
   }
 
   back({ cause, failures, failing_seconds }: WorkItem): void {
-    this.log.wideLog('the analytics provider is back', { cause, failures, failing_seconds });
+    this.log.wideLog('analytics provider recovered', { cause, failures, failing_seconds });
   }
 
   measured({ events, oldest, failures, cause }: Backlog): void {
     analyticsBacklog.set(events);
     analyticsBacklogAge.set(oldest === null ? 0 : Math.max(0, (Date.now() - oldest.getTime()) / 1000));
-    analyticsAway.reset();
-    if (failures > 0 && cause !== null) analyticsAway.set({ cause }, failures);
+    analyticsUnavailable.reset();
+    if (failures > 0 && cause !== null) analyticsUnavailable.set({ cause }, failures);
   }
 }

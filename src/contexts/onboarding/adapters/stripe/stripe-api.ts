@@ -1,0 +1,190 @@
+import type { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
+import { ProviderRefusal, type CardRequest } from '../../application/ports.js';
+import type { BillingAddress } from '../../settings.js';
+import { plainHeaders, unavailable } from '../provider-client.js';
+
+interface StripeResponse {
+  getStatusCode(): number;
+  getHeaders(): Record<string, string>;
+  getRawResponse(): object;
+  toStream(): never;
+  toJSON(): Promise<unknown>;
+}
+
+/** The HTTP client of Stripe's package. Sends every request to `base`. */
+export class StripeTransport {
+  constructor(
+    private readonly client: Pick<OutboundClient, 'get' | 'post'>,
+    private readonly base: string,
+  ) {}
+
+  getClientName(): string {
+    return 'disburse';
+  }
+
+  async makeRequest(
+    _host: string,
+    _port: string,
+    path: string,
+    method: string,
+    headers: object,
+    body: string,
+  ): Promise<StripeResponse> {
+    const url = this.base.replace(/\/+$/, '') + path;
+    const sent = plainHeaders(headers as Record<string, unknown>);
+    if (method !== 'GET' && method !== 'POST') throw new Error(`no ${method} is expected`);
+    const result =
+      method === 'GET' ? await this.client.get(url, sent) : await this.client.post(url, sent, body);
+    if (result.kind === 'failed') throw new Error(result.error);
+    return {
+      getStatusCode: () => result.status,
+      getHeaders: () => ({}),
+      getRawResponse: () => ({ statusCode: result.status }),
+      toStream: () => {
+        throw new Error('no stream is expected');
+      },
+      toJSON: async () => {
+        const parsed: unknown = JSON.parse(result.body.toString());
+        if (typeof parsed !== 'object' || parsed === null) throw new Error('no object');
+        return parsed;
+      },
+    };
+  }
+}
+
+const MAX_ON_CARD = 24;
+
+/** The parameters of a cardholder, which is found by `user_id`. */
+export function cardholderOf(request: CardRequest, address: BillingAddress) {
+  const { userId, details, phoneNumber, email } = request;
+  const [year, month, day] = details.dateOfBirth.split('-').map(Number) as [number, number, number];
+  return {
+    type: 'individual',
+    name: nameOnCard(details.firstName, details.lastName),
+    phone_number: phoneNumber,
+    ...(email === null ? {} : { email }),
+    individual: {
+      first_name: details.firstName,
+      last_name: details.lastName,
+      dob: { day, month, year },
+    },
+    billing: { address: { ...address } },
+    status: 'active',
+    metadata: { user_id: userId },
+  };
+}
+
+/** The whole name, or initials and as much of the last name as fits. */
+export function nameOnCard(first: string, last: string): string {
+  const whole = `${first} ${last}`;
+  if (whole.length <= MAX_ON_CARD) return whole;
+  const initials = first
+    .split(/\s+/)
+    .map((each) => each[0] ?? '')
+    .join(' ');
+  return `${initials.slice(0, 7)} ${last}`.slice(0, MAX_ON_CARD).trim();
+}
+
+/** Why there is no card, for the person. Each has a translation in words/. */
+export const CARD_REASONS = {
+  declined: 'The card issuer declined the card',
+  name: 'The card issuer does not accept your name',
+  birth: 'The card issuer does not accept your date of birth',
+  phone: 'The card issuer does not accept your phone number',
+  email: 'The card issuer does not accept your email address',
+  refused: 'The card issuer does not issue a card to you',
+  more: 'The card issuer wants to know more about you',
+  closed: 'The account is closed',
+} as const;
+
+/** Data of a person that Stripe may refuse, by parameter. */
+const OF_THE_PERSON: readonly (readonly [RegExp, keyof typeof CARD_REASONS])[] = [
+  [/^(name|individual\[(first|last)_name\])/, 'name'],
+  [/^individual\[dob\]/, 'birth'],
+  [/^phone_number/, 'phone'],
+  [/^email/, 'email'],
+];
+
+/** An error of Stripe's package, without the message, which may quote the request. */
+interface Thrown {
+  readonly type?: unknown;
+  readonly code?: unknown;
+  readonly param?: unknown;
+  readonly statusCode?: unknown;
+}
+
+/** The same key was used with other parameters. */
+export function isOtherRequest(error: unknown): boolean {
+  return (error as Thrown | null)?.type === 'StripeIdempotencyError';
+}
+
+/** Stripe stores the failure with the idempotency key and repeats it for a day. */
+export function isKept(error: unknown): boolean {
+  const { statusCode } = (error ?? {}) as Thrown;
+  return typeof statusCode === 'number' && (statusCode >= 500 || statusCode === 402 || statusCode === 400);
+}
+
+/** {@link ProviderRefusal} for data of the person, otherwise ProviderUnavailable. */
+export function providerError(error: unknown): Error {
+  const { type, code, param, statusCode } = (error ?? {}) as Thrown;
+  const short = (value: unknown): string =>
+    typeof value === 'string' && /^[\w.[\]-]{1,80}$/.test(value) ? ` ${value}` : '';
+  if (type === 'StripeConnectionError') return unavailable('Stripe', 'no response came');
+  if (typeof statusCode !== 'number') return unavailable('Stripe', 'its response makes no sense');
+  const summary = `${statusCode}${short(type)}${short(code)}${short(param)}`;
+  const cause = new Error(`Stripe responds with ${summary}`);
+  if (type === 'StripeCardError') return new ProviderRefusal(CARD_REASONS.declined, { cause });
+  const [, what] = OF_THE_PERSON.find(([form]) => typeof param === 'string' && form.test(param)) ?? [];
+  if (type === 'StripeInvalidRequestError' && what !== undefined)
+    return new ProviderRefusal(CARD_REASONS[what], { cause });
+  return unavailable('Stripe', `it responds with ${summary}`);
+}
+
+const CARDHOLDER_ID = /^ich_\w{4,100}$/;
+const CARD_ID = /^ic_\w{4,100}$/;
+
+/** The members of objects that are read. */
+interface StripeObject {
+  readonly id: string;
+  readonly created: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+export interface Cardholder extends StripeObject {
+  readonly status: string;
+  readonly requirements?: { readonly disabled_reason?: unknown };
+}
+export interface Card extends StripeObject {
+  readonly status: string;
+  readonly type: string;
+  readonly cardholder: { readonly id: string };
+}
+
+export function byAge(a: StripeObject, b: StripeObject): number {
+  return a.created - b.created || (a.id < b.id ? -1 : 1);
+}
+
+export function isOf(object: unknown, userId: string): boolean {
+  return (object as Partial<StripeObject> | null)?.metadata?.['user_id'] === userId;
+}
+
+/** Checks that the response is a cardholder of that user. */
+export function cardholderIn(userId: string) {
+  return (object: unknown): Cardholder => {
+    const { id, created, status } = object as Partial<Cardholder>;
+    if (!CARDHOLDER_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
+      throw unavailable('Stripe', 'the response is no cardholder');
+    if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is of another person');
+    return object as Cardholder;
+  };
+}
+
+export function cardIn(userId: string, cardholder: string) {
+  return (object: unknown): Card => {
+    const { id, created, status, type, cardholder: holder } = object as Partial<Card>;
+    if (!CARD_ID.test(String(id)) || typeof created !== 'number' || typeof status !== 'string')
+      throw unavailable('Stripe', 'the response is no card');
+    if (!isOf(object, userId) || holder?.id !== cardholder || type !== 'virtual')
+      throw unavailable('Stripe', 'the card is of another person, or not virtual');
+    return object as Card;
+  };
+}

@@ -1,0 +1,122 @@
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Twilio, TWILIO_SERVICE } from '../../../../test/support/twilio/twilio.js';
+import { MessageUncertain, ProviderRefusal } from '../application/ports.js';
+import { TwilioSms } from './twilio-sms.js';
+
+const PHONE = '+15550001111';
+const CODE = '493817';
+const MESSAGE = { code: CODE, text: `${CODE} is your code`, validSeconds: 36_000 };
+const TIMEOUT_MS = 300;
+const UNAVAILABLE = { name: 'ProviderUnavailable' };
+
+let twilio: Twilio;
+const processes: TwilioSms[] = [];
+
+function sms(account: Partial<Twilio['account']> = {}): TwilioSms {
+  const process = new TwilioSms({ ...twilio.account, ...account }, TIMEOUT_MS);
+  processes.push(process);
+  return process;
+}
+
+beforeAll(async () => {
+  twilio = await Twilio.start();
+});
+afterEach(() => {
+  twilio.recover();
+  twilio.messages.length = 0;
+  twilio.numbers.clear();
+});
+afterAll(async () => {
+  await Promise.all([...processes.map((each) => each.onApplicationShutdown()), twilio.shutDown()]);
+});
+
+async function failure(call: Promise<unknown>): Promise<Error> {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Error);
+  return error as Error;
+}
+
+describe('SMS through Twilio', () => {
+  it('hands the text over, from the number, for as long as the code is good', async () => {
+    await sms().send(PHONE, MESSAGE);
+    expect(twilio.messages).toEqual([
+      { to: PHONE, from: '+15005550006', body: MESSAGE.text, validitySeconds: 36_000 },
+    ]);
+    expect(twilio.requests).toHaveLength(1);
+  });
+
+  it('lets a messaging service choose who it is from', async () => {
+    await sms({ twilioFrom: null as never, twilioMessagingServiceSid: TWILIO_SERVICE as never }).send(
+      PHONE,
+      MESSAGE,
+    );
+    expect(twilio.messages).toMatchObject([{ to: PHONE, from: null }]);
+  });
+
+  it.each([21211, 21408, 21608, 21610, 21612, 21614, 21635])(
+    'takes error %i for a number that gets no message, and repeats nothing of what Twilio says',
+    async (code) => {
+      twilio.numbers.set(PHONE, code);
+      const error = await failure(sms().send(PHONE, MESSAGE));
+      expect(error).toBeInstanceOf(ProviderRefusal);
+      expect(error).toMatchObject({ reason: 'We cannot send a message to this number' });
+      expect(inspect(error, { depth: 9 })).not.toMatch(/5550001111|493817/);
+    },
+  );
+
+  it.each([
+    ['another account', { twilioAuthToken: 'another-token-altogether' }, '401, error 20003'],
+    ['a sender that is not ours', { twilioFrom: '+15005550001' }, '400, error 21606'],
+  ])('is unavailable with %s', async (_, account, response) => {
+    const error = await failure(sms(account).send(PHONE, MESSAGE));
+    expect(error).toMatchObject(UNAVAILABLE);
+    expect(error.message).toBe(`Twilio is unavailable: it responds with ${response}`);
+  });
+
+  it.each([
+    ['429', { status: 429, body: '{"code":20429,"message":"Too Many Requests +15550001111","status":429}' }],
+    ['500', { status: 500, body: '{"code":20500,"message":"493817"}' }],
+    ['503 in HTML', { status: 503, body: '<html>+15550001111</html>' }],
+    ['200 in HTML', { status: 200, body: '<html>+15550001111</html>' }],
+    ['200 and null', { status: 200, body: 'null' }],
+    ['200 and a list', { status: 200, body: '[]' }],
+    ['201 with no id', { status: 201, body: '{"sid":"toString","status":"queued"}' }],
+    ['a gigabyte', 'huge' as const],
+  ])('is unavailable when it responds with %s, after one request', async (_, fault) => {
+    twilio.faults = [fault];
+    const error = await failure(sms().send(PHONE, MESSAGE));
+    expect(error).toMatchObject(UNAVAILABLE);
+    expect(inspect(error, { depth: 9 })).not.toMatch(/5550001111|493817/);
+    expect(twilio.requests).toHaveLength(1);
+  });
+
+  it('is unavailable for a message that failed at once, or of another account', async () => {
+    twilio.lie = (body) => ({ ...body, status: 'failed' });
+    expect(await failure(sms().send(PHONE, MESSAGE))).toMatchObject(UNAVAILABLE);
+    twilio.lie = (body) => ({ ...body, account_sid: `AC${'9'.repeat(32)}` });
+    expect(await failure(sms().send(PHONE, MESSAGE))).toMatchObject(UNAVAILABLE);
+  });
+
+  it.each(['hang', 'done, then hang', 'trickle', 'done, then reset'] as const)(
+    'does not know whether the message arrives when the response is lost: %s',
+    async (fault) => {
+      twilio.faults = [fault];
+      const error = await failure(sms().send(PHONE, MESSAGE));
+      expect(error).toBeInstanceOf(MessageUncertain);
+      expect(twilio.requests).toHaveLength(1);
+    },
+  );
+
+  it('sends nothing during an outage of Twilio, and continues after it', async () => {
+    const process = sms();
+    await twilio.shutDown();
+    expect(await failure(process.send(PHONE, MESSAGE))).toMatchObject(UNAVAILABLE);
+    await twilio.restart();
+    await process.send(PHONE, MESSAGE);
+    expect(twilio.messages).toHaveLength(1);
+  });
+});

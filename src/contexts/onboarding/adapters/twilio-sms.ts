@@ -1,0 +1,134 @@
+import type { Twilio } from 'twilio';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { OutboundClient } from '../../../platform/outbound/outbound-client.js';
+import { MessageUncertain, ProviderRefusal, type SmsSender } from '../application/ports.js';
+import { plainHeaders, providerClient, unavailable } from './provider-client.js';
+
+interface TwilioRequest {
+  readonly method: string;
+  readonly uri: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** No response came. `wasSent`: the request may have arrived. */
+class TwilioUnreachable extends Error {
+  override readonly name = 'TwilioUnreachable';
+
+  constructor(
+    message: string,
+    readonly wasSent: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** The HTTP client of Twilio's package in place of axios. Sends every request to `base`. */
+class TwilioTransport {
+  constructor(
+    private readonly client: Pick<OutboundClient, 'post'>,
+    private readonly base: string,
+  ) {}
+
+  async request(request: TwilioRequest): Promise<{ statusCode: number; body: string }> {
+    if (request.method !== 'post') throw new Error(`no ${request.method} is expected`);
+    const { pathname, search } = new URL(request.uri);
+    const { username = '', password = '', headers = {}, data = {} } = request;
+    const body = new URLSearchParams(
+      Object.entries(data).map(([name, value]): [string, string] => [name, String(value)]),
+    );
+    const result = await this.client.post(
+      this.base.replace(/\/+$/, '') + pathname + search,
+      {
+        ...plainHeaders(headers),
+        authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      },
+      body.toString(),
+    );
+    if (result.kind === 'response') return { statusCode: result.status, body: result.body.toString() };
+    const { phase, error } = result;
+    // The message of a timeout names its phase.
+    const neverArrived =
+      ['address', 'dns', 'connect', 'tls'].includes(phase) || /connecting|resolving/.test(error);
+    throw new TwilioUnreachable(error, !neverArrived);
+  }
+}
+
+interface TwilioAccount {
+  readonly twilioAccountSid: string;
+  readonly twilioAuthToken: string;
+  /** Exactly one of these two is set. */
+  readonly twilioFrom: string | null;
+  readonly twilioMessagingServiceSid: string | null;
+  readonly twilioUrl: string;
+}
+
+/**
+ * Codes of https://www.twilio.com/docs/api/errors for numbers that never get a message: no number, a country that the
+ * account does not send to, not verified by a trial account, unsubscribed, out of reach, no mobile, a landline.
+ */
+const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
+const REASON = 'We cannot send a message to this number';
+
+/** Codes by SMS through Twilio (ADR 124). */
+export class TwilioSms implements SmsSender, OnApplicationShutdown {
+  private readonly client;
+  private twilio: Promise<Twilio> | null = null;
+
+  constructor(
+    private readonly account: TwilioAccount,
+    timeoutMs?: number,
+  ) {
+    this.client = providerClient(timeoutMs);
+  }
+
+  async send(
+    phoneNumber: string,
+    { text, validSeconds }: { readonly text: string; readonly validSeconds: number },
+  ): Promise<void> {
+    const { twilioFrom, twilioMessagingServiceSid } = this.account;
+    const twilio = await (this.twilio ??= this.open());
+    const message = await twilio.messages
+      .create({
+        to: phoneNumber,
+        ...(twilioFrom === null ? {} : { from: twilioFrom }),
+        ...(twilioMessagingServiceSid === null ? {} : { messagingServiceSid: twilioMessagingServiceSid }),
+        body: text,
+        validityPeriod: validSeconds,
+      })
+      .catch((error: unknown) => fail(error));
+    const { sid, accountSid, status } = message as { sid: unknown; accountSid: unknown; status: unknown };
+    if (!/^(SM|MM)[0-9a-f]{32}$/.test(String(sid)) || accountSid !== this.account.twilioAccountSid)
+      throw unavailable('Twilio', 'the response is no message of ours');
+    if (status === 'failed' || status === 'undelivered' || status === 'canceled')
+      throw unavailable('Twilio', `the message is ${status} at once`);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.client.close();
+  }
+
+  /** Loading the package takes 0.1 s and 20 MB: at the first message. */
+  private async open(): Promise<Twilio> {
+    const { default: twilio } = await import('twilio');
+    const { twilioAccountSid, twilioAuthToken, twilioUrl } = this.account;
+    const httpClient = new TwilioTransport(this.client, twilioUrl) as never;
+    return twilio(twilioAccountSid, twilioAuthToken, { httpClient, autoRetry: false });
+  }
+}
+
+/** Twilio's message quotes the number, so it is dropped. */
+function fail(error: unknown): never {
+  if (error instanceof TwilioUnreachable) {
+    if (error.wasSent) throw new MessageUncertain(error.message);
+    throw unavailable('Twilio', error.message);
+  }
+  const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };
+  if (typeof status !== 'number') throw unavailable('Twilio', 'its response makes no sense');
+  const summary = typeof code === 'number' ? `${status}, error ${code}` : String(status);
+  if (status === 400 && REFUSED_NUMBERS.includes(code))
+    throw new ProviderRefusal(REASON, { cause: new Error(`Twilio responds with ${summary}`) });
+  throw unavailable('Twilio', `it responds with ${summary}`);
+}

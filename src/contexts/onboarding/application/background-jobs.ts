@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Images } from '../store/images.js';
+import { Callbacks } from '../store/verifications.js';
+import { PhoneCodes } from '../store/phone-codes.js';
+import { oldestOnboarding, onboardings } from '../metrics.js';
+import { Progress } from '../views/progress.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Deletes images that were never handed over, once they are ONBOARDING_IMAGE_DAYS old. */
+@Injectable()
+export class ImagePurge {
+  readonly work = new BackgroundWork({
+    name: 'purge of identity images',
+    everyMs: HOUR_MS,
+    run: () => this.images.deleteOlderThan(this.config.onboardingImageDays),
+  });
+
+  constructor(
+    private readonly images: Images,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingImageDays'>,
+  ) {}
+}
+
+/** Deletes callbacks that would be refused by age if they were repeated, and expired codes. */
+@Injectable()
+export class CallbackPurge {
+  readonly work = new BackgroundWork({
+    name: 'purge of identity callbacks and codes',
+    everyMs: HOUR_MS,
+    run: async () => {
+      // Twice as long, because clocks differ.
+      await this.callbacks.deleteOlderThan(2 * this.config.identityCallbackMaxAgeSeconds + HOUR_MS / 1000);
+      await this.codes.deleteOld();
+    },
+  });
+
+  constructor(
+    private readonly callbacks: Callbacks,
+    private readonly codes: PhoneCodes,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identityCallbackMaxAgeSeconds'>,
+  ) {}
+}
+
+const EVERY_MS = 15_000;
+
+@Injectable()
+export class ProgressGauge {
+  readonly work = new BackgroundWork({
+    name: 'count of onboardings',
+    everyMs: EVERY_MS,
+    run: () => this.measure(),
+  });
+
+  constructor(private readonly progress: Progress) {}
+
+  private async measure(): Promise<void> {
+    const counts = await this.progress.counts();
+    // An empty stage must not keep its last count.
+    onboardings.reset();
+    oldestOnboarding.reset();
+    for (const { stage, count, oldest_seconds } of counts) {
+      onboardings.set({ stage }, count);
+      oldestOnboarding.set({ stage }, oldest_seconds);
+    }
+  }
+}

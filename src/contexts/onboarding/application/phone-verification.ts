@@ -1,0 +1,162 @@
+import { Inject, Logger } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import { CommandHandler } from '../../../platform/commands.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { UsersView } from '../../users/contract.js';
+import { DELIVERY_SECONDS, PhoneCodes, VALID_SECONDS, type CodeRequest } from '../store/phone-codes.js';
+import { WORDS, type Locale } from '../words/words.js';
+import { verifyPhone } from '../domain/decisions.js';
+import { onboarding, type Onboarding } from '../domain/onboarding.js';
+import { findApplicant } from './person-commands.js';
+import {
+  MessageUncertain,
+  ProviderRefusal,
+  ProviderUnavailable,
+  SMS_SENDER,
+  type SmsSender,
+} from './ports.js';
+import { calling, plainWords } from './provider-call.js';
+
+interface MessageWords {
+  readonly locale: Locale;
+  readonly merchant: string;
+}
+
+/** A longer name would need a second message. */
+const MAX_NAME_LENGTH = 40;
+
+/**
+ * Sends a one-time code to the number of the user's profile. Throws `not_found`, errors of {@link PhoneCodes.issue},
+ * `validation_failed` with `phone_unreachable` for a number that gets no messages, `unavailable`, or other errors without
+ * the code in them.
+ */
+export class SendPhoneCode extends Command<{ readonly isLong: boolean }> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+    readonly request: CodeRequest,
+    readonly words: MessageWords = { locale: 'en', merchant: 'your account' },
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SendPhoneCode)
+export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
+  private readonly logger = new Logger(SendPhoneCodeHandler.name);
+
+  constructor(
+    private readonly users: UsersView,
+    private readonly codes: PhoneCodes,
+    @Inject(SMS_SENDER) private readonly sms: SmsSender,
+  ) {}
+
+  async execute({
+    merchantId,
+    userId,
+    request,
+    words,
+  }: SendPhoneCode): Promise<{ readonly isLong: boolean }> {
+    const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
+    const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
+    failpoint('onboarding.code_issued');
+    try {
+      const message = {
+        ...{ code, text: textOf(code, isLong, words) },
+        validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
+      };
+      await calling('sms', () => this.sms.send(phoneNumber, message));
+      failpoint('onboarding.code_sent');
+    } catch (error) {
+      // The message may still arrive, so its code stays valid.
+      if (error instanceof MessageUncertain) {
+        this.warn(userId, error.message);
+        return { isLong };
+      }
+      await this.codes.notSent(id, !(error instanceof ProviderUnavailable));
+      if (error instanceof ProviderRefusal) throw unreachable();
+      if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
+      this.warn(userId, plainWords(error));
+      throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');
+    }
+    return { isLong };
+  }
+
+  private warn(userId: string, reason: string): void {
+    this.logger.warn({ msg: 'code not confirmed as sent', userId, reason });
+  }
+}
+
+function unreachable(): DomainError {
+  const sentence = 'We cannot send a message to this number';
+  return new DomainError('validation_failed', sentence, { phone_unreachable: ['gets no messages'] });
+}
+
+function textOf(code: string, isLong: boolean, { locale, merchant }: MessageWords): string {
+  const values: Readonly<Record<string, string>> = { code, merchant: merchant.slice(0, MAX_NAME_LENGTH) };
+  return WORDS[locale][isLong ? 'smsLong' : 'sms'].replaceAll(
+    /\{(code|merchant)\}/g,
+    (_, name: string) => values[name]!,
+  );
+}
+
+/** Errors of providers quote the message and are logged; a bare code cannot be redacted by its form. */
+function withoutCode(error: unknown, code: string): unknown {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    each.message = each.message.replaceAll(code, '[redacted]');
+    each.stack = each.stack?.replaceAll(code, '[redacted]');
+  }
+  return error;
+}
+
+/**
+ * Throws `not_found`, `invalid_transition`, {@link WrongCode} when the code is wrong, expired, used, tried too often or of
+ * another browser, or `validation_failed` when `phoneNumber` is not that of the profile (contract.md 18.4).
+ */
+export class VerifyPhone extends Command<Onboarding> {
+  constructor(
+    readonly merchantId: string,
+    readonly userId: string,
+    readonly phoneNumber: string,
+    readonly code: string,
+    readonly browser: string,
+    readonly cause: EventMetadata = {},
+  ) {
+    super();
+  }
+}
+
+/** `attemptsLeft`: of a short code; null for a long one, which has no limit. */
+export class WrongCode extends DomainError {
+  constructor(readonly attemptsLeft: number | null) {
+    const refusal = attemptsLeft === 0 ? 'is no longer valid: ask for a new one' : 'is wrong';
+    super('validation_failed', `code ${refusal}`, { code: [refusal] });
+  }
+}
+
+@CommandHandler(VerifyPhone)
+export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly users: UsersView,
+    private readonly codes: PhoneCodes,
+  ) {}
+
+  async execute({ merchantId, userId, phoneNumber, code, browser, cause }: VerifyPhone): Promise<Onboarding> {
+    const profile = await findApplicant(this.users, merchantId, userId);
+    const tried = await this.codes.redeem(userId, phoneNumber, browser, code);
+    if (tried !== 'right') throw new WrongCode(tried);
+    const at = timestamp(this.clock);
+    const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
+    return (
+      await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current), {
+        metadata: cause,
+      })
+    ).state;
+  }
+}

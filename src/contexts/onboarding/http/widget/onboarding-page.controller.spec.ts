@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { acceptCallbackUrl } from './onboarding-page.controller.js';
+
+describe('the callback_url of the widget', () => {
+  it.each([['https://shop.example/done?x=1'], ['myapp://onboarded'], ['com.example.app:/done']])(
+    'may be %s',
+    (url) => {
+      expect(acceptCallbackUrl(url)).toBe(url);
+    },
+  );
+
+  it.each([
+    ['javascript:alert(1)'],
+    ['JavaScript:alert(1)'],
+    [' java\nscript:alert(1)'],
+    ['\u0001javascript:alert(1)'],
+    ['data:text/html,x'],
+    ['vbscript:x'],
+    ['file:///etc/passwd'],
+    ['blob:https://shop.example/1'],
+    ['http://shop.example'],
+    ['intent://shop.example#Intent;scheme=https;end'],
+    ['microsoft-edge:https://evil.example'],
+    ['googlechrome://evil.example'],
+    ['feed:javascript:alert(1)'],
+    ['itms-services://?action=download-manifest&url=https://evil.example'],
+    ['search-ms:query=x&crumb=location:%5C%5Cevil.example'],
+    ['ms-msdt:/id PCWDiagnostic'],
+    ['MS-AppInstaller:?source=https://evil.example'],
+    ['smb://evil.example/share'],
+    ['https://shop.example@evil.example/'],
+    ['https://:secret@shop.example/'],
+    ['/done'],
+    ['//shop.example'],
+    [''],
+  ])('may not be %j', (url) => {
+    expect(acceptCallbackUrl(url)).toBeNull();
+  });
+
+  it('may be http://localhost in the sandbox, on any port, and no other host', () => {
+    for (const url of ['http://localhost/', 'http://localhost:3000/done?x=1'])
+      expect([acceptCallbackUrl(url), acceptCallbackUrl(url, [], true)]).toEqual([null, url]);
+    for (const url of ['http://localhost.evil.example/', 'http://127.0.0.1/', 'http://a@localhost/'])
+      expect(acceptCallbackUrl(url, [], true)).toBeNull();
+    expect(acceptCallbackUrl('http://localhost:3000/', ['https://shop.example'], true)).toBeNull();
+    expect(acceptCallbackUrl('http://localhost:3000/', ['http://localhost:3000'], true)).not.toBeNull();
+  });
+
+  const ALLOWED = ['https://shop.example', 'https://xn--bcher-kva.example', 'shopapp:'];
+
+  it.each([
+    'https://shop.example',
+    'https://SHOP.example:443/done?x=1#y',
+    'https://bücher.example/',
+    'shopapp://done',
+    'ShopApp:/done',
+  ])('may be %j where the merchant allows it', (url) => {
+    expect(acceptCallbackUrl(url, ALLOWED)).toBe(new URL(url).href);
+  });
+
+  it.each([
+    'https://shop.example.evil.example/',
+    'https://evil.example/https://shop.example',
+    'https://evil.example#https://shop.example',
+    'https://evil.example\\@shop.example/',
+    'https://shop.example:8443/',
+    'https://sub.shop.example/',
+    'https://shop.example@evil.example/',
+    'otherapp://done',
+    'javascript:alert(1)',
+    'http://shop.example',
+  ])('may not be %j where the merchant does not', (url) => {
+    expect(acceptCallbackUrl(url, ALLOWED)).toBeNull();
+  });
+});

@@ -1,0 +1,153 @@
+import { Inject } from '@nestjs/common';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '../../../platform/commands.js';
+import {
+  COMMAND_LOOP,
+  ClaimHeld,
+  type CommandLoop,
+  type Executed,
+} from '../../../platform/event-store/command-loop.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import {
+  readAct,
+  startDeactivation,
+  completeDeactivation,
+  eraseUser,
+  type OperatorAct,
+} from '../domain/deactivation.js';
+import { user, activateUser, type UserEvent, type User } from '../domain/user.js';
+
+export type UserChanged = Executed<User, UserEvent>;
+
+/**
+ * onboarding or active to deactivating: no payout is accepted from now on. A repeat keeps the first reason. Throws
+ * `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` when the user is deactivated.
+ */
+export class StartDeactivation extends Command<UserChanged> {
+  constructor(
+    readonly userId: string,
+    readonly act: OperatorAct,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(StartDeactivation)
+export class StartDeactivationHandler implements ICommandHandler<StartDeactivation> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ userId, act }: StartDeactivation): Promise<UserChanged> {
+    const command = { ...readAct(act), at: timestamp(this.clock) };
+    return this.loop.execute(user, userId, (state) => startDeactivation(command, state), {
+      metadata: { actor: 'operator' },
+    });
+  }
+}
+
+/** deactivating to deactivated. Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
+export class CompleteDeactivation extends Command<UserChanged> {
+  constructor(
+    readonly userId: string,
+    readonly pendingPayouts: number | null,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CompleteDeactivation)
+export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeactivation> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<UserChanged> {
+    const at = timestamp(this.clock);
+    return this.loop.execute(user, userId, (state) => completeDeactivation({ pendingPayouts, at }, state), {
+      metadata: { actor: 'users.deactivation' },
+      follows: true,
+    });
+  }
+}
+
+/**
+ * onboarding to active, with a wallet (EIP-55 checksummed). Throws `not_found`, `invalid_transition` when the user is
+ * deactivating or deactivated, and `validation_failed` when any merchant's user has the wallet: a transfer to it would
+ * confirm the payouts of both.
+ */
+export class ActivateUser extends Command<UserChanged> {
+  constructor(
+    readonly userId: string,
+    readonly issuerWalletAddress: string,
+    readonly cause: EventMetadata = {},
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ActivateUser)
+export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ userId, issuerWalletAddress, cause }: ActivateUser): Promise<UserChanged> {
+    const at = timestamp(this.clock);
+    const claim = {
+      category: 'user_wallet',
+      key: issuerWalletAddress.toLowerCase(),
+      field: 'issuer_wallet_address',
+      message: 'belongs to another user',
+    };
+    try {
+      return await this.loop.execute(
+        user,
+        userId,
+        (state) => activateUser({ issuerWalletAddress, at }, state),
+        { metadata: cause, claims: [claim] },
+      );
+    } catch (error) {
+      if (error instanceof ClaimHeld)
+        throw DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
+      throw error;
+    }
+  }
+}
+
+/**
+ * Erases a person (contract.md 8.10): the user cannot be read from now on, and workers drop what contexts store of the
+ * person. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` unless the user is
+ * deactivated. A repeat changes nothing.
+ */
+export class EraseUser extends Command<UserChanged> {
+  constructor(
+    readonly userId: string,
+    readonly act: OperatorAct,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EraseUser)
+export class EraseUserHandler implements ICommandHandler<EraseUser> {
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ userId, act }: EraseUser): Promise<UserChanged> {
+    const command = { ...readAct(act), at: timestamp(this.clock) };
+    const changed = await this.loop.execute(user, userId, (state) => eraseUser(command, state), {
+      metadata: { actor: 'operator' },
+    });
+    failpoint('erasure.recorded');
+    return changed;
+  }
+}
