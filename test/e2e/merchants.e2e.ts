@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import {
-  IssueSecret,
-  RevokeSecret,
-  SetAddresses,
-} from '../../src/contexts/access/application/credentials.js';
+import { IssueSecret, RevokeSecret } from '../../src/contexts/access/application/credentials.js';
 import {
   RegisterMerchant,
   ReinstateMerchant,
@@ -54,17 +50,6 @@ describe('merchants', () => {
     await becomes(merchantId, secret, 403);
     await commands.execute(new ReinstateMerchant(merchantId));
     await becomes(merchantId, secret, 404);
-  });
-
-  it('get 403 from outside their allow list', async () => {
-    const { merchantId, secret } = await commands.execute(new RegisterMerchant('Acme'));
-    await commands.execute(new SetAddresses('api_key', merchantId, ['203.0.113.0/24']));
-    await becomes(merchantId, secret, 403);
-    await commands.execute(new SetAddresses('api_key', merchantId, ['203.0.113.0/24', '127.0.0.1']));
-    await becomes(merchantId, secret, 404);
-    await expect(commands.execute(new SetAddresses('api_key', merchantId, ['home']))).rejects.toMatchObject({
-      code: 'validation_failed',
-    });
   });
 
   it("keep their private keys out of the database, and do not get in with another merchant's", async () => {

@@ -1,19 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { SANDBOX_NAMES, SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../src/contexts/onboarding/application/ports.js';
 import { newId } from '../../src/kernel/ids.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
-import { BROWSER } from '../support/onboard.js';
+import { eventually } from '../support/eventually.js';
+import { BROWSER, eventsOf, upload } from '../support/onboard.js';
 import { pageUrl, plainTicket, startPeople, type People } from '../support/people.js';
 
 let merchantId: string;
 const MASTER_KEY = '22'.repeat(32);
 const CODES_A_DAY = 10;
 
+const DETAILS = {
+  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
+  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+};
+
 interface StepResponse {
   readonly status: number;
-  readonly detail: string | undefined;
+  readonly detail?: string;
+  readonly stage?: string;
+  readonly session?: string;
+  readonly retryAfter: number;
 }
 
 /** The sandbox's phones, counted over all processes of this file; while `down`, nothing is sent. */
@@ -31,7 +40,7 @@ class CountedSms extends SandboxSms {
   }
 }
 
-describe('one-time codes over two processes', () => {
+describe('codes and quotas of a person over two processes', () => {
   const processes: People[] = [];
   let urls: string[];
   let phones = 0;
@@ -58,14 +67,35 @@ describe('one-time codes over two processes', () => {
     expect((await fetch(`${urls[0]}/onboarding?${query.toString()}`)).status).toBe(200);
     return { userId, phone };
   };
-  const step = async (userId: string, name: string, body: object, at = 0): Promise<StepResponse> => {
+  const step = async (
+    userId: string,
+    name: string,
+    body: object = {},
+    at = 0,
+    session = '',
+  ): Promise<StepResponse> => {
     const response = await fetch(`${urls[at]}/onboarding/${merchantId}/${userId}/${name}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
       body: JSON.stringify({ browser: BROWSER, ...body }),
     });
-    return { status: response.status, detail: ((await response.json()) as { detail?: string }).detail };
+    const { status, headers } = response;
+    return {
+      ...((await response.json()) as object),
+      ...{ status, retryAfter: Number(headers.get('retry-after')) },
+    };
   };
+  /** The steps of a person whose phone is verified. */
+  const signedIn = async () => {
+    const { userId, phone } = await createUser();
+    await step(userId, 'code', { phone_number: phone });
+    const code = CountedSms.latest.get(phone);
+    const { session } = await step(userId, 'phone', { phone_number: phone, code });
+    const next = (name: string, body = {}, at = 0) => step(userId, name, body, at, session);
+    return { userId, next };
+  };
+  const eventsOfType = async (userId: string, type: string): Promise<number> =>
+    (await eventsOf(processes[0]!, userId)).filter((each) => each === type).length;
   /** As if the codes of the user were that much older. */
   const age = async (userId: string, interval: string): Promise<void> => {
     await processes[0]!.database.query(
@@ -128,5 +158,44 @@ describe('one-time codes over two processes', () => {
     expect(responses.map(({ status }) => status)).toEqual(guesses.map(() => 422));
     expect(responses.filter(({ detail }) => detail === 'code is wrong')).toHaveLength(4);
     expect((await step(userId, 'phone', { phone_number: phone, code })).status).toBe(422);
+  });
+
+  it('confirm the same details once', async () => {
+    const { userId, next } = await signedIn();
+    for (let time = 0; time < 5; time += 1) {
+      const responses = await Promise.all([next('details', DETAILS), next('details', DETAILS, 1)]);
+      for (const { stage } of responses) expect(stage).toBe('details_confirmed');
+    }
+    expect(await eventsOfType(userId, 'details_confirmed.v1')).toBe(1);
+  });
+
+  it('change details 20 times a day', async () => {
+    const { userId, next } = await signedIn();
+    const statuses: number[] = [];
+    for (let time = 0; time < 25; time += 1)
+      statuses.push((await next('details', { ...DETAILS, first_name: `Ada ${time}` }, time % 2)).status);
+    expect(statuses).toEqual([...Array<number>(20).fill(200), ...Array<number>(5).fill(429)]);
+    expect(await eventsOfType(userId, 'details_confirmed.v1')).toBe(20);
+  });
+
+  it('check an identity 3 times an hour, and then respond 429 with a retry-after', async () => {
+    const { userId, next } = await signedIn();
+    await next('details', { ...DETAILS, last_name: SANDBOX_NAMES.rejected });
+    for (let time = 0; time < 3; time += 1) {
+      await upload(processes[0]!, userId);
+      expect((await next('identity', {}, time % 2)).status).toBe(200);
+      await eventually(async () => (await next('state')).stage === 'kyc_failed');
+    }
+    const refused = await next('identity', {}, 1);
+    expect(refused).toMatchObject({
+      status: 429,
+      detail: expect.stringMatching(
+        /^Your identity was checked 3 times within an hour; try again in \d+ minutes$/,
+      ),
+    });
+    expect(refused.retryAfter).toBeGreaterThan(0);
+    expect(refused.retryAfter).toBeLessThanOrEqual(3600);
+    expect(await eventsOfType(userId, 'kyc_submitted.v1')).toBe(3);
+    expect((await next('state')).stage).toBe('kyc_failed');
   });
 });

@@ -1,30 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
-import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
 import { newId } from '../../src/kernel/ids.js';
 import { AdvanceOnboarding } from '../../src/contexts/onboarding/application/advance-onboarding.js';
 import {
-  ConfirmDetails,
-  StartOnboarding,
-} from '../../src/contexts/onboarding/application/person-commands.js';
-import {
-  SMS_INBOX,
   WALLET_PROVISIONER,
-  type SmsInbox,
   type ProvisionedWallet,
-  WalletProvisioner,
+  type WalletProvisioner,
 } from '../../src/contexts/onboarding/application/ports.js';
-import { SendPhoneCode, VerifyPhone } from '../../src/contexts/onboarding/application/phone-verification.js';
-import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
-import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import { ActivateUser } from '../../src/contexts/users/contract.js';
 import { eventually } from '../support/eventually.js';
-import { BROWSER, handIn, REQUEST } from '../support/onboard.js';
-import { plainTicket, startPeople, type People } from '../support/people.js';
-
-const PHONE = '+15550001111';
-const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
-const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
+import { confirmed, onboardingOf, submitted } from '../support/onboard.js';
+import { startPeople, type People } from '../support/people.js';
 
 /** A provider with one address for all users, until it is changed. */
 class OneWallet implements WalletProvisioner {
@@ -54,35 +40,22 @@ describe('one person with one wallet at two merchants', () => {
     readonly merchant: string;
     readonly id: string;
   }
-  async function newPerson({ commandBus }: People): Promise<Person> {
-    const person = { merchant: newId(), id: newId() };
-    await commandBus.execute(
-      new CreateUser(person.merchant, { phone_number: PHONE }, plainTicket(person.id), {}),
-    );
-    return person;
-  }
-  async function submit(people: People, { merchant, id }: Person): Promise<void> {
-    const { commandBus, module } = people;
-    await commandBus.execute(new StartOnboarding(merchant, id));
-    await commandBus.execute(new SendPhoneCode(merchant, id, REQUEST));
-    const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE) ?? '';
-    await commandBus.execute(new VerifyPhone(merchant, id, PHONE, code, BROWSER));
-    await commandBus.execute(new ConfirmDetails(merchant, id, DETAILS, CONSENT));
-    await handIn(people, id, merchant);
+  async function submit(people: People): Promise<Person> {
+    const merchant = newId();
+    return { merchant, id: await submitted(people, 'Lovelace', merchant) };
   }
   const stateOf = async (people: People, { merchant, id }: Person): Promise<string | undefined> =>
     (await people.users.find(merchant, id))?.accountState;
-  const stageOf = async ({ module }: People, { id }: Person): Promise<string> =>
-    (await module.get<CommandLoop>(COMMAND_LOOP, { strict: false }).load(onboarding, id)).state.stage;
+  const stageOf = async (people: People, { id }: Person): Promise<string> =>
+    (await onboardingOf(people, id)).stage;
 
   it('is a user of the first; at the second the onboarding waits until the provider gives another wallet', async () => {
     const provider = new OneWallet();
     const people = await start(provider);
-    const [first, second] = [await newPerson(people), await newPerson(people)];
-    await submit(people, first);
+    const first = await submit(people);
     await eventually(async () => (await stateOf(people, first)) === 'active');
     provider.address = provider.address.toLowerCase();
-    await submit(people, second);
+    const second = await submit(people);
     const failures = async (): Promise<number> => {
       const [row] = await people.database.query<{ failures: number }>(
         'select failures from work.items where key = $1',
@@ -104,8 +77,7 @@ describe('one person with one wallet at two merchants', () => {
 
   it('is a user of one of them when both ask at the same time', async () => {
     const people = await start(new OneWallet(), 'api');
-    const both = [await newPerson(people), await newPerson(people)];
-    for (const each of both) await submit(people, each);
+    const both = [await submit(people), await submit(people)];
     const ends = await Promise.allSettled(
       both.map(({ id }) => people.commandBus.execute(new AdvanceOnboarding(id))),
     );
@@ -116,7 +88,11 @@ describe('one person with one wallet at two merchants', () => {
 
   it('refuses to activate a second user with it, and activates the first twice without harm', async () => {
     const people = await start(new OneWallet(), 'api', false);
-    const [first, second] = [await newPerson(people), await newPerson(people)];
+    const merchant = newId();
+    const [first, second] = [
+      { merchant, id: await confirmed(people, 'Lovelace', merchant) },
+      { merchant, id: await confirmed(people, 'Lovelace', merchant) },
+    ];
     const { address } = HDNodeWallet.createRandom();
     for (let n = 0; n < 2; n++) await people.commandBus.execute(new ActivateUser(first.id, address));
     await expect(people.commandBus.execute(new ActivateUser(second.id, address))).rejects.toMatchObject({

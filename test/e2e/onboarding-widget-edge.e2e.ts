@@ -95,29 +95,4 @@ describe('the edge of the onboarding widget', () => {
     expect(sentCode).toMatch(/^[0-9]{6}$/);
     for (const personal of ['5550001111', sentCode]) expect(JSON.stringify(failure)).not.toContain(personal);
   });
-
-  it('413: names its own limit', async () => {
-    const response = await post('phone', JSON.stringify({ code: 'x'.repeat(20_000) }));
-    expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({
-      detail: 'The request body must be smaller than 16384 bytes',
-    });
-    expect((await post('phone', '{"code":')).status).toBe(400);
-  });
-
-  it('429: the fourth request of an address at a limit of 3 a minute', async () => {
-    const limited = await startPeople({ roles: 'widget', env: { RATE_LIMIT_PER_IP_PER_MINUTE: '3' } });
-    try {
-      const ask = (accept: string): Promise<Response> =>
-        fetch(`${urlOf(limited)}/onboarding`, { headers: { accept } });
-      for (let i = 0; i < 3; i += 1) expect((await ask('*/*')).status).toBe(404);
-      const refused = await ask('*/*');
-      expect(refused.status).toBe(429);
-      expect(await refused.json()).toMatchObject({ detail: 'Rate limit exceeded' });
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(await (await ask('text/html')).text()).toContain('Too many requests');
-    } finally {
-      await limited.close();
-    }
-  });
 });

@@ -39,27 +39,6 @@ describe('the deactivation of a user', () => {
   const until = (userId: string, state: string): Promise<true> =>
     eventually(async () => (await accountState(userId)) === state);
 
-  it('is completed automatically when no payout is pending', async () => {
-    const userId = await createUser();
-    await people.commandBus.execute(new StartDeactivation(userId, ACT));
-    await until(userId, 'deactivated');
-  });
-
-  it('frees the phone number for another user, and never the external_id', async () => {
-    const [userId, phone_number] = [newId(), '+15559990001'];
-    const create = (body: object) =>
-      people.commandBus.execute(
-        new CreateUser(MERCHANT, { phone_number, ...body }, plainTicket(newId()), {}),
-      );
-    await people.commandBus.execute(
-      new CreateUser(MERCHANT, { phone_number, external_id: 'x-1' }, plainTicket(userId), {}),
-    );
-    await people.commandBus.execute(new StartDeactivation(userId, ACT));
-    await until(userId, 'deactivated');
-    await expect(create({ external_id: 'x-1' })).rejects.toMatchObject({ code: 'validation_failed' });
-    await create({ external_id: 'x-2' });
-  });
-
   it('waits for the last pending payout, and refuses to be hurried', async () => {
     const [userId, one, two] = [await createUser(), newId(), newId()];
     await payout(one, 'payout.reported.v1', userId);
@@ -82,20 +61,5 @@ describe('the deactivation of a user', () => {
     expect(await accountState(userId)).toBe('deactivating');
     await payout(two, 'payout.received.v2', userId);
     await until(userId, 'deactivated');
-  });
-
-  it('is refused for an unknown user and for one who is deactivated', async () => {
-    await expect(people.commandBus.execute(new StartDeactivation(newId(), ACT))).rejects.toMatchObject({
-      code: 'not_found',
-    });
-    const userId = await createUser();
-    await expect(people.commandBus.execute(new SettleDeactivation(userId))).rejects.toMatchObject({
-      code: 'invalid_transition',
-    });
-    await people.commandBus.execute(new StartDeactivation(userId, ACT));
-    await until(userId, 'deactivated');
-    await expect(people.commandBus.execute(new StartDeactivation(userId, ACT))).rejects.toMatchObject({
-      code: 'invalid_transition',
-    });
   });
 });

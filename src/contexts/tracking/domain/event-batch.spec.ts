@@ -1,62 +1,184 @@
 import { describe, expect, it } from '@jest/globals';
-import { itemsOf, RefusedBatch } from './event-batch.js';
+import fc from 'fast-check';
+import { eventItem, validItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { itemsOf, faultOf, itemOf, nestsWithin, type ValidItem } from './event-batch.js';
 
-const item = (over: object = {}) => ({
-  ...{ event_id: '0b6f0b1e-55a2-4f0a-9d0c-0c3f8d3b1a2e', event_name: 'order_paid' },
-  ...{ event_datetime: '2026-01-02T03:04:05Z', user_external_id: 'u', payload: {} },
-  ...over,
+const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
+const without = (field: string): SentItem =>
+  Object.fromEntries(Object.entries(eventItem()).filter(([name]) => name !== field));
+const nested = (levels: number): unknown =>
+  levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
+
+describe('an item', () => {
+  it('is valid with any valid values of its fields', () => {
+    fc.assert(fc.property(validItem, (item) => expect(faultOf(item)).toBeNull()));
+  });
+
+  it.each([null, undefined, 1, 'text', true, []])('is no item: %j', (item) => {
+    expect(faultOf(item)).toBe(' must be an object');
+  });
+
+  it.each(REQUIRED)('needs %s', (field) => {
+    expect(faultOf(without(field))).toBe(`.${field} is required`);
+    expect(faultOf(eventItem({ [field]: null }))).toBe(`.${field} is required`);
+  });
+
+  it.each(REQUIRED.filter((field) => field !== 'payload'))('refuses a blank %s', (field) => {
+    for (const blank of ['', ' ', '\t\n', '\u00a0\u2003']) {
+      expect(faultOf(eventItem({ [field]: blank }))).toBe(`.${field} must not be blank`);
+    }
+  });
+
+  it.each(['event_name', 'user_external_id', 'device_id'])(
+    'holds %s to its length and characters',
+    (field) => {
+      const fault = (value: unknown) => faultOf(eventItem({ [field]: value }));
+      const longest = field === 'device_id' ? 253 : 255;
+      for (const value of ['a', 'a'.repeat(255), '\u{1F600}'.repeat(255), ` ${'é'.repeat(longest)} `, 'İ'])
+        expect(fault(value)).toBeNull();
+      for (const value of ['a'.repeat(256), '\u{1F600}'.repeat(256)])
+        expect(fault(value)).toBe(`.${field} must be at most 255 characters`);
+      for (const value of ['a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\ud800b', '\udc00'])
+        expect(fault(value)).toBe(`.${field} must hold no control characters`);
+      for (const value of [1, true, {}, ['a']]) expect(fault(value)).toBe(`.${field} must be a string`);
+    },
+  );
+
+  it('may leave device_id out, and not blank', () => {
+    expect(faultOf(without('device_id'))).toBeNull();
+    expect(faultOf(eventItem({ device_id: null }))).toBeNull();
+    expect(faultOf(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
+  });
+
+  it('holds a device_id, which is kept as it was sent, to its length and characters with the space around it', () => {
+    for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
+    for (const value of ['a\n', '\ta', 'a\r\n'])
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must hold no control characters');
+  });
+
+  it.each([[[]], ['{}'], [1], [false]])('refuses %j as payload', (payload) => {
+    expect(faultOf(eventItem({ payload }))).toBe('.payload must be an object');
+  });
+
+  it.each([
+    '6ba7b810-9dad-11d1-80b4-00c04fd430c8',
+    '018f4e0c-1111-7abc-8def-000000000000',
+    '4f9c7a2e-1b2c-4d3e-c456-7890abcdef12',
+    '4f9c7a2e-1b2c-4d3e-7456-7890abcdef12',
+    '4f9c7a2e1b2c4d3e84567890abcdef12',
+    '{4f9c7a2e-1b2c-4d3e-8456-7890abcdef12}',
+    ' 4f9c7a2e-1b2c-4d3e-8456-7890abcdef12',
+    '4f9c7a2e-1b2c-4d3e-8456-7890abcdef1g',
+    '4f9c7a2e-1b2c-4d3e-8456-7890abcdef123',
+    '00000000-0000-0000-0000-000000000000',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    'x',
+  ])('refuses %s as event_id', (id) => {
+    expect(faultOf(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
+  });
+
+  it('refuses what is no date, with an example of one', () => {
+    expect(faultOf(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
+      '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
+    );
+    expect(faultOf(eventItem({ event_datetime: 1767225600 }))).toBe('.event_datetime must be a string');
+    expect(faultOf(eventItem({ event_id: 7 }))).toBe('.event_id must be a string');
+  });
+
+  it('is compared and kept in one form', () => {
+    const item = eventItem({
+      event_name: '  Kauf ÄÖ ',
+      event_id: 'AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE',
+      event_datetime: '2026-01-01T00:30+01:00',
+      user_external_id: ' Customer 1\u00a0',
+      device_id: ' D ',
+    });
+    expect(itemOf(item as unknown as ValidItem)).toEqual({
+      eventId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+      eventName: 'kauf äö',
+      eventDatetime: '2025-12-31T23:30:00.000000Z',
+      userExternalId: 'Customer 1',
+      deviceId: ' D ',
+    });
+  });
 });
-/** An object so many levels deep. */
-const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
 
-function refusalOf(body: unknown): readonly [string, string, number] | null {
-  try {
-    itemsOf(body);
-    return null;
-  } catch (error) {
-    if (!(error instanceof RefusedBatch)) throw error;
-    return [error.code, error.message, error.items];
-  }
-}
-
-describe('a batch of events', () => {
-  it.each<[string, unknown, readonly [string, string, number]]>([
-    ['nothing', undefined, ['bad_request', 'The request body must be a JSON object', 0]],
-    ['null', null, ['bad_request', 'The request body must be a JSON object', 0]],
-    ['a list', [], ['bad_request', 'The request body must be a JSON object', 0]],
-    ['a text', 'x', ['bad_request', 'The request body must be a JSON object', 0]],
-    ['an object without events', {}, ['bad_request', 'events is required', 0]],
-    ['null for events', { events: null }, ['bad_request', 'events is required', 0]],
-    ['an object for events', { events: {} }, ['bad_request', 'events must be an array', 0]],
-    ['no events', { events: [] }, ['bad_request', 'events must hold at least one event', 0]],
-    [
-      '1,001 events',
-      { events: Array.from({ length: 1001 }, () => null) },
-      ['too_large', 'A batch must hold at most 1000 events', 1001],
-    ],
-  ])('is refused when it is %s', (_what, body, refusal) => {
-    expect(refusalOf(body)).toEqual(refusal);
+describe('a batch', () => {
+  it('is refused with the item and the field, by each single mutation of a valid one', () => {
+    const wrong: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+      event_name: fc.oneof(
+        fc.constantFrom('', '  ', null, undefined, 'a\u0001', 'x'.repeat(256)),
+        fc.integer(),
+      ),
+      payload: fc.oneof(fc.constantFrom(null, undefined, 'x', true), fc.integer(), fc.array(fc.integer())),
+      event_datetime: fc.oneof(
+        fc.constantFrom('', null, undefined, '2026-02-30T00:00:00Z'),
+        fc.string(),
+        fc.nat(),
+      ),
+      event_id: fc.oneof(
+        fc.constantFrom('', null, undefined),
+        fc.uuid({ version: 7 }),
+        fc.string(),
+        fc.nat(),
+      ),
+      user_external_id: fc.oneof(fc.constantFrom('', '\n', null, undefined, '\ud83d'), fc.constant({})),
+      device_id: fc.oneof(fc.constantFrom('', ' ', 'a\u0000', 'x'.repeat(256)), fc.nat(), fc.constant([])),
+    };
+    const mutated = fc
+      .array(validItem, { minLength: 1, maxLength: 4 })
+      .chain((events) =>
+        fc
+          .tuple(fc.nat(events.length - 1), fc.constantFrom(...Object.keys(wrong)))
+          .chain(([at, field]) => wrong[field]!.map((value) => ({ events, at, field, value }))),
+      );
+    fc.assert(
+      fc.property(mutated, ({ events, at, field, value }) => {
+        expect(itemsOf({ events })).toBe(events.length);
+        const changed = events.map((item, i) => (i === at ? { ...item, [field]: value } : item));
+        const named = new RegExp(`^events\\[${at}\\]\\.${field} (must|is) `);
+        expect(() => itemsOf({ events: changed })).toThrow(named);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
-  it('is refused with the first item that is wrong', () => {
-    const refusal = refusalOf({ events: Array.from({ length: 1000 }, () => null) });
-    expect(refusal).toEqual(['bad_request', expect.stringMatching(/^events\[0\]/), 1000]);
+  it.each([
+    [undefined, 'The request body must be a JSON object'],
+    [null, 'The request body must be a JSON object'],
+    [[eventItem()], 'The request body must be a JSON object'],
+    ['events', 'The request body must be a JSON object'],
+    [{}, 'events is required'],
+    [{ events: null }, 'events is required'],
+    [{ events: {} }, 'events must be an array'],
+    [{ events: 'x' }, 'events must be an array'],
+    [{ events: [] }, 'events must hold at least one event'],
+    [{ events: [eventItem(), null] }, 'events[1] must be an object'],
+  ])('%j: %s', (body, message) => {
+    expect(() => itemsOf(body)).toThrow(message);
   });
 
-  it('is accepted with up to 1,000 events and payloads of 32 levels', () => {
-    expect(itemsOf({ events: [item({ payload: nested(32) })] })).toBe(1);
-    expect(itemsOf({ events: Array.from({ length: 1000 }, () => item()) })).toBe(1000);
+  it('has payloads of 32 levels at most', () => {
+    const events = [eventItem(), eventItem({ payload: nested(33) })];
+    expect(nestsWithin(nested(32), 32)).toBe(true);
+    expect(nestsWithin(nested(33), 32)).toBe(false);
+    expect(
+      itemsOf({ events: [eventItem({ payload: nested(31), other: nested(32) })], more: nested(34) }),
+    ).toBe(1);
+    const tooDeep = { code: 'bad_request', items: 2 };
+    expect(() => itemsOf({ events })).toThrow('events[1].payload must nest at most 32 levels deep');
+    expect(() => itemsOf({ events })).toThrow(expect.objectContaining(tooDeep));
+    for (const fields of [{ other: nested(33) }, {}])
+      expect(() => itemsOf({ events: [eventItem(fields)], more: nested(35) })).toThrow(
+        'deeper than 35 levels',
+      );
   });
 
-  it('is refused with the first item that is wrong or too deep', () => {
-    const events = [item(), item({ event_name: '' })];
-    expect(refusalOf({ events })).toEqual(['bad_request', 'events[1].event_name must not be blank', 2]);
-    const deep = [item(), item({ payload: nested(33) })];
-    expect(refusalOf({ events: deep })).toEqual([
-      ...['bad_request', 'events[1].payload must nest at most 32 levels deep', 2],
-    ]);
-    expect(refusalOf({ events: [item()], more: nested(35) })).toEqual([
-      ...['bad_request', 'The request body is nested deeper than 35 levels', 1],
-    ]);
+  it('has at most a thousand items', () => {
+    const tooMany = { code: 'too_large', message: 'A batch must hold at most 1000 events', items: 1001 };
+    expect(() => itemsOf({ events: Array(1001).fill(1) })).toThrow(expect.objectContaining(tooMany));
+    expect(itemsOf({ events: Array.from({ length: 1000 }, () => eventItem()) })).toBe(1000);
+    expect(() => itemsOf({ events: Array(1000).fill(1) })).toThrow('events[0] must be an object');
   });
 });
