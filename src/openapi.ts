@@ -7,9 +7,8 @@ import { TEST_TYPE } from './contexts/webhooks/domain/webhook-endpoints.js';
 import { TestEventData } from './contexts/webhooks/http/webhook-dto.js';
 import type { Config } from './platform/config/config.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
-import { documentOf } from './platform/openapi/document.js';
+import { documentOf, webhooksOf, type WebhookWords } from './platform/openapi/document.js';
 import { merchantScheme } from './platform/openapi/merchant-scheme.js';
-import { webhooksOf, type WebhookWords } from './platform/openapi/webhooks.js';
 
 /** Pages that render the document show operations by tag, in this order. */
 const TAGS: Readonly<Record<string, string>> = {

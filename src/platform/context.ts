@@ -5,7 +5,7 @@ import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
-import type { WebhookWords } from './openapi/webhooks.js';
+import type { WebhookWords } from './openapi/document.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';

@@ -10,7 +10,7 @@ import { ONBOARDING_PAGE } from '../../src/contexts/onboarding/http/widget/onboa
 import { forOperators } from '../../src/platform/context.js';
 import { ContextsModule } from '../../src/platform/boot/contexts.module.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
-import { ConfigModule } from '../../src/platform/config/config.module.js';
+import { ConfigModule } from '../../src/platform/config/config.js';
 import { readConfig } from '../../src/composition.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';
 import { Database } from '../../src/platform/postgres/database.js';

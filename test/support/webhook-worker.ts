@@ -7,7 +7,7 @@ import { ProjectionsModule } from '../../src/platform/projections/projections.mo
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/event-store/port.js';
 import { newId } from '../../src/kernel/ids.js';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
-import { ConfigModule } from '../../src/platform/config/config.module.js';
+import { ConfigModule } from '../../src/platform/config/config.js';
 import { readConfig } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { DatabaseModule } from '../../src/platform/postgres/database.module.js';

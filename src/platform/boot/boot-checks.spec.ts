@@ -3,10 +3,10 @@ import { publishedBy } from '../../contexts/webhooks/application/published-event
 import { ALL_CONTEXTS } from '../../composition.js';
 import { defineContext, eventsOf, publication, type Context } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
-import type { WebhookWords } from '../openapi/webhooks.js';
+import type { WebhookWords } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
-import { refuseWhatIsForgotten, type Boot } from './boot-checks.js';
+import { refuseWhatIsForgotten, type Boot } from './contexts.module.js';
 
 class FlyHandler {}
 

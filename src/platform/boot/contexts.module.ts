@@ -1,13 +1,12 @@
 import { Global, Inject, Module, type DynamicModule, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { declaredHandlers } from '../commands.js';
+import { declaredHandlers, type DeclaredHandler } from '../commands.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context, type Get } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
-import { declaredSubscriptions } from '../projections/projection.js';
+import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { WorkItems } from '../work/work-items.js';
-import { refuseWhatIsForgotten } from './boot-checks.js';
 
 /** The contexts: their modules, the table of their due work, and what they declared of events and subscriptions. */
 @Global()
@@ -61,5 +60,41 @@ export class ContextsModule implements OnModuleInit {
     } catch {
       return false;
     }
+  }
+}
+
+/** What is put together of the contexts that run. */
+export interface Boot {
+  readonly contexts: readonly Context[];
+  readonly events: Pick<EventRegistry, 'find'>;
+  readonly subscriptions: readonly SubscriptionDefinition[];
+  /** Names that the code declares. */
+  readonly declaredSubscriptions: Iterable<string>;
+  readonly declaredHandlers: readonly Pick<DeclaredHandler, 'command' | 'handler'>[];
+  provides(type: Type): boolean;
+}
+
+/** Throws a sentence that names what was forgotten; a service without it would only fail later, at its first use. */
+export function refuseWhatIsForgotten(boot: Boot): void {
+  const { contexts, events, subscriptions } = boot;
+  for (const { name, upcasts = {}, publishes = {}, events: own = [] } of contexts) {
+    const later = Object.values(upcasts).find((upcast) => upcast && !events.find(upcast.to));
+    if (later) throw new Error(`${name} upcasts to ${later.to}, an event type without an owner`);
+    const foreign = Object.keys(publishes).find((type) => !own.includes(type));
+    if (foreign !== undefined)
+      throw new Error(`${name} publishes ${foreign}, an event type that it does not declare`);
+  }
+  for (const { name, events: requested } of subscriptions) {
+    const orphan = requested.find((type) => !events.find(type));
+    if (orphan !== undefined)
+      throw new Error(`the subscription ${name} wants ${orphan}, an event type without an owner`);
+  }
+  for (const name of boot.declaredSubscriptions) {
+    if (!subscriptions.some((each) => each.name === name))
+      throw new Error(`the subscription ${name} is declared and never registered: no context lists it`);
+  }
+  for (const { command, handler } of boot.declaredHandlers) {
+    if (!boot.provides(handler))
+      throw new Error(`the command ${command} has no handler: no module provides ${handler.name}`);
   }
 }

@@ -1,3 +1,5 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { CLOCK, systemClock } from '../../kernel/clock.js';
 import { proxies } from './cidrs.js';
 import {
   about,
@@ -194,4 +196,25 @@ function requireMode(env: NodeJS.ProcessEnv): void {
   const given = env[SETTINGS.mode.name] ?? '';
   if (given.trim() === '' && env['NODE_ENV'] === 'production')
     throw new ConfigError(`MODE must be set where NODE_ENV is production. ${about(SETTINGS.mode)}`);
+}
+
+/** The configuration that was read and completed before Nest booted, and the clock, for every module. */
+@Global()
+@Module({})
+export class ConfigModule {
+  static of(config: Config): DynamicModule {
+    return {
+      module: ConfigModule,
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: CLOCK, useValue: systemClock },
+      ],
+      exports: [CONFIG, CLOCK],
+    };
+  }
+}
+
+/** What a listener is called by programs on the same machine, where nothing else was set. */
+export function listenerUrl(host: string, port: number): string {
+  return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }

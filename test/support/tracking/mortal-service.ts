@@ -6,7 +6,7 @@ import { EventStoreModule } from '../../../src/platform/event-store/event-store.
 import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
-import { ConfigModule } from '../../../src/platform/config/config.module.js';
+import { ConfigModule } from '../../../src/platform/config/config.js';
 import { readConfig } from '../../../src/composition.js';
 import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { drainHttp } from '../../../src/platform/http/connections.js';

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { listenerUrl } from '../../../platform/config/listener-url.js';
+import { CONFIG, type Config, listenerUrl } from '../../../platform/config/config.js';
 import { offered, type Asset } from '../domain/catalog.js';
 import { onrampUrl, SANDBOX_ONRAMPS, takes, type Onramp, type Purchase } from '../domain/onramps.js';
 import { iconPath } from './icons.js';

@@ -2,8 +2,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { listenerUrl } from '../../../platform/config/listener-url.js';
+import { CONFIG, type Config, listenerUrl } from '../../../platform/config/config.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 
 /** How long a signed link to the pay widget may be opened (contract.md 25.4). */

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { readConfig } from '../../../composition.js';
 import { WORDS } from '../../../contexts/onboarding/words/words.js';
-import { ConfigModule } from '../../config/config.module.js';
+import { ConfigModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
