@@ -44,6 +44,6 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
     expect(said).toContain('← payout.reported at');
     expect(said).toMatch(/^"hash":"0x[0-9a-f]{64}"$/m);
     expect(said).toContain('the node says the same: 12500000 to 0x');
-    expect(said).toContain('1 payouts asked for');
+    expect(said).toContain('1 payouts checked');
   });
 });

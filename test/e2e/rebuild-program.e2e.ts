@@ -26,7 +26,7 @@ it('the program of operators rebuilds all read models, and with --compare-only o
     );
     await client.end();
     const { printed: compared, exitCode } = await compare();
-    expect(compared).toContain('users.wallets: 0 rows, 1 was not as the events say');
+    expect(compared).toContain('users.wallets: 1 row, 1 was not as the events say');
     expect(compared).toContain('a row, the events say that there is none');
     expect(exitCode).toBe(2);
     const json = await invoke('rebuild', env, '--json', 'users.views');

@@ -19,6 +19,7 @@ import { SubscriptionRegistry } from '../../src/platform/projections/subscriptio
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
 import { ViewProgress } from '../../src/platform/projections/view-progress.js';
 import { newId } from '../../src/kernel/ids.js';
+import { eventually } from '../support/eventually.js';
 import { Gate } from '../support/gate.js';
 import { VIEWS } from '../support/read-models.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
@@ -200,18 +201,22 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     gate.shut();
     const dying = rebuild();
     await gate.somebodyWaits;
-    const { rowCount } = await db.pool.query(
-      `select pg_terminate_backend(pid, 60000) from pg_stat_activity
-       where datname = current_database() and state = 'idle in transaction'`,
-    );
-    expect(rowCount).toBe(1);
+    await eventually(async () => {
+      const { rowCount } = await db.pool.query(
+        `select pg_terminate_backend(pid, 60000) from pg_stat_activity
+         where datname = current_database() and state = 'idle in transaction'`,
+      );
+      return rowCount === 1;
+    });
     gate.open();
     await expect(dying).rejects.toThrow();
     expect(await seen()).toBe(before);
     const { events } = await rebuild();
     expect(events).toBeGreaterThanOrEqual(before);
     expect(await seen()).toBe(before);
-    const schemas = await db.pool.query(`select from pg_namespace where nspname like 'rebuilt%'`);
+    const schemas = await db.pool.query(
+      `select from pg_namespace where nspname like 'rebuilt%' or nspname like 'checked%'`,
+    );
     expect(schemas.rowCount).toBe(0);
   });
 

@@ -1,30 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
-import { runFolder } from '../../../../test/support/run-folder.js';
 import { NEWER, OTHER, SubscriptionLab, RELEVANT } from '../../../../test/support/subscription-lab.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { provesInclusion } from '../../../../test/support/merkle.js';
 import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
-import {
-  hashOfHead,
-  type Head,
-  headText,
-  LedgerChanged,
-  type SignedHead,
-  type SigningKey,
-} from '../domain/signed-head.js';
+import { LedgerChanged } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { checkLedger } from './check-ledger.js';
-import { HeadsFile } from './heads-file.js';
 import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.js';
-import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
 
@@ -172,45 +160,5 @@ describe('the ledger that follows a log', () => {
     );
     expect(await covers(size)).toBe(true);
     error.mockRestore();
-  });
-});
-
-describe('the file of heads', () => {
-  const { publicKey, privateKey } = newKeyPair();
-  const key: SigningKey = {
-    ...{ key_id: keyIdOf(publicKey), public_key: publicKey.toString('base64'), made_at: 't' },
-    ...{ former_key_id: null, signature: null },
-  };
-  const after = (last: SignedHead | null, size: number, log_id = 'one'): SignedHead => {
-    const head: Head = {
-      ...{ log_id, size, root: '00', position: String(size), signed_at: 't', key_id: key.key_id },
-      previous: last === null ? null : hashOfHead(last),
-    };
-    return { ...head, signature: signText(headText(head), privateKey) };
-  };
-  const append = (path: string, ...heads: readonly SignedHead[]): Promise<void> =>
-    new HeadsFile(path).append(
-      { after: async (size, limit) => heads.filter((each) => each.size > size).slice(0, limit) },
-      heads.at(-1)!,
-      async () => [key],
-    );
-  const sizes = (path: string): number[] =>
-    readFileSync(path, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as SignedHead).size);
-
-  it('has each head once, after every cut and restart', async () => {
-    const path = join(runFolder(), `${randomUUID()}.jsonl`);
-    const three = after(null, 3);
-    const five = after(three, 5);
-    await append(path, three, five);
-    await append(path, three, five);
-    // Killed while it wrote.
-    writeFileSync(path, '{"log_id":"one","si', { flag: 'a' });
-    await append(path, three, five, after(five, 9));
-    expect(sizes(path)).toEqual([3, 5, 9]);
-    await append(path, after(null, 2, 'other'));
-    expect(sizes(path)).toEqual([3, 5, 9, 2]);
   });
 });

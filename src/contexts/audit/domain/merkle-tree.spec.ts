@@ -110,7 +110,7 @@ describe('the Merkle tree', () => {
     }
   });
 
-  it('refuses what is not so', () => {
+  it('refuses a proof of consistency with one wrong bit', () => {
     const hashes = hashesOf(64);
     const { read } = grown(hashes);
     const sizes = fc.integer({ min: 2, max: 64 });
@@ -123,22 +123,12 @@ describe('the Merkle tree', () => {
     );
     fc.assert(
       fc.property(cases, ([size, seed, place, bits, byte]) => {
-        const index = seed % size;
         const root = mth(hashes.slice(0, size));
         const flipped = (hash: Buffer): Buffer => {
           const copy = Buffer.from(hash);
           copy[byte % 32]! ^= bits;
           return copy;
         };
-        const path = inclusionRanges(index, size).map((range) => rootOfRange(range, read));
-        const leaf = { index, hash: hashes[index]! };
-        const broken = path.map((hash, at) => (at === place % path.length ? flipped(hash) : hash));
-        expect(provesInclusion(leaf, size, broken, root)).toBe(false);
-        expect(provesInclusion({ index, hash: flipped(leaf.hash) }, size, path, root)).toBe(false);
-        expect(provesInclusion(leaf, size, path.slice(1), root)).toBe(false);
-        expect(provesInclusion(leaf, size, [...path, root], root)).toBe(false);
-        expect(provesInclusion({ ...leaf, index: (index + 1) % size }, size, path, root)).toBe(false);
-
         const former = 1 + (seed % (size - 1));
         const before = { size: former, root: mth(hashes.slice(0, former)) };
         const proof = consistencyRanges(former, size).map((range) => rootOfRange(range, read));
@@ -156,7 +146,6 @@ describe('the Merkle tree', () => {
     const [leaf, root] = [leafOf(Buffer.from('a')), mth(hashesOf(3))];
     for (const index of [-1, 3]) {
       expect(() => inclusionRanges(index, 3)).toThrow('no such leaf in a tree of that size');
-      expect(provesInclusion({ index, hash: leaf }, 3, [], root)).toBe(false);
     }
     for (const former of [0, 4]) {
       expect(() => consistencyRanges(former, 3)).toThrow('no such tree before this one');
