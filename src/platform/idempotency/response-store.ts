@@ -75,7 +75,7 @@ export class ResponseStore {
     if (responses.length === 0) return;
     await this.pool.query(
       `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
-       where answers.scope = gone.scope and answers.key = gone.key`,
+       where responses.scope = gone.scope and responses.key = gone.key`,
       [responses.map(({ scope }) => scope), responses.map(({ key }) => key)],
     );
   }
