@@ -1,7 +1,8 @@
 import { fold } from '../../../kernel/aggregate.js';
+import { sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { order, type OrderEvent } from '../../exchange/contract.js';
+import { amountRefundable, order, type OrderEvent } from '../../exchange/contract.js';
 import {
   comparableHash,
   PAYOUT_CATEGORY,
@@ -54,11 +55,13 @@ export async function explainOrder(sources: Sources, id: string): Promise<Explan
   const state = fold(order, events as unknown as readonly OrderEvent[]);
   if (state.status === 'none') throw new DomainError('not_found', `The log knows no order ${orderId}.`);
   const { facts, status, amountFrom, amountTo } = state;
+  const refunded = sum(state.refunds.map(({ amount }) => amount));
   return {
     what: `order ${orderId}`,
     figure: [
       ['amount', `${amountFrom} for ${amountTo} of ${facts.pair_id}, ${status}`],
       ['by', `key ${facts.key_id}, of merchant ${facts.merchant_id}`],
+      ['refundable', `${amountRefundable(state)}, late deposits included; ${refunded} refunded so far`],
     ],
     ...(await withCauses(sources, events)),
     sections: [],
