@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CONNECTION_DEFAULTS, guardConnections } from '../../src/platform/http/connections.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, WAIT_MS } from '../support/eventually.js';
 
 /** More than all buffers between the two ends take. */
 const LARGE = Buffer.alloc(32 << 20);
@@ -39,7 +39,7 @@ async function closed(socket: Socket): Promise<boolean> {
   const end = new Promise<boolean>((resolve) => {
     for (const event of ['end', 'close']) socket.once(event, () => resolve(true));
   });
-  return Promise.race([end, sleep(PATIENCE_MS, false, { ref: false })]);
+  return Promise.race([end, sleep(WAIT_MS, false, { ref: false })]);
 }
 
 const opened = (): Promise<number> =>

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
-import { PATIENCE_MS } from '../support/eventually.js';
+import { WAIT_MS } from '../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { send, type ApiResponse } from '../support/signed-client.js';
 
@@ -170,7 +170,7 @@ function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));
     let response = '';
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+    socket.setTimeout(WAIT_MS, () => socket.destroy());
     socket.on('data', (chunk) => {
       response += chunk.toString();
       socket.setTimeout(500);

@@ -6,7 +6,7 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { drainHttp } from '../../src/platform/http/connections.js';
 import { startEdgeApp } from '../support/edge-app.js';
-import { PATIENCE_MS } from '../support/eventually.js';
+import { WAIT_MS } from '../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { specFolder } from '../support/run-folder.js';
 
@@ -40,9 +40,9 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
   });
   while (responded < 200) await new Promise((resolve) => setTimeout(resolve, 5));
   const started = performance.now();
-  await drainHttp(edge.adapter, PATIENCE_MS);
+  await drainHttp(edge.adapter, WAIT_MS);
   await edge.close();
-  expect(performance.now() - started).toBeLessThan(PATIENCE_MS / 2);
+  expect(performance.now() - started).toBeLessThan(WAIT_MS / 2);
   await Promise.all(work);
   expect(failures).toEqual([]);
   await dispatcher.destroy();

@@ -4,7 +4,7 @@ import { ORDER_ERASURE_FAILPOINTS } from '../../src/contexts/exchange/failpoints
 import { startTestApp, type TestApp } from '../support/app.js';
 import { CLI, MAIN, runBuilt } from '../support/erasure/killed.js';
 import { dumpOf, openedOf, tracesOf } from '../support/erasure/traces.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, WAIT_MS } from '../support/eventually.js';
 import { ADDRESS, orderIn } from '../support/exchange-orders.js';
 import { expectInOrder } from '../support/in-order.js';
 
@@ -59,10 +59,10 @@ it(
         (select count(*) from platform.personal_keys where wrapped_key is null)::int as dropped`;
       const [row] = await app.database.query<{ erased: number; dropped: number }>(sql);
       return row!.erased === orders.length && row!.dropped === orders.length;
-    }, 4 * PATIENCE_MS);
+    }, 4 * WAIT_MS);
     await eventually(async () => (await found(orders.map(({ user_id }) => user_id))).length === 0);
     last.child.kill('SIGTERM');
     await last.ended;
   },
-  12 * PATIENCE_MS,
+  12 * WAIT_MS,
 );

@@ -124,7 +124,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const before = await seen();
     gate.shut();
     const rebuilding = rebuild();
-    await gate.somebodyWaits;
+    await gate.reached;
     expect(await seen()).toBe(before);
     await write(1);
     expect(await seen()).toBe(before + 1);
@@ -239,7 +239,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       const auditing = liveTables(db.database, parts, ({ tables: live, checks }) =>
         verify(source, { tables: live, checks: others(checks) }, rules),
       );
-      await slow.somebodyWaits;
+      await slow.reached;
       const rebuilding = rebuild();
       await Promise.race([lockRequested(tables, db.pool), rebuilding]);
       slow.open();
@@ -254,7 +254,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const before = await seen();
     gate.shut();
     const first = rebuild();
-    await gate.somebodyWaits;
+    await gate.reached;
     await expect(rebuild()).rejects.toThrow(`A rebuild of ${name} is running already`);
     gate.open();
     await first;

@@ -8,14 +8,14 @@ import { startChain } from '../../sandbox/chain.js';
 import { freePort, isAlive, until } from '../../sandbox/processes.js';
 import type { SandboxFile } from '../../sandbox/announce.js';
 import { CHAIN_ID } from '../support/chain.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, WAIT_MS } from '../support/eventually.js';
 import { TestRedis } from '../support/redis.js';
 import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/signed-client.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Boots and stops a whole sandbox, some twice. */
-const TEST_MS = 4 * PATIENCE_MS;
+const TEST_MS = 4 * WAIT_MS;
 
 interface Run {
   readonly child: ChildProcess;
@@ -52,7 +52,7 @@ async function startSandbox(dataDir: string, env: Record<string, string> = {}): 
   const started = run('start.mjs', { DATA_DIR: dataDir, ...env });
   const ready = await until(
     () => started.output().includes('npm run demo') || started.child.exitCode !== null,
-    PATIENCE_MS,
+    WAIT_MS,
   );
   if (!ready || started.child.exitCode !== null) throw new Error(started.output());
   return [started, JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8')) as SandboxFile];

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { CLI, MAIN, runBuilt } from '../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../support/erasure/traces.js';
-import { eventually, PATIENCE_MS } from '../support/eventually.js';
+import { eventually, WAIT_MS } from '../support/eventually.js';
 import { expectInOrder } from '../support/in-order.js';
 
 const POINTS = [...ERASURE_FAILPOINTS, ...ERASED_EVENTS_FAILPOINTS];
@@ -53,7 +53,7 @@ it(
       const [row] = await app.database.query<{ erased: number; forgotten: number; still: number }>(sql);
       return row!.erased === POINTS.length && row!.forgotten === POINTS.length && row!.still === 0;
       // It boots, takes what the killed ones held once their leases have run out, and erases one after the other.
-    }, 4 * PATIENCE_MS);
+    }, 4 * WAIT_MS);
     last.child.kill('SIGTERM');
     await last.ended;
     const dump = await dumpOf(app.database);
@@ -63,5 +63,5 @@ it(
       expect(tracesOf([...dump, ...opened], { phone: phone.slice(1), ...rest })).toEqual([]);
     }
   },
-  12 * PATIENCE_MS,
+  12 * WAIT_MS,
 );

@@ -17,7 +17,7 @@ import { ContractChecker } from './openapi.js';
 import { testDatabase } from './postgres.js';
 import { SignedClient, type ApiResponse, type SignedCall } from './signed-client.js';
 
-/** The whole service in this process, on a database and a chain of its own. */
+/** The whole service in this process, with its own database and chain. */
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly url: string;
@@ -50,13 +50,13 @@ const SETTINGS: TestSettings = {
   WIDGET_PORT: '0',
   PAY_PORT: '0',
   METRICS_PORT: '0',
-  // Of production: nobody ends TLS before a spec.
+  // Of production: specs connect without TLS.
   REQUIRE_HTTPS: 'false',
   LOG_LEVEL: 'silent',
   RATE_LIMIT_PER_MINUTE: '1000000',
   RATE_LIMIT_PER_IP_PER_MINUTE: '1000000',
   PAYOUT_CHECK_INTERVAL_MS: '200',
-  // A busy machine must not turn reads into 503.
+  // A busy machine must not cause 503 on reads.
   READ_YOUR_WRITES_MS: '15000',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
@@ -64,7 +64,7 @@ const SETTINGS: TestSettings = {
 /** Rows while a subscription is not as far as this position. */
 const BEHIND = `select from event_store.checkpoints where position is null or position::numeric < $1::numeric`;
 
-/** Fails whatever it is used in when a response is not what the service's own OpenAPI document promises. */
+/** Throws when a response is not what the service's own OpenAPI document promises. */
 class CheckedClient extends SignedClient {
   constructor(
     private readonly contract: ContractChecker,
@@ -125,7 +125,7 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
     });
   };
   const [signing, open] = await Promise.all([newExchangeKey(true), newExchangeKey(false)]);
-  // A server of events may have a past, and nothing is in time before all of that was followed.
+  // An event server may have a history, and reads are late until the subscriptions have followed it.
   if (config.eventStoreUrl !== null) {
     const end = await service.app.get<EventStore>(EVENT_STORE, { strict: false }).head();
     await eventually(async () => (await db.database.query(BEHIND, [end])).length === 0);

@@ -34,7 +34,7 @@ export class TestBrowser {
     );
   }
 
-  /** A page of a new visitor, who may ask `origins` for things and nobody else. */
+  /** A page of a new visitor, who may send requests to `origins` alone. */
   async visit(origins: readonly string[], options: BrowserContextOptions = {}): Promise<WatchedPage> {
     const context = await this.browser.newContext({
       locale: 'en-US',
@@ -51,7 +51,7 @@ export class TestBrowser {
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
-      if (protocol !== 'data:' && !origins.includes(origin)) problems.push(`asks ${request.url()}`);
+      if (protocol !== 'data:' && !origins.includes(origin)) problems.push(`requests ${request.url()}`);
     });
     return { page, problems };
   }

@@ -23,7 +23,7 @@ const USDC = new Interface([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
 
-/** A dev chain of one's own, with the test USDC on it, so that reorgs and outages disturb nobody else. */
+/** A separate dev chain with the test USDC, so that reorgs and outages disturb no other suite. */
 export class TestChain {
   private constructor(
     private readonly anvil: RunningChain,
@@ -54,7 +54,7 @@ export class TestChain {
     return HDNodeWallet.createRandom().address;
   }
 
-  /** Sends `amount` (a decimal string of USDC) and waits for its block. `token` stands in for another contract. */
+  /** Sends `amount` (a decimal string of USDC) and waits for its block. `token`: another contract. */
   async transfer(to: string, amount: string, token = this.usdcAddress): Promise<TransactionReceipt> {
     const data = USDC.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
     const sent = await this.funded.sendTransaction({ to: token, data });

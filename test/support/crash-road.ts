@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Of the message at which a process dies: the server never gets it, or does it and cannot tell. */
+/** Of the message at which a process dies: the server never gets it, or executes it and cannot respond. */
 export type Side = 'unsent' | 'unacknowledged';
 
 /**
  * The only road of one process to PostgreSQL. At a chosen message it ends for good: what the process had not committed is
- * rolled back, and whatever it does afterwards has no effect. To everybody else the process is dead.
+ * rolled back, and nothing that it does afterwards has an effect. For all others the process is dead.
  */
 export class CrashRoad {
   private readonly sockets = new Set<Socket>();
@@ -50,7 +50,7 @@ export class CrashRoad {
   }
 
   private carry(client: Socket): void {
-    // It stood in the queue of the listener.
+    // It was in the queue of the listener.
     if (this.ended) return void client.destroy();
     const upstream = connect(Number(this.target.port), this.target.hostname);
     let unacknowledged = false;

@@ -72,11 +72,11 @@ class Thing {
   id!: string;
 }
 
-/** What the routes below did, for a spec to look at; `hold` keeps requests to /slow under way. */
+/** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
 export class Probe {
   runs = 0;
   causes: unknown[] = [];
-  /** How /commit fails whatever it is asked: `absent` or `domain`. */
+  /** How /commit fails on any request: `absent` or `domain`. */
   failing: string | null = null;
   private gate: Promise<void> = Promise.resolve();
   release: () => void = () => undefined;

@@ -82,7 +82,7 @@ export class ScriptedNode {
   }
 }
 
-/** Answers an append as done. */
+/** Responds that an append is done. */
 export function confirm({ call, request }: Append): void {
   const success = new messages.BatchAppendResp.Success();
   success.setCurrentRevision('0');

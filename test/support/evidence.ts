@@ -1,6 +1,6 @@
 import type { SeenTransfer } from '../../src/contexts/payouts/domain/payout.js';
 
-/** What a look at the chain may have seen of a transfer of 12.5 USDC. */
+/** Evidence on the chain of a transfer of 12.5 USDC. */
 export function evidenceAt(logIndex: number): SeenTransfer {
   return {
     ...{ log_index: logIndex, block_number: 7, block_hash: `0x${'b1'.repeat(32)}` },

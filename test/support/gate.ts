@@ -1,13 +1,13 @@
-/** Holds up whoever passes while it is shut. */
+/** Blocks its callers while it is shut. */
 export class Gate {
   private opened: Promise<void> = Promise.resolve();
   private letThrough: () => void = () => undefined;
   private arrived: () => void = () => undefined;
-  somebodyWaits: Promise<void> = Promise.resolve();
+  reached: Promise<void> = Promise.resolve();
 
   shut(): void {
     this.opened = new Promise((resolve) => (this.letThrough = resolve));
-    this.somebodyWaits = new Promise((resolve) => (this.arrived = resolve));
+    this.reached = new Promise((resolve) => (this.arrived = resolve));
   }
 
   open(): void {

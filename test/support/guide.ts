@@ -12,7 +12,7 @@ export function commandsIn(guide: string): string {
   return blocks.map(([, indent, block]) => block!.replaceAll(new RegExp(`^${indent}`, 'gm'), '')).join('\n');
 }
 
-/** Runs a script as it would run in a shell of its own. */
+/** Runs a script as it would run in a new shell. */
 export function bash(
   script: string,
   cwd: string,

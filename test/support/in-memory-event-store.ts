@@ -93,9 +93,9 @@ export class InMemoryEventStore implements EventStore {
     const isRepeat =
       writing.length > 0 && appends.every(({ events }, n) => events.length === 0 || repeats[n]);
     const key = response && `${response.scope} ${response.key}`;
-    const stood = key === undefined ? undefined : this.memory.responses.get(key);
-    if (response && stood && !(isRepeat && sameResponse(response, stood)))
-      return { outcome: 'responded', response: stood };
+    const stored = key === undefined ? undefined : this.memory.responses.get(key);
+    if (response && stored && !(isRepeat && sameResponse(response, stored)))
+      return { outcome: 'responded', response: stored };
     if (!isRepeat) {
       for (const [n, append] of appends.entries()) {
         if (!repeats[n] && !this.holds(append)) return this.conflict(append.stream);

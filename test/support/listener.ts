@@ -34,7 +34,7 @@ export function sandboxFolderOf(app: TestApp): string {
   return folder;
 }
 
-/** `npm run webhooks:listen` as a process of its own. */
+/** `npm run webhooks:listen` as a separate process. */
 export class Listener {
   output = '';
   errors = '';

@@ -94,7 +94,7 @@ export class ContractChecker {
     return validate;
   }
 
-  /** Whether the document has the path, with whatever method. */
+  /** Whether the document has the path, with any method. */
   describes(path: string): boolean {
     return this.findTemplate(path) !== undefined;
   }
@@ -126,12 +126,12 @@ function closed(part: unknown): unknown {
   return 'properties' in inner ? { additionalProperties: false, ...inner } : inner;
 }
 
-/** Served besides the API, and told in words only. */
+/** Served besides the API, and documented in prose only. */
 const UNDOCUMENTED = ['GET /docs', 'GET /docs/:file', 'GET /icons/:file'];
 
 /**
  * Differences between the routes of an app (`adapter.routes.list()`) and its document, as `GET /merchants/v1/users/:id`;
- * both lists are empty when they agree. HEAD comes with GET by itself.
+ * both lists are empty when they agree. HEAD comes with GET automatically.
  */
 export function routeDifferences(
   routes: readonly { readonly method: string; readonly url: string }[],

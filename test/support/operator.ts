@@ -1,6 +1,6 @@
 import { programOf, type OperatorIo } from '../../src/operator.js';
 
-/** What a program printed, and the exit code that it asked for. */
+/** What a program printed, and its exit code. */
 export interface Run {
   readonly printed: string;
   readonly exitCode: number | null;

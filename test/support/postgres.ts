@@ -37,7 +37,7 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
   };
 }
 
-/** The URL alone, for services that connect by themselves. Dropped with the run, or by {@link dropTestDatabase}. */
+/** The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}. */
 export async function testDatabaseUrl(): Promise<string> {
   const server = await oncePerRun('postgres', startTemplate);
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { StandIn } from './stand-in.js';
+import { LocalProvider } from './local-provider.js';
 
 /** What happens to one request, independent of its content. `done, then ...` rehearses a response that is lost. */
 export type Fault =
@@ -21,8 +21,8 @@ export interface ProviderCall {
   readonly body: string;
 }
 
-/** A local stand-in of a provider, which may be away, slow, broken or lying. */
-export abstract class ProviderServer extends StandIn {
+/** A local server in place of a provider, which may be down, slow, broken or lying. */
+export abstract class ProviderServer extends LocalProvider {
   /** `METHOD path` of each request. */
   readonly requests: string[] = [];
   /** What is wrong with the next requests, one after the other; then nothing. */
@@ -81,8 +81,8 @@ export abstract class ProviderServer extends StandIn {
       if (fault === 'done, then reset') response.destroy();
       else if (reported === null) response.writeHead(status).end();
       else if (fault !== 'done, then hang') {
-        const said = status < 400 ? this.lie(reported, name) : reported;
-        const text = typeof said === 'string' ? said : JSON.stringify(said);
+        const changed = status < 400 ? this.lie(reported, name) : reported;
+        const text = typeof changed === 'string' ? changed : JSON.stringify(changed);
         response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       }
     }

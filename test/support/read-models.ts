@@ -21,7 +21,7 @@ export interface View {
   readonly count: string;
 }
 
-/** Every read model that a rebuild makes anew. */
+/** Every read model that a rebuild creates. */
 export const VIEWS: readonly View[] = [
   {
     definition: directoryProjection,
@@ -65,10 +65,10 @@ export const VIEWS: readonly View[] = [
     definition: orderViews,
     tables: ['exchange.orders', 'exchange.order_counts'],
     facts: () => {
-      const made = orderFacts({ created_at: AT });
+      const created = orderFacts({ created_at: AT });
       return [
-        ['order.created.v1', { ...made }],
-        ['order.expired.v1', { order_id: made.order_id, at: AT }],
+        ['order.created.v1', { ...created }],
+        ['order.expired.v1', { order_id: created.order_id, at: AT }],
       ];
     },
     count: `select count(*)::int as n from exchange.orders join exchange.order_counts on scope = key_scope and hours = 1

@@ -12,7 +12,7 @@ export interface Received {
 
 type Behavior = (response: ServerResponse, received: Received) => void;
 
-/** A local webhook receiver that keeps what it gets, and returns 204 unless told otherwise. */
+/** A local webhook receiver that records what it gets, and returns 204 by default. */
 export class TestReceiver {
   readonly received: Received[] = [];
   /** How it responds; may be replaced at any time. */

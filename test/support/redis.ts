@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, startDaemon, stopProcess, until, type Daemon } from '../../sandbox/processes.js';
-import { PATIENCE_MS } from './eventually.js';
+import { WAIT_MS } from './eventually.js';
 import { specFolder } from './run-folder.js';
 import { systemProgram } from './system-program.js';
 
@@ -55,7 +55,7 @@ export class TestRedis {
 
   private async ready(): Promise<void> {
     const isUp = (): Promise<boolean> => responds(this.port, 'PING', '+PONG');
-    const settled = await until(async () => this.daemon.exited() !== null || (await isUp()), PATIENCE_MS);
+    const settled = await until(async () => this.daemon.exited() !== null || (await isUp()), WAIT_MS);
     if (!settled || this.daemon.exited() !== null)
       throw new Error(`redis-server did not start: see ${this.dir}/redis.log`);
   }

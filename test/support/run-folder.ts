@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../sandbox/processes.js';
-import { PATIENCE_MS } from './eventually.js';
+import { WAIT_MS } from './eventually.js';
 
-/** The folder of this Jest run; whatever works in there is killed and deleted when the run ends. */
+/** The folder of this Jest run; its processes are killed and it is deleted when the run ends. */
 export function runFolder(): string {
   const folder = process.env['DISBURSE_TEST_RUN'];
   if (folder === undefined)
@@ -34,8 +34,8 @@ export async function oncePerRun<T>(name: string, make: () => Promise<T>): Promi
       throw error;
     }
   }
-  await until(() => existsSync(done) || existsSync(failed), PATIENCE_MS);
-  if (existsSync(failed)) throw new Error(`${name} could not be made: ${readFileSync(failed, 'utf8')}`);
+  await until(() => existsSync(done) || existsSync(failed), WAIT_MS);
+  if (existsSync(failed)) throw new Error(`${name} could not be created: ${readFileSync(failed, 'utf8')}`);
   return JSON.parse(readFileSync(done, 'utf8')) as T;
 }
 

@@ -46,7 +46,7 @@ export function headOf(
   return { ...head, signature: sign(headText(head)) };
 }
 
-/** The leaves that a follower has made of the events, and the state that it left. */
+/** The leaves that a follower has created from the events, and the state that it left. */
 export function ledgerOver(events: readonly StoredEvent[]) {
   const tree = new MerkleTree();
   const leaves = events.map((event, index): Leaf => {

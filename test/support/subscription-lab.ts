@@ -15,7 +15,7 @@ import { SubscriptionRunner } from '../../src/platform/projections/subscription-
 import { ViewProgress } from '../../src/platform/projections/view-progress.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { newId } from '../../src/kernel/ids.js';
-import { PATIENCE_MS } from './eventually.js';
+import { WAIT_MS } from './eventually.js';
 import { testDatabase, type TestDatabase } from './postgres.js';
 
 export const RELEVANT = 'thing.relevant.v1';
@@ -80,7 +80,7 @@ export class SubscriptionLab {
     events.register([{ type: RELEVANT }, { type: OTHER }]);
     const codec = new EventCodec(events, keys);
     const passing = new PassingTypes(this.database.database);
-    const config = { roles: ['worker' as const], readYourWritesMs: PATIENCE_MS };
+    const config = { roles: ['worker' as const], readYourWritesMs: WAIT_MS };
     const progress = new ViewProgress(checkpoints, registry, codec, store, config);
     const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config, passing);
     this.running.push(runner);

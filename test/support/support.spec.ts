@@ -15,7 +15,7 @@ afterAll(async () => {
   await Promise.all([chain.stop(), db.drop()]);
 });
 
-test('a test database is a real PostgreSQL 18 of its own', async () => {
+test('a test database is a separate one of a real PostgreSQL 18', async () => {
   const other = await testDatabase();
   await db.database.query('create table only_here (id int)');
   const found = await other.database.query<{ there: string | null }>(

@@ -6,7 +6,7 @@ const INSTALL_MS = 300_000;
 
 /**
  * Path of a program of the system that some suites want. Debian's package is installed when it is missing and this is
- * root. Null when there is none and it cannot be had: says so, and whoever asked leaves its suite out.
+ * root. Null when there is none and it cannot be had: says so, and the suite is skipped.
  */
 export function systemProgram(command: string, debianPackage = command): string | null {
   const path = find(command) ?? install(command, debianPackage);

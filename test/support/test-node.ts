@@ -24,7 +24,7 @@ const USUAL = { status: 200, headers: {} } as const;
 
 /** A JSON-RPC node in front of a dev chain, which can be down, slow, or a liar. */
 export class TestNode {
-  /** Every method that was asked, in order. */
+  /** Every method that was called, in order. */
   readonly calls: string[] = [];
   /** How many requests came; a batch is one. */
   requests = 0;
@@ -70,7 +70,7 @@ export class TestNode {
     this.tampering = tampering;
   }
 
-  /** From now on the chain ends at this block for whoever asks the node: nothing later is told of. */
+  /** From now on the chain ends at this block for every client of the node. */
   async freeze(): Promise<void> {
     const last = (await this.honest('eth_getBlockByNumber', ['latest', false])) as { number: string };
     const later = (value: unknown): boolean => Number(value) > Number(last.number);
@@ -136,18 +136,18 @@ export class TestNode {
   private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
     if (this.down) return void request.socket.destroy();
-    const asked = JSON.parse(await text(request)) as RpcCall | RpcCall[];
-    for (const { method } of [asked].flat()) this.calls.push(method);
-    if ([asked].flat().some((call) => this.cut(call))) return void request.socket.destroy();
+    const calls = JSON.parse(await text(request)) as RpcCall | RpcCall[];
+    for (const { method } of [calls].flat()) this.calls.push(method);
+    if ([calls].flat().some((call) => this.cut(call))) return void request.socket.destroy();
     const { refusal, delay } = this;
     if (this.endless) return flood(response);
-    if (delay !== null && [asked].flat().some((call) => delay.applies(call))) await sleep(delay.ms);
-    if (refusal !== null && [asked].flat().some((call) => refusal.applies(call))) {
+    if (delay !== null && [calls].flat().some((call) => delay.applies(call))) await sleep(delay.ms);
+    if (refusal !== null && [calls].flat().some((call) => refusal.applies(call))) {
       return void response.writeHead(refusal.status).end();
     }
     response.setHeader('content-type', 'application/json');
     const { body, status, headers } = this.raw ?? {
-      body: JSON.stringify(await this.responsesTo(asked)),
+      body: JSON.stringify(await this.responsesTo(calls)),
       ...USUAL,
     };
     const [before, after] = this.replacing ?? ['', ''];
@@ -163,19 +163,19 @@ export class TestNode {
     return result;
   }
 
-  private async responsesTo(asked: RpcCall | RpcCall[]): Promise<unknown> {
+  private async responsesTo(calls: RpcCall | RpcCall[]): Promise<unknown> {
     const honest = await fetch(this.chainUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(asked),
+      body: JSON.stringify(calls),
     });
     const responses = [(await honest.json()) as { id: number }].flat();
-    const tampered = [asked].flat().map((call) => {
+    const tampered = [calls].flat().map((call) => {
       const truth = responses.find(({ id }) => id === call.id) ?? {};
       const lie = this.tampering(call, truth);
       return lie === undefined ? truth : { jsonrpc: '2.0', id: call.id, ...lie };
     });
-    return Array.isArray(asked) ? this.rewriting(tampered) : tampered[0];
+    return Array.isArray(calls) ? this.rewriting(tampered) : tampered[0];
   }
 }
 

@@ -16,9 +16,9 @@ export class TlsFront {
     };
     const server = createServer(files, (incoming, response) => {
       const { method, headers } = incoming;
-      const on = request(new URL(incoming.url ?? '/', target), { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
+      const on = request(new URL(incoming.url ?? '/', target), { method, headers }, (reply) => {
+        response.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(response);
       });
       on.on('error', () => response.destroy());
       incoming.pipe(on);

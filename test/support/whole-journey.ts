@@ -59,27 +59,27 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   const received = (await reported(merchant, payee.id, { amount: '12.50', transaction_hash: hash })).id;
   await settledPayout(merchant, received);
   const leaver = await createPayee(merchant);
-  // Nobody waits a day for a payout to expire.
+  // A payout expires within a second, not a day.
   const brief = await startService({ ...app.config, roles: ['api'], payoutVerificationWindowSeconds: 1 });
   const inHaste = new SignedClient(brief.address!, merchant.credentials);
   const expired = (await reported(inHaste, leaver.id, { amount: '3' })).id;
   await brief.close();
-  await run('user', 'deactivate', leaver.id, '--reason', 'asked for it', '--actor', 'ops@example.com');
+  await run('user', 'deactivate', leaver.id, '--reason', 'requested', '--actor', 'ops@example.com');
 
-  const made = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
-  await chain.transfer(made.deposit_address, '100');
+  const sale = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+  await chain.transfer(sale.deposit_address, '100');
   await chain.mine();
   const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
   const seen = (stream: string, type: string): Promise<true> =>
     eventually(async () => (await store.readStream(stream)).some((event) => event.type === type));
-  await seen(`order-${made.id}`, 'order.completed.v1');
+  await seen(`order-${sale.id}`, 'order.completed.v1');
   await settledPayout(merchant, expired);
   await seen(`user-${leaver.id}`, 'user.deactivated.v1');
   await seen(`webhook_endpoints-${merchant.credentials.apiKey}`, 'webhook_endpoint.disabled.v1');
   await run('merchant', 'allow-ips', app.secondMerchant.credentials.apiKey, '127.0.0.0/8');
   const pending = (await reported(merchant, payee.id, { amount: '7' })).id;
   return {
-    ...{ app, user: payee.id, received, pending, expired, leaver: leaver.id, order: made.id },
+    ...{ app, user: payee.id, received, pending, expired, leaver: leaver.id, order: sale.id },
     ...{ endpoint, gone, test, run },
     close: async () => {
       await app.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PREFIX, sweepOrphans } from './test-run.mjs';
 
 /**
- * Gives the run a folder of its own and nothing more: the first spec that asks for a database or a chain starts
+ * Gives the run its own folder and nothing more: the first spec that needs a database or a chain starts
  * them (postgres.ts, chain.ts), so that a run of pure specs starts no server at all.
  */
 export default async function globalSetup() {

@@ -24,7 +24,7 @@ export async function removeRun(folder) {
 }
 
 /**
- * Kills the child processes and whatever they have started, but the servers that serve the whole run: those work in the
+ * Kills the child processes and those that they have started, but the servers that serve the whole run: those work in the
  * folder of the run and outside that of the suite.
  */
 export async function killSpawned(children, run, suite) {
@@ -87,7 +87,7 @@ function isAlive(pid) {
   }
 }
 
-/** A killed child whose parent has not asked for it yet counts as gone. */
+/** A killed child whose parent has not reaped it yet counts as ended. */
 function isZombie(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].startsWith('Z');

@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   // Holds the standard error of Jest.
   'a process': async () => spawn('sleep', ['600'], { stdio: 'inherit' }),
-  'a process in a session of its own with a child': async () => {
+  'a process in its own session with a child': async () => {
     spawn('sh', ['-c', 'sleep 600 & sleep 600'], { stdio: 'inherit', detached: true });
     await eventually(() => descendantsOf([process.pid]).length >= 3);
   },

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import type { Side } from '../crash-road.js';
-import { PATIENCE_MS } from '../eventually.js';
+import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { SignedClient, type Credentials } from '../signed-client.js';
 import type { SentBatch, StoredBatch, StoredEvent } from './event-books.js';
@@ -64,7 +64,7 @@ export class EventStage {
   /** Resolves to the last status; null when there was no response. */
   async send(batch: SentBatch, who: Credentials, { key, retries }: SendMode): Promise<number | null> {
     let status: number | null;
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + WAIT_MS;
     do {
       status = await this.sendOnce(batch, who, key);
       if (status === 202) batch.respondedAt ??= performance.now();
@@ -100,11 +100,7 @@ export class EventStage {
   }
 
   /** Resolves when all of the merchants' batches have come to `states`. */
-  async settle(
-    merchants: readonly string[],
-    states: readonly string[],
-    withinMs = PATIENCE_MS,
-  ): Promise<void> {
+  async settle(merchants: readonly string[], states: readonly string[], withinMs = WAIT_MS): Promise<void> {
     await this.letGo();
     const until = performance.now() + withinMs;
     for (;;) {

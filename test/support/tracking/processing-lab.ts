@@ -7,7 +7,7 @@ import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-b
 import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
 import { Processing } from '../../../src/contexts/tracking/application/processing.js';
 import { batchOf, type SentItem } from '../event-batches.js';
-import { PATIENCE_MS } from '../eventually.js';
+import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 
 const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
@@ -94,7 +94,7 @@ export class ProcessingLab {
 
   /** Wakes the workers until no batch waits. */
   async settle(workers: readonly TestWorker[] = this.workers): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + WAIT_MS;
     for (;;) {
       for (const worker of workers) worker.wake();
       await sleep(5);

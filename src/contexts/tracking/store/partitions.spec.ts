@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { PATIENCE_MS } from '../../../../test/support/eventually.js';
+import { WAIT_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { stalledAt } from '../../../../test/support/tracking/stalled-at.js';
 import { DAYS, MONTHS, Partitions } from './partitions.js';
@@ -165,7 +165,7 @@ describe('partitions', () => {
     await lockHad;
     const held = await Promise.race([
       batch(new Date(), 'accepted').then(() => false),
-      sleep(PATIENCE_MS, true, { ref: false }),
+      sleep(WAIT_MS, true, { ref: false }),
     ]);
     wake();
     expect(held).toBe(false);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENCE_MS } from '../../../../test/support/eventually.js';
+import { WAIT_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
@@ -79,7 +79,7 @@ describe('the check of an endpoint before something is sent', () => {
     const id = await lane();
     await now(id);
     await change(`status = 'disabled'`, id);
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + WAIT_MS;
     let found: Destination | null = null;
     while (found?.status !== 'disabled' && performance.now() < until) {
       found = await now(id);
