@@ -200,7 +200,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const before = await seen();
     gate.shut();
     const dying = rebuild();
-    await gate.somebodyWaits;
+    await gate.reached;
     await eventually(async () => {
       const { rowCount } = await db.pool.query(
         `select pg_terminate_backend(pid, 60000) from pg_stat_activity

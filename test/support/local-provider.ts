@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /** A local server in place of a provider: it can shut down and restart on the same port. */
-export abstract class StandIn {
+export abstract class LocalProvider {
   protected port = 0;
   private server: Server | null = null;
 
