@@ -127,7 +127,7 @@ describe('outside the sandbox', () => {
     const ready = await fetch(`${test.url}/health/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
       200,
-      { checks: { exchange: { detail: 'no exchange provider is configured: no order can be made' } } },
+      { checks: { exchange: { detail: 'no exchange provider is configured: no order can be created' } } },
     ]);
     expect(readFileSync(logFile, 'utf8')).toContain('no exchange orders: EXCHANGE_PROVIDER is not set');
   });
