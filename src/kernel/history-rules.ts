@@ -15,7 +15,7 @@ export interface HistoryRules {
 /** A rule across streams, given every event of a log in order: the rule that the event breaks, in words, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
 
-export interface Evaluation {
+interface Evaluation {
   readonly state: unknown;
   readonly broken: string | null;
 }

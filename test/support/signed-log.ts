@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hashOfEvent, type StoredEvent } from '../../src/contexts/audit/domain/event-leaf.js';
+import { hashOfEvent, type LeafEvent } from '../../src/contexts/audit/domain/event-leaf.js';
 import { MerkleTree } from '../../src/contexts/audit/domain/merkle-tree.js';
 import {
   headText,
@@ -28,14 +28,14 @@ export function signer(former: Signer | null, pair = newKeyPair()): Signer {
   return { ...key, signature, sign: (text) => signText(text, pair.privateKey) };
 }
 
-export const log = (amounts: readonly number[]): StoredEvent[] =>
+export const log = (amounts: readonly number[]): LeafEvent[] =>
   amounts.map((amount, place) => ({
     ...{ position: String(place + 1), stream: `s-${place}`, revision: 0, id: randomUUID(), type: 'paid.v1' },
     ...{ data: { amount }, metadata: {}, recordedAt: new Date(place) },
   }));
 
 export function headOf(
-  events: readonly StoredEvent[],
+  events: readonly LeafEvent[],
   { key_id, sign }: Signer,
   previous: string | null = null,
 ): SignedHead {
@@ -47,7 +47,7 @@ export function headOf(
 }
 
 /** The leaves that a follower has created from the events, and the state that it left. */
-export function ledgerOver(events: readonly StoredEvent[]) {
+export function ledgerOver(events: readonly LeafEvent[]) {
   const tree = new MerkleTree();
   const leaves = events.map((event, index): Leaf => {
     const [hash, ...completed] = tree.append(hashOfEvent(event));

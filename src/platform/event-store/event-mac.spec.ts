@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
 import { Sealer } from '../sealing/sealer.js';
 import { hasValidMac, withMac } from './event-mac.js';
 

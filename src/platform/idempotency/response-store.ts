@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
+import { Inject, Injectable } from '@nestjs/common';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/repeats.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
 import { deleteBefore } from '../postgres/chunks.js';
-import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { BackgroundWork } from '../background/background-work.js';
 import { earlierNow } from '../postgres/clock-check.js';

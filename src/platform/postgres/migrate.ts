@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
@@ -97,7 +97,7 @@ export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
  * Throws a {@link ConfigError} when the database has a migration that this version does not. One that is newer than all
  * of this version's is a later version's: it keeps what this one reads and writes (docs/migrations.md).
  */
-export async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
+async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
   const own = dataSource.migrations.map((migration) => migration.constructor.name);
   const newest = Math.max(...own.map((name) => Number(/\d+$/.exec(name))));
   const executed = await new MigrationExecutor(dataSource).getExecutedMigrations();

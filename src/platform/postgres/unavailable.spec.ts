@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { outliveConnections } from './unavailable.js';
 

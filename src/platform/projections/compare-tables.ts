@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 
 /** Two tables of one shape, as `schema.name`: the live one, and the one rebuilt from the events. */
-export interface TablePair {
+interface TablePair {
   readonly live: string;
   readonly rebuilt: string;
   /** Columns of JSON as text in which the order of members does not count. */

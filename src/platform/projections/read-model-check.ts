@@ -21,7 +21,7 @@ export function isReadModel(definition: SubscriptionDefinition): definition is R
 }
 
 /** Reads the checkpoint of the read model in the transaction that sees its tables, before anything else does. */
-export type OpenSnapshot = (tx: PoolClient) => Promise<string | null>;
+type OpenSnapshot = (tx: PoolClient) => Promise<string | null>;
 
 /**
  * Rebuilds a read model from the events up to its checkpoint, in shadow tables that are dropped in the end, and compares

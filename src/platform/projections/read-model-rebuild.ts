@@ -41,7 +41,7 @@ export interface Rebuilt {
   readonly compared: readonly ComparedTable[] | null;
 }
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** Whether the live tables are compared with the events first; true when absent. */
   readonly compare?: boolean;
   /** Changes nothing. */

@@ -16,7 +16,7 @@ export interface Sources {
 }
 
 /** Who or what wrote an event. */
-export interface Cause {
+interface Cause {
   /** A route, a process of the service, or `operator`. */
   readonly actor: string;
   readonly request_id: string | null;

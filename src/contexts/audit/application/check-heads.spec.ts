@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { headOf, ledgerOver, LOG, log, signer, type Signer } from '../../../../test/support/signed-log.js';
-import type { StoredEvent } from '../domain/event-leaf.js';
+import type { LeafEvent } from '../domain/event-leaf.js';
 import { keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { checkLedger, type LedgerReport } from './check-ledger.js';
 import { HeadTrust } from './head-checks.js';
 
 async function checked(
-  events: readonly StoredEvent[],
+  events: readonly LeafEvent[],
   heads: readonly SignedHead[],
   keys: readonly Signer[],
   known: SigningKey | null,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { AT, headOf, ledgerOver, log, signer } from '../../../../test/support/signed-log.js';
-import type { StoredEvent } from '../domain/event-leaf.js';
+import type { LeafEvent } from '../domain/event-leaf.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import { checkLedger, type CheckedLedger } from './check-ledger.js';
@@ -15,7 +15,7 @@ interface Compared {
   readonly page?: number;
 }
 
-async function compared(log: readonly StoredEvent[], recorded: readonly StoredEvent[], over: Compared = {}) {
+async function compared(log: readonly LeafEvent[], recorded: readonly LeafEvent[], over: Compared = {}) {
   const ledger = { ...ledgerOver(recorded), ...over };
   const pages = (async function* () {
     const page = over.page ?? 3;
@@ -31,13 +31,13 @@ async function compared(log: readonly StoredEvent[], recorded: readonly StoredEv
   });
 }
 
-const place = ({ position, stream, id }: StoredEvent) => ({ position, stream, id });
+const place = ({ position, stream, id }: LeafEvent) => ({ position, stream, id });
 
 describe('a log compared with the leaves of its ledger', () => {
   const key = signer(null);
   const events = log([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  const [first, , third, fourth] = events as [StoredEvent, StoredEvent, StoredEvent, StoredEvent];
-  const without = (...gone: readonly StoredEvent[]) => events.filter((event) => !gone.includes(event));
+  const [first, , third, fourth] = events as [LeafEvent, LeafEvent, LeafEvent, LeafEvent];
+  const without = (...gone: readonly LeafEvent[]) => events.filter((event) => !gone.includes(event));
   const changed = events.map((event) => (event === third ? { ...event, data: { amount: 99 } } : event));
 
   it('is in order when unchanged, with pages of any size', async () => {
@@ -63,7 +63,7 @@ describe('a log compared with the leaves of its ledger', () => {
     expect((await compared(events, events, { leaves, state })).findings).toEqual([]);
   });
 
-  it.each<[string, readonly StoredEvent[], readonly object[]]>([
+  it.each<[string, readonly LeafEvent[], readonly object[]]>([
     ['changed', changed, [{ kind: 'changed', ...place(third), revision: 0 }]],
     ['deleted in the middle', without(third), [{ kind: 'deleted', position: '3' }]],
     [
@@ -104,7 +104,7 @@ describe('a log compared with the leaves of its ledger', () => {
   });
 
   it('names an event that the service did not write, once', async () => {
-    const isForged = ({ position }: StoredEvent): boolean => position === '3';
+    const isForged = ({ position }: LeafEvent): boolean => position === '3';
     const forged = { kind: 'forged', ...place(third), revision: 0 };
     expect((await compared(events, events, { ledger: { isForged } })).findings).toEqual([forged]);
     expect((await compared(events, events.slice(0, 2), { ledger: { isForged } })).findings).toEqual([forged]);

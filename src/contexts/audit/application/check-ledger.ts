@@ -1,4 +1,4 @@
-import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type StoredEvent } from '../domain/event-leaf.js';
+import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type LeafEvent } from '../domain/event-leaf.js';
 import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
@@ -19,7 +19,7 @@ export interface CheckedLedger {
   /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
   readonly isTrusted?: (head: SignedHead) => boolean;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
-  readonly isForged?: (event: StoredEvent) => boolean;
+  readonly isForged?: (event: LeafEvent) => boolean;
   /** What is wrong with the rows that the follower and the signer authenticate. */
   readonly forgedRows?: readonly string[];
   /** What is wrong with the keys. */
@@ -44,7 +44,7 @@ const MAX_FINDINGS = 100;
 
 /** Compares the whole log, page by page, with the ledger: {@link LedgerCheck}. */
 export async function checkLedger(
-  pages: AsyncIterable<readonly StoredEvent[]>,
+  pages: AsyncIterable<readonly LeafEvent[]>,
   ledger: CheckedLedger,
 ): Promise<LedgerReport> {
   const check = new LedgerCheck(ledger);
@@ -84,7 +84,7 @@ export class LedgerCheck {
   }
 
   /** The next events of the log, in order. */
-  async see(events: readonly StoredEvent[]): Promise<void> {
+  async see(events: readonly LeafEvent[]): Promise<void> {
     for (const event of events) {
       const hash = hashOf(event);
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash ?? NO_HASH));
@@ -123,7 +123,7 @@ export class LedgerCheck {
   }
 
   /** Whether the event is another one than the ledger has. */
-  private async compare(event: StoredEvent, hash: Buffer): Promise<boolean> {
+  private async compare(event: LeafEvent, hash: Buffer): Promise<boolean> {
     const index = this.log.size;
     let leaf = this.page[this.place] ?? (await this.leaf());
     if (leaf === null || leaf.position !== event.position) {
@@ -223,7 +223,7 @@ const UNTRUSTED = 'its key is older than the one that you brought, which does no
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 /** Null when the event cannot be read. */
-function hashOf(event: StoredEvent): Buffer | null {
+function hashOf(event: LeafEvent): Buffer | null {
   try {
     return hashOfEvent(event);
   } catch {
@@ -237,7 +237,7 @@ type KnownLeaf = Pick<Leaf, 'position' | 'hash'>;
 interface Difference {
   /** Number of events of the log before it. */
   readonly index: number;
-  readonly event: StoredEvent | null;
+  readonly event: LeafEvent | null;
   readonly leaf: KnownLeaf | null;
 }
 
@@ -245,7 +245,7 @@ interface Difference {
 const MOST = 50;
 
 /** Where the log and the leaves of the ledger differ, classified at the end. */
-export class DifferencesOfLog {
+class DifferencesOfLog {
   private readonly kept: Difference[] = [];
   /** How many were not kept. */
   left = 0;
@@ -285,7 +285,7 @@ export class DifferencesOfLog {
   }
 }
 
-function isReadable(event: StoredEvent): boolean {
+function isReadable(event: LeafEvent): boolean {
   try {
     return eventLeaf(event) !== null && canonicalJson(eventLeaf(event)) !== '';
   } catch {

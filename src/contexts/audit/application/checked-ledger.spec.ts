@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { withMac } from '../../../platform/event-store/event-mac.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import type { StoredEvent } from '../domain/event-leaf.js';
+import type { LeafEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
@@ -91,7 +91,7 @@ describe('the ledger that a log is compared with', () => {
   it('knows events that the service did not write where the ring is at hand', async () => {
     const place = { stream: 's', revision: 0, position: '1', recordedAt: new Date(0) };
     const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };
-    const own: StoredEvent = { ...withMac(event, 's', 0, sealer), ...place };
+    const own: LeafEvent = { ...withMac(event, 's', 0, sealer), ...place };
     const { isForged } = await atHand({}, { sealer });
     expect([isForged!(own), isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
     expect((await atHand({})).isForged).toBeUndefined();

@@ -1,5 +1,5 @@
 import type { Sealer } from '../../../platform/sealing/sealer.js';
-import type { StoredEvent } from '../domain/event-leaf.js';
+import type { LeafEvent } from '../domain/event-leaf.js';
 import { hasValidMac } from '../../../platform/event-store/event-mac.js';
 import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
@@ -41,7 +41,7 @@ export async function ledgerAtHand(
     ...{ state, leaves, heads: keptHeads, ...trusted(trust) },
     isRetained: (head) => retained.has(head),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored, state, sealer),
-    ...(sealer !== null && { isForged: (event: StoredEvent) => !hasValidMac(event, sealer) }),
+    ...(sealer !== null && { isForged: (event: LeafEvent) => !hasValidMac(event, sealer) }),
   };
 }
 

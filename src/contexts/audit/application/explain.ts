@@ -22,7 +22,7 @@ import {
   type Sources,
 } from './causes.js';
 import { deliveriesOf } from './explain-delivery.js';
-import { idOf, userHistory, type HistoryOptions } from './user-history.js';
+import { idOf, historyOfUser, type HistoryOptions } from './user-history.js';
 
 /** A payout from the merchant's report to the chain and back. Throws DomainError `not_found`. */
 export async function explainPayout(sources: Sources, id: string): Promise<Explanation> {
@@ -68,13 +68,13 @@ export async function explainOrder(sources: Sources, id: string): Promise<Explan
   };
 }
 
-/** Every event that moved a balance. Throws as {@link userHistory} does. */
+/** Every event that moved a balance. Throws as {@link historyOfUser} does. */
 export async function explainBalance(
   sources: Sources,
   id: string,
   options: HistoryOptions,
 ): Promise<ExplainedBalance> {
-  const history = await userHistory(sources.log, id, options);
+  const history = await historyOfUser(sources.log, id, options);
   const account = new Account();
   const moving = history.events.filter(({ type }) => type.startsWith('payout.'));
   const after = moving.map((event) => {

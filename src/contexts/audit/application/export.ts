@@ -15,7 +15,7 @@ import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folde
 import { type LogPoint, readPoint } from '../domain/log-point.js';
 
 /** Receives how many events were read, and up to where. */
-export type Progress = (read: number, position: string) => void;
+type Progress = (read: number, position: string) => void;
 
 export interface Exported {
   readonly manifest: Manifest;

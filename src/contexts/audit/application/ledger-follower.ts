@@ -1,10 +1,10 @@
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { LedgerChanged, type SignedExtent } from '../domain/signed-head.js';
 import { LedgerWriter } from '../store/ledger.js';
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
 import { LedgerTables } from '../store/heads.js';
 import { LedgerKeys } from './ledger-keys.js';

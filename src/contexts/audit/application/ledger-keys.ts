@@ -1,3 +1,11 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -11,14 +19,6 @@ import {
   type SigningKey,
 } from '../domain/signed-head.js';
 import { type KeptKey, SigningKeys } from '../store/signing-keys.js';
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto';
 import { sha256 } from '../../../kernel/sha256.js';
 
 /** The keys that sign heads: the first is created when the ledger begins, later ones by `audit key rotate`. */

@@ -11,10 +11,10 @@ import { Account, type AccountPayout } from '../domain/account.js';
 const STREAMS_AT_ONCE = 8;
 
 /** What is read of the log. */
-export type Log = Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
+type Log = Pick<EventStore, 'head' | 'readAll' | 'readStream'>;
 
 /** A user, and the events of their payouts up to a point of the log, in its order. */
-export interface UserHistory {
+interface UserHistory {
   readonly userId: string;
   readonly merchantId: string;
   readonly createdAt: Date;
@@ -45,7 +45,7 @@ export function idOf(what: string, id: string): string {
  * The payouts of a user from their events. Payouts follow the creation of the user: the log is read from there up to the
  * point, and only the user's own events are retained. Throws DomainError: no such user, no such point.
  */
-export async function userHistory(log: Log, id: string, options: HistoryOptions): Promise<UserHistory> {
+export async function historyOfUser(log: Log, id: string, options: HistoryOptions): Promise<UserHistory> {
   const userId = idOf('user', id);
   const first = (await log.readStream(`user-${userId}`)).find((event) => !isFence(event));
   if (first === undefined) throw new DomainError('not_found', `The log knows no user ${userId}.`);
@@ -130,7 +130,7 @@ async function gather(log: Log, payoutIds: readonly string[], from: string, with
 }
 
 /** The figures of the API, and those of the events up to the checkpoint of its read model. */
-export interface ApiSays {
+interface ApiSays {
   readonly position: string | null;
   readonly figures: Figures | null;
   readonly by_the_events: Figures;
@@ -146,7 +146,7 @@ export interface BalanceAt {
   readonly api: ApiSays | null;
 }
 
-/** Throws as {@link userHistory} does. */
+/** Throws as {@link historyOfUser} does. */
 export async function balanceAt(
   log: Log,
   tables: Pick<AuditedPayouts, 'balanceOf'>,
@@ -156,7 +156,7 @@ export async function balanceAt(
   const userId = idOf('user', id);
   // Before the log is read: what the read model has is then in the log.
   const api = options.at === undefined ? await tables.balanceOf(userId) : null;
-  const history = await userHistory(log, userId, options);
+  const history = await historyOfUser(log, userId, options);
   const account = new Account();
   const atCheckpoint = new Account();
   for (const event of history.events) {

@@ -62,7 +62,7 @@ export interface LiveTables {
 }
 
 /** Rules of an audit. */
-export interface Verification {
+export interface VerifyOptions {
   readonly contexts: readonly Context[];
   /** Of USDC, where it is known. */
   readonly token: string | null;
@@ -79,7 +79,7 @@ export interface Verification {
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
-  { contexts, token, ledger: against, progress }: Verification,
+  { contexts, token, ledger: against, progress }: VerifyOptions,
 ): Promise<AuditReport> {
   const ledger = against === null || typeof against === 'string' ? null : new LedgerCheck(against);
   const live = typeof tables === 'string' ? null : tables;

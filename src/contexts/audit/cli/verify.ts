@@ -6,7 +6,7 @@ import { comparePositions } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { exportSource, storeSource } from '../application/log-source.js';
-import { type AuditReport, isWrong, type Verification, verify } from '../application/verify.js';
+import { type AuditReport, isWrong, type VerifyOptions, verify } from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
 import { type Brought, exportedLedger, ledgerAtHand } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
@@ -121,7 +121,7 @@ async function verifyConnected(
   operator: Operator,
   exported: ExportedLog | null,
   { heads, key }: Given['brought'],
-  rest: Pick<Verification, 'contexts' | 'progress'>,
+  rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
 ): Promise<AuditReport> {
   const config = operator.config();
   return connected(

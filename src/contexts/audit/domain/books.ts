@@ -29,7 +29,7 @@ interface OpenPayout {
 }
 
 /** What a user's payouts add up to, in minor units. */
-export interface BookedBalance {
+interface BookedBalance {
   readonly merchantId: string;
   confirmed: bigint;
   pending: bigint;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalText } from './canonical-text.js';
-import { canonicalJson, eventLeaf, hashOfEvent, leafHash, leafText, type StoredEvent } from './event-leaf.js';
+import { canonicalJson, eventLeaf, hashOfEvent, leafHash, leafText, type LeafEvent } from './event-leaf.js';
 
-const event: StoredEvent = {
+const event: LeafEvent = {
   position: '17',
   stream: 'payout-1',
   revision: 1,
@@ -177,7 +177,7 @@ describe('the leaf of an event', () => {
   });
 
   it('is another one as soon as anything differs', () => {
-    const others: Partial<StoredEvent>[] = [
+    const others: Partial<LeafEvent>[] = [
       { position: '18' },
       { stream: 'payout-2' },
       { revision: 2 },

@@ -2,7 +2,7 @@ import { sha256 } from '../../../kernel/sha256.js';
 import { canonicalText } from './canonical-text.js';
 
 /** An event as a store gives it back, before upcasters and with sealed fields sealed. */
-export interface StoredEvent {
+export interface LeafEvent {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
@@ -17,7 +17,7 @@ export interface StoredEvent {
 }
 
 /** An event as auditors exchange it: one line of an export, one leaf of the ledger. Nothing else belongs to it. */
-export interface EventLeaf {
+interface EventLeaf {
   /** Place among all events, in decimal digits. */
   readonly position: string;
   readonly stream: string;
@@ -30,13 +30,13 @@ export interface EventLeaf {
   readonly recorded_at: string;
 }
 
-export function eventLeaf(event: StoredEvent): EventLeaf {
+export function eventLeaf(event: LeafEvent): EventLeaf {
   const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
 }
 
 /** The canonical text of the leaf of an event. Throws SyntaxError where the store holds no JSON. */
-export function leafText(event: StoredEvent): string {
+export function leafText(event: LeafEvent): string {
   const { dataText, metadataText, position, recordedAt, revision, stream, type, id } = event;
   const data = canonicalOf(dataText) ?? canonicalJson(event.data);
   const metadata = canonicalOf(metadataText) ?? canonicalJson(event.metadata);
@@ -73,7 +73,7 @@ export function leafHash(text: string): Buffer {
 }
 
 /** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
-export function hashOfEvent(event: StoredEvent): Buffer {
+export function hashOfEvent(event: LeafEvent): Buffer {
   return leafHash(leafText(event));
 }
 
@@ -89,14 +89,14 @@ const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 
 /** Throws SyntaxError where the store holds no JSON. */
-export function exportLine(event: StoredEvent): ExportLine {
+export function exportLine(event: LeafEvent): ExportLine {
   const text = leafText(event);
   const leaf = leafHash(text);
   return { text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }
 
 /** An event of an export, and its leaf in the tree. */
-export interface ExportedEvent extends StoredEvent {
+export interface ExportedEvent extends LeafEvent {
   readonly leaf: Buffer;
 }
 

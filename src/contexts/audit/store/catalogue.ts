@@ -1,9 +1,9 @@
+import type { QueryRunner } from 'typeorm';
 import type { Context } from '../../../platform/context.js';
 import type { Migration } from '../../../platform/postgres/migrate.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from './audited-tables.js';
-import type { QueryRunner } from 'typeorm';
 
 /** Of the platform; contexts have one schema each, of their name. */
 const SCHEMAS = ['event_store', 'platform'];
@@ -64,7 +64,7 @@ export async function statementsOf(migrations: readonly Migration[]): Promise<st
 }
 
 /** What entries say that no migration does, and the other way round, in words. */
-export function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
+function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
   const created = (kind: string): ReadonlySet<string> =>
     new Set(
       [...statements.matchAll(new RegExp(`create (?:or replace )?${kind} ([\\w.]+)`, 'gi'))].map(([, name]) =>

@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
 /** What runs that were killed had begun to write. */

@@ -25,7 +25,7 @@ export interface Leaf {
   readonly completed: Buffer;
 }
 
-export type NewLeaf = Pick<Leaf, 'position' | 'hash'>;
+type NewLeaf = Pick<Leaf, 'position' | 'hash'>;
 
 interface StateRow {
   readonly log_id: string;

@@ -1,6 +1,6 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { newId } from '../../../kernel/ids.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { confirm, ScriptedNode } from '../../../../test/support/eventstoredb-node.js';

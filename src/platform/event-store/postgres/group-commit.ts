@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Commit } from '../port.js';
 import type { Pool, PoolClient } from 'pg';
+import type { Commit } from '../port.js';
 
 const GATHER_MS = 1;
 

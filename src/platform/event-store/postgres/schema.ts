@@ -13,7 +13,7 @@
  * unit, the appends that were done before with their revisions and positions, the responses stored before as JSON,
  * and the last position given out.
  */
-export const COMMIT_FUNCTION = `
+const COMMIT_FUNCTION = `
 create or replace function event_store.commit_units(
   separator text,
   append_units int[], append_expected int[], append_sizes int[], append_streams text,
