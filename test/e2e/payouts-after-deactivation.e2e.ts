@@ -28,7 +28,7 @@ import {
 import { deactivationSaga } from '../../src/contexts/payouts/application/deactivation-saga.js';
 import { plainTicket } from '../support/people.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { byTurns, Turns, type Turn } from '../support/turns.js';
+import { Schedule, scheduledStore, type Slot } from '../support/schedule.js';
 
 const REPORTERS = 2;
 /** Then those who start the deactivation, keep its count, end payouts, and complete it, two at once. */
@@ -40,7 +40,7 @@ const clock = { now: () => new Date() };
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 
 interface Story {
-  readonly turns: readonly Turn[];
+  readonly slots: readonly Slot[];
   /** Which actors are killed, and at which step; a report is repeated by another process. */
   readonly kills: readonly (readonly [number, number])[];
   /** Which actors stall, and before which step. */
@@ -50,7 +50,7 @@ interface Story {
 }
 const step = fc.tuple(fc.constantFrom(0, 1, WORKER), fc.integer({ min: 1, max: 16 }));
 const stories: fc.Arbitrary<Story> = fc.record({
-  turns: fc.array(fc.record({ actor: fc.nat(ACTORS - 1), steps: fc.integer({ min: 1, max: 25 }) }), {
+  slots: fc.array(fc.record({ actor: fc.nat(ACTORS - 1), steps: fc.integer({ min: 1, max: 25 }) }), {
     minLength: 5,
     maxLength: 30,
   }),
@@ -200,12 +200,12 @@ function loopOver(store: EventStore): RetryingCommandLoop {
 /** Plays a story to its end, and gives what the log says of the user. */
 async function play(
   world: World,
-  { turns: order, kills, stalls, sameKey }: Story,
+  { slots, kills, stalls, sameKey }: Story,
 ): Promise<readonly RecordedEvent[]> {
-  const turns = new Turns(ACTORS, order, new Map(kills), new Map(stalls));
-  const storeOf = (actor: number): EventStore => byTurns(world.store, turns, actor);
+  const schedule = new Schedule(ACTORS, slots, new Map(kills), new Map(stalls));
+  const storeOf = (actor: number): EventStore => scheduledStore(world.store, schedule, actor);
   const databaseOf = (actor: number): Pick<Database, 'query'> => ({
-    query: (sql, params) => turns.call(actor, () => world.db.database.query(sql, params)),
+    query: (sql, params) => schedule.call(actor, () => world.db.database.query(sql, params)),
   });
   const often = async (work: () => Promise<unknown>): Promise<void> => {
     for (let round = 0; round < ROUNDS; round += 1) await work();
@@ -218,12 +218,12 @@ async function play(
     accepted.add(id);
   };
   const ends = await Promise.all([
-    ...payouts.map((id, actor) => turns.act(() => report(id, storeOf(actor)))),
-    turns.act(async () => void (await world.start(storeOf(STARTER)))),
-    turns.act(() => often(() => world.count(storeOf(SAGA)))),
-    turns.act(() => often(() => turns.call(VERIFIER, () => world.end()))),
+    ...payouts.map((id, actor) => schedule.act(() => report(id, storeOf(actor)))),
+    schedule.act(async () => void (await world.start(storeOf(STARTER)))),
+    schedule.act(() => often(() => world.count(storeOf(SAGA)))),
+    schedule.act(() => often(() => schedule.call(VERIFIER, () => world.end()))),
     ...[WORKER, OTHER_WORKER].map((actor) =>
-      turns.act(() => often(() => world.complete(storeOf(actor), databaseOf(actor)))),
+      schedule.act(() => often(() => world.complete(storeOf(actor), databaseOf(actor)))),
     ),
   ]);
   // A process starts again; clients repeat what was not responded to.

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { systemProgram } from './system-program.js';
 
-/** A message as a receiver gets it, and with which secrets and at which moment it is judged. */
+/** A message as a receiver gets it, with the secrets and the time for its verification. */
 export interface Message {
   readonly secrets: readonly string[];
   /** Names in lower case. */
@@ -14,7 +14,7 @@ export interface Message {
   readonly now: number;
 }
 
-/** Somebody who tells genuine messages from others. */
+/** Distinguishes genuine messages from others. */
 export interface Verifier {
   readonly name: string;
   accepts(message: Message): Promise<boolean>;
@@ -44,15 +44,15 @@ export const byPackage: Verifier = {
   stop: () => undefined,
 };
 
-/** examples/verify_webhook.py in a process of its own; null where there is no Python and it cannot be had. */
+/** examples/verify_webhook.py in a separate process; null without Python. */
 export function byPython(): Verifier | null {
   const python = systemProgram('python3');
-  return python === null ? null : new VerifierProcess('examples/verify_webhook.py', python, 'judge.py');
+  return python === null ? null : new VerifierProcess('examples/verify_webhook.py', python, 'verify.py');
 }
 
-/** examples/verify-webhook.mjs in a process of its own. */
+/** examples/verify-webhook.mjs in a separate process. */
 export function byNode(): Verifier {
-  return new VerifierProcess('examples/verify-webhook.mjs', process.execPath, 'judge.mjs');
+  return new VerifierProcess('examples/verify-webhook.mjs', process.execPath, 'verify.mjs');
 }
 
 /** The receiver of examples/verify_webhook.py, listening on this port. */

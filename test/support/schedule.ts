@@ -5,28 +5,28 @@ export class Killed extends Error {
   override readonly name = 'Killed';
 }
 
-/** So many steps of one actor, before another has its turn. */
-export interface Turn {
+/** So many steps of one actor, before another continues. */
+export interface Slot {
   readonly actor: number;
   readonly steps: number;
 }
 
 /**
- * Lets actors go on one step at a time, in a given order: everybody else stands still meanwhile, so that a generated
- * order is one that can be repeated. After the last turn the first who waits goes on.
+ * Runs actors one step at a time in a given order while all others wait, so that a generated order can be repeated.
+ * After the last slot the first that waits continues.
  */
-export class Turns {
+export class Schedule {
   private readonly waiting = new Map<number, () => void>();
   private readonly done = new Map<number, number>();
-  private turn = 0;
-  private taken = 0;
+  private slot = 0;
+  private used = 0;
 
   constructor(
     private live: number,
-    private readonly turns: readonly Turn[],
+    private readonly slots: readonly Slot[],
     /** Actors that are killed, and at which of their steps. */
     private readonly kills: ReadonlyMap<number, number>,
-    /** Actors that stand still, and before which of their steps, until nobody else has anything to do. */
+    /** Actors that stall, and before which of their steps, until no other actor has anything to do. */
     private readonly stalls: ReadonlyMap<number, number>,
   ) {}
 
@@ -70,10 +70,10 @@ export class Turns {
   }
 
   private chosen(): number {
-    for (; this.turn < this.turns.length; this.turn += 1, this.taken = 0) {
-      const { actor, steps } = this.turns[this.turn]!;
-      if (!this.waiting.has(actor) || this.taken === steps || this.isStalled(actor)) continue;
-      this.taken += 1;
+    for (; this.slot < this.slots.length; this.slot += 1, this.used = 0) {
+      const { actor, steps } = this.slots[this.slot]!;
+      if (!this.waiting.has(actor) || this.used === steps || this.isStalled(actor)) continue;
+      this.used += 1;
       return actor;
     }
     const actors = [...this.waiting.keys()].sort();
@@ -85,17 +85,17 @@ export class Turns {
   }
 }
 
-/** A store that is not atomic as one actor sees it: whatever EventStoreDB does by itself is a call of its own. */
-export function byTurns(inner: EventStore, turns: Turns, actor: number): EventStore {
-  const call = <T>(effect: () => Promise<T>): Promise<T> => turns.call(actor, effect);
+/** A store that is not atomic as one actor sees it: each separate operation of EventStoreDB is a separate call. */
+export function scheduledStore(inner: EventStore, schedule: Schedule, actor: number): EventStore {
+  const call = <T>(effect: () => Promise<T>): Promise<T> => schedule.call(actor, effect);
   const methods: Partial<EventStore> = {
     readStream: (...args) => call(() => inner.readStream(...args)),
     readAll: (...args) => call(() => inner.readAll(...args)),
     async commit({ appends }: Commit): Promise<CommitResult> {
-      const looks = appends.filter(({ events }) => events.length === 0);
+      const checks = appends.filter(({ events }) => events.length === 0);
       const writes = appends.filter(({ events }) => events.length > 0);
       let position: string | null = null;
-      for (const append of [...looks, ...writes]) {
+      for (const append of [...checks, ...writes]) {
         const result = await call(() => inner.commit({ appends: [append] }));
         if (result.outcome !== 'committed') return result;
         position = result.position ?? position;

@@ -1,4 +1,4 @@
-// Judges messages by examples/verify-webhook.mjs: one JSON per line in, the reason for refusing (or null) out.
+// Verifies messages by examples/verify-webhook.mjs: one JSON per line in, the reason for refusing (or null) out.
 import { createInterface } from 'node:readline';
 import { verify } from '../../../examples/verify-webhook.mjs';
 

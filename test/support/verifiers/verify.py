@@ -1,4 +1,4 @@
-"""Judges messages by examples/verify_webhook.py: one JSON per line in, the reason for refusing (or null) out."""
+"""Verifies messages by examples/verify_webhook.py: one JSON per line in, the reason for refusing (or null) out."""
 
 import base64
 import json
@@ -11,9 +11,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "examples"))
 from verify_webhook import NotGenuine, verify  # noqa: E402
 
 for line in sys.stdin:
-    asked = json.loads(line)
+    message = json.loads(line)
     try:
-        verify(asked["secrets"], asked["headers"], base64.b64decode(asked["body"]), asked.get("now"))
+        verify(message["secrets"], message["headers"], base64.b64decode(message["body"]), message.get("now"))
         print("null", flush=True)
     except NotGenuine as error:
         print(json.dumps(str(error)), flush=True)
