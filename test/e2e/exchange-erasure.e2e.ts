@@ -91,7 +91,7 @@ it('user_id, tag and memo of orders are in no table in clear, and after an erasu
 
   // Before the erasure the personal key of each order opens them, and nothing is stored in clear.
   const before = await found(gone);
-  const everywhere = ['event_store.responses', 'event_store.events', 'exchange.orders'];
+  const everywhere = ['event_store.events', 'event_store.responses', 'exchange.orders'];
   expect([...new Set(before)].sort()).toEqual(
     everywhere.flatMap((table) =>
       ['user_id', 'withdraw_address_memo', 'withdraw_address_tag'].map(
