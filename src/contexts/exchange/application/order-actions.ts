@@ -13,6 +13,7 @@ import {
   cancelOrder,
   existingOrder,
   hasEnded,
+  isAfter,
   markAsPaid,
   order,
   type ExistingOrder,
@@ -128,7 +129,8 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
     try {
       const { state } = await this.poller.poll(orderId, command.cause);
       this.fresh.set(orderId, true);
-      return state;
+      // A poll that was in flight already may have loaded the order before an action that `known` includes.
+      return isAfter(known.updatedAt, state.updatedAt) ? known : state;
     } catch (error) {
       throw unavailableResponse(error);
     }
