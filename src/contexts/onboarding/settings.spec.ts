@@ -69,7 +69,7 @@ describe('settings of the providers of the onboarding', () => {
 
   it('take no extended private key, say why, and do not repeat it', () => {
     const env = { ...XPUB, ONBOARDING_WALLET_XPUB: NODE.extendedKey };
-    expect(() => read(env)).toThrow(/This one is private: whoever has it can spend from every wallet/);
+    expect(() => read(env)).toThrow(/This one is private: it can spend from every wallet/);
     expect(() => read(env)).not.toThrow(NODE.extendedKey);
   });
 
