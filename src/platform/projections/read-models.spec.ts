@@ -138,7 +138,7 @@ describe('read models, seen from outside', () => {
       });
       const { rebuild } = lab.process(counting);
       await lab.write(120);
-      const rebuilt = await rebuild.rebuild(lab.name);
+      const rebuilt = await rebuild.rebuild(lab.name, { compare: false });
       expect(rebuilt).toMatchObject({ events: total, position: await lab.writer.head() });
       expect(total).toBeGreaterThan(100);
     });
