@@ -81,7 +81,7 @@ it('a card of another person, to which SQL leads the issuer, is not issued', asy
   const [ada, eve] = [person(), person()];
   const [{ cardId }, own] = [await issuer().issue(ada), await issuer().issue(eve)];
   await set('card_id', cardId, eve);
-  await expect(issuer().issue(eve)).rejects.toThrow("the card is of another person");
+  await expect(issuer().issue(eve)).rejects.toThrow('the card is of another person');
   await set('card_id', own.cardId, eve);
   expect(await issuer().issue(eve)).toEqual(own);
 });
