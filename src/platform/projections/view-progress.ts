@@ -4,7 +4,6 @@ import { CONFIG, type Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import { withTimeout } from '../timeout.js';
 import { EventCodec } from '../event-store/event-codec.js';
-import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { GroupCall } from '../background/group-call.js';
 import { Checkpoints } from './checkpoints.js';
@@ -14,7 +13,8 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 const POLL_MS = 15;
 /** Subscriptions of this process report their progress; the poll is for one that is stuck. */
 const POLL_OWN_MS = 150;
-/** Pages read per call, by {@link RelevantScan}. */
+/** Events read at a time, and pages read per call, by {@link RelevantScan}. */
+const SCAN_PAGE = 500;
 const MAX_SCAN_PAGES = 4;
 
 interface Waiter {
@@ -193,10 +193,11 @@ class RelevantScan {
       this.from = this.to = checkpoint;
       this.last = null;
     }
-    let pages = 0;
-    for await (const events of logPages(this.store, { after: this.to, end: head })) {
+    for (let page = 0; comparePositions(this.to, head) < 0; page += 1) {
       // Too far behind to continue: the checkpoint reaches the end at the latest.
-      if (++pages > MAX_SCAN_PAGES) return head;
+      if (page === MAX_SCAN_PAGES) return head;
+      const events = await this.store.readAll(this.to, SCAN_PAGE);
+      if (events.length === 0) break;
       this.last =
         events.findLast(({ type }) => this.names.has(this.codec.currentName(type)))?.position ?? this.last;
       this.to = events.at(-1)!.position;
