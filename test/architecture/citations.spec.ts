@@ -57,9 +57,25 @@ const strayCitations = (text: string, all: Texts): string[] => [
   ),
 ];
 
-/** Targets of relative links in a Markdown file that lead nowhere. */
+/** Anchors of the headings of a Markdown file, as GitHub names them. */
+const anchorsOf = (text: string): string[] =>
+  matches(text.replaceAll(/^```.*?^```/gms, ''), /^#{1,6} (.+)$/gm).map((heading) =>
+    heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{Pc} -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+/** Relative links in a Markdown file whose file or heading does not exist. */
 const deadLinks = (path: string, text: string): string[] =>
-  matches(text, /\]\((?!https?:|#)([^)#\s]+)/g).filter((target) => !existsSync(join(dirname(path), target)));
+  matches(text, /\]\((?!https?:)([^)\s]+)\)/g).filter((target) => {
+    const [file, anchor] = target.split('#') as [string, string?];
+    const to = file === '' ? path : join(dirname(path), file);
+    if (file !== '' && !existsSync(to)) return true;
+    const headings = file === '' ? text : (texts.get(to) ?? '');
+    return anchor !== undefined && to.endsWith('.md') && !anchorsOf(headings).includes(anchor);
+  });
 
 describe('docs/contract.md', () => {
   const contract = texts.get(CONTRACT)!;
@@ -130,6 +146,8 @@ describe('citations', () => {
       'section 6.4',
       'notes.md',
     ]);
-    expect(deadLinks('docs/a.md', '[b](contract.md#1) [c](gone.md)')).toEqual(['gone.md']);
+    const links =
+      '# 1. A `b`\n[c](contract.md#1-general) [d](contract.md#gone) [e](gone.md) [f](#1-a-b) [g](#b)';
+    expect(deadLinks('docs/a.md', links)).toEqual(['contract.md#gone', 'gone.md', '#b']);
   });
 });
