@@ -102,6 +102,14 @@ describe('npm run audit -- verify, of tables that steer money and persons', () =
       () => 'the database has a trigger lane_changes on webhooks.lanes, which is disabled',
     ],
     [
+      'row security on due work',
+      () => [
+        'alter table work.items enable row level security',
+        'alter table work.items disable row level security',
+      ],
+      () => 'the database has a row security on work.items, which no migration creates',
+    ],
+    [
       'row security on the events',
       () => [
         'alter table event_store.events enable row level security',

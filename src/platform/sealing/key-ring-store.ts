@@ -42,12 +42,17 @@ export async function changeRing<T>(
   });
 }
 
-/** Whether a key of a ring has sealed something: then an empty ring has lost its rows, and a new one would open nothing. */
+/**
+ * Whether a key of a ring has sealed something, or marked an event: then an empty ring has lost its rows, and a new one
+ * would open nothing.
+ */
 export async function hasSealed(tx: PoolClient): Promise<boolean> {
-  return (
-    (await tx.query('select from platform.personal_keys where wrapped_key is not null limit 1')).rows.length >
-    0
+  const { rows } = await tx.query<{ sealed: boolean }>(
+    `select exists (select from platform.personal_keys where wrapped_key is not null)
+       or exists (select from event_store.events)
+       or exists (select from event_store.checkpoints where position is not null) as sealed`,
   );
+  return rows[0]!.sealed;
 }
 
 /** A copy that is there already stays as it is. */

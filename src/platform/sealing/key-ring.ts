@@ -146,7 +146,7 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
 async function firstKeys(tx: PoolClient, { current }: MasterKeys): Promise<NewCopy[]> {
   if (await hasSealed(tx))
     throw new ConfigError(
-      'The key ring of this database (platform.key_ring) is empty, and personal keys were sealed with it: restore the database from a backup.',
+      'The key ring of this database (platform.key_ring) is empty, and its keys were used: restore the database from a backup.',
     );
   const [root, seals] = [randomBytes(32), randomBytes(32)];
   return [current.wrap(ROOT_ID, root, null), current.wrap(keyId(seals), seals, SINCE_EVER)];

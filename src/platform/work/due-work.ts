@@ -49,16 +49,13 @@ export class DueWork<State extends object = object> extends BackgroundWork {
     const { kind, key, failures } = item;
     const { keepsLease, leaseMs, perform, retry } = this.of;
     const inMs = backoffMs(retry, failures);
-    const extend = (): void => void this.items.extend(item, leaseMs).catch(() => undefined);
-    const extending = keepsLease ? setInterval(extend, leaseMs / 3) : undefined;
+    const work = (): Promise<WorkOutcome> => perform(item, signal);
     try {
-      const outcome = await perform(item, signal);
+      const outcome = await (keepsLease ? this.items.whileClaimed(item, leaseMs, work) : work());
       return outcome === 'retry' ? { inMs, failure: { cause: null } } : outcome;
     } catch (error) {
       log.warn({ msg: 'work failed', kind, key, failures: failures + 1, delayMs: inMs, error });
       return { inMs, failure: { cause: String(error) } };
-    } finally {
-      clearInterval(extending);
     }
   }
 }

@@ -140,6 +140,21 @@ export class WorkItems {
     return rows.length === items.length;
   }
 
+  /** Keeps the claim for as long as `work` runs. A process that stands still loses it. */
+  async whileClaimed<T>(
+    claimed: WorkItem | readonly WorkItem[],
+    leaseMs: number,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const extend = (): void => void this.extend(claimed, leaseMs).catch(() => undefined);
+    const extending = setInterval(extend, leaseMs / 3);
+    try {
+      return await work();
+    } finally {
+      clearInterval(extending);
+    }
+  }
+
   /** How many items of a kind have been due for longer than this, and the longest. */
   async late(kind: string, afterMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
     const [row] = await this.database.query<{ count: number; seconds: number }>(

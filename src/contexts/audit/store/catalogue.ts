@@ -6,7 +6,7 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 import type { AuditedTables } from './audited-tables.js';
 
 /** Of the platform; contexts have one schema each, of their name. */
-const SCHEMAS = ['event_store', 'platform'];
+const SCHEMAS = ['event_store', 'platform', 'work'];
 
 /** Triggers, rules, row security and functions are those of the migrations: others hide rows, or change what is written. */
 export class CatalogueCheck implements TableCheck {

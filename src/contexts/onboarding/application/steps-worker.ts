@@ -44,6 +44,8 @@ export class StepsWorker {
       everyMs: 500,
       batch: 16,
       leaseMs: 60_000,
+      // A check with several images may take longer than the lease.
+      keepsLease: true,
       retry: RETRY,
       perform: (step) => this.advance(step),
     });

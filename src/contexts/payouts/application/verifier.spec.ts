@@ -2,7 +2,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ClockOff, type ClockCheck } from '../../../platform/postgres/clock-check.js';
-import type { Claimed, PendingPayouts } from '../store/pending-payouts.js';
+import type { Claimed, PendingPayout, PendingPayouts } from '../store/pending-payouts.js';
 import { Verifier } from './verifier.js';
 import type { VerificationRound } from './verification-round.js';
 
@@ -47,6 +47,35 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
     const seen = checks;
     await eventually(async () => checks >= seen + 5);
     expect(claims).toBe(until);
+  } finally {
+    await loop!.stop();
+  }
+});
+
+it('a round keeps the claim of its payouts until it ends', async () => {
+  const payout = {} as PendingPayout;
+  const order: string[] = [];
+  const table = {
+    claim: async (): Promise<Claimed> => ({
+      payouts: order.length === 0 ? [payout] : [],
+      now: new Date(),
+      more: false,
+    }),
+    whileClaimed: async (payouts: readonly PendingPayout[], round: () => Promise<void>) => {
+      expect(payouts).toEqual([payout]);
+      order.push('claim kept');
+      await round();
+      order.push('claim released');
+    },
+  } as unknown as PendingPayouts;
+  const round = { run: async () => void order.push('round') } as unknown as VerificationRound;
+  const clock = { check: async () => undefined } as unknown as ClockCheck;
+  const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
+  const [loop] = new Verifier(config, table, round, clock).loops;
+  loop!.start();
+  try {
+    await eventually(async () => order.length >= 3);
+    expect(order).toEqual(['claim kept', 'round', 'claim released']);
   } finally {
     await loop!.stop();
   }

@@ -80,7 +80,7 @@ export class Verifier implements OnApplicationBootstrap {
       ({ more } = claimed);
       if (claimed.payouts.length === 0) continue;
       try {
-        await this.round.run(claimed, alone);
+        await this.table.whileClaimed(claimed.payouts, () => this.round.run(claimed, alone));
         this.failures = 0;
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) throw error;

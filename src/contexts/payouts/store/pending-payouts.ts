@@ -20,10 +20,7 @@ export const VERIFICATION = 'payouts.verification';
 /** Many old payouts do not delay a fresh one; payouts that the node has no usable response for delay neither. */
 export const LINES = { fresh: 0, old: 1, unresponsive: 2 } as const;
 
-/**
- * For so long a process that claimed payouts keeps them from the others, and so long they wait when it is killed. A round
- * that takes longer is harmless: a payout ends once, whichever process checks it.
- */
+/** Payouts of a process that is killed wait this long until another process claims them. */
 const LEASE_MS = 15_000;
 const FRESH_MS = 600_000;
 /** Payouts of another chain than the configured one are claimed again after this time: the setting may change. */
@@ -113,6 +110,12 @@ export class PendingPayouts {
     await this.items.retryAll(known.filter(isOther).map(({ item }) => [item, { inMs: OTHER_CHAIN_MS }]));
     const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => pendingPayoutOf(item, row));
     return { payouts, now: rows[0]?.now ?? new Date(0), more };
+  }
+
+  /** Keeps the claim for as long as `round` runs: only the process that holds it can reschedule. */
+  whileClaimed(payouts: readonly PendingPayout[], round: () => Promise<void>): Promise<void> {
+    const items = payouts.map(({ item }) => item);
+    return this.items.whileClaimed(items, LEASE_MS, round);
   }
 
   async reschedule(checks: readonly NextCheck[], now: Date): Promise<void> {

@@ -219,7 +219,9 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
     const run = (): Promise<unknown> => disabling.gone.options.run(new AbortController().signal);
     const [one, other] = [newId(), newId()];
     const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
-    for (const each of [gone(one, '2026-01-01T00:00:01.000Z'), latest]) await disabling.disableGone(each);
+    const earlier = gone(one, '2026-01-01T00:00:01.000Z');
+    // Recorded out of order: neither replaces the other.
+    for (const each of [latest, earlier]) await disabling.disableGone(each);
     const second = gone(other, '2026-01-01T00:00:03.000Z');
     await disabling.disableGone(second);
     await run();
@@ -229,7 +231,7 @@ describe('an endpoint whose receiver was gone while the event store was unavaila
     await run();
     await run();
     expect(done.map(({ endpointId, reason }) => [endpointId, reason]).sort()).toEqual(
-      [latest, second]
+      [earlier, latest, second]
         .map(({ endpoint_id, delivery_id: deliveryId, attempted_url, attempted_at }) => [
           endpoint_id,
           { cause: 'gone', deliveryId, attemptedUrl: attempted_url, attemptedAt: attempted_at },

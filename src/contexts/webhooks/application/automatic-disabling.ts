@@ -18,7 +18,7 @@ const CHUNK = 1000;
 /** Between two statements, so that failures by the thousand cost few of them. */
 const PAUSE_MS = 100;
 
-/** Work of `work.items`, by the id of the endpoint: it responded with 410 while the event store was unavailable. */
+/** Work of `work.items`, by the id of the delivery: its endpoint responded with 410 while the event store was unavailable. */
 const DISABLING = 'webhooks.disabling';
 
 /** An endpoint that responded with 410 to an attempt that went to this URL and began then (ISO 8601). */
@@ -77,7 +77,8 @@ export class AutomaticDisabling {
       await this.execute(gone);
     } catch (error) {
       this.log.warn(`endpoint ${gone.endpoint_id} not disabled yet: ${(error as Error).message}`);
-      const { endpoint_id: key, merchant_id: share } = gone;
+      // Each attempt by itself: two that are recorded out of order do not replace each other.
+      const { delivery_id: key, merchant_id: share } = gone;
       await this.items.schedule(DISABLING, [{ key, share, state: gone }]);
     }
   }

@@ -1,5 +1,15 @@
-import { Body, Inject, Optional, Param, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Inject,
+  Injectable,
+  Optional,
+  Param,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { AddressRateLimiter, clientOf } from '../../../../platform/http/address.js';
@@ -19,7 +29,7 @@ import {
 import { PresentTerms } from '../../application/present-terms.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-verification.js';
-import { IMAGE_KINDS } from '../../domain/image-kind.js';
+import { IMAGE_KINDS, type ImageKind } from '../../domain/image-kind.js';
 import type { Onboarding } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
 import { Images, type IdentityImage } from '../../store/images.js';
@@ -43,13 +53,24 @@ const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;
 
+/** Refuses unknown kinds of images, and too many of them, before a byte of the image is read. After {@link SessionGuard}. */
+@Injectable()
+class UploadGuard implements CanActivate {
+  /** By user, from any address. */
+  private readonly uploads = new AddressRateLimiter(IMAGES_PER_MINUTE);
+
+  canActivate(context: ExecutionContext): boolean {
+    const { params, edge } = context.switchToHttp().getRequest<FastifyRequest>();
+    kindOf((params as { readonly kind: string }).kind);
+    refuseUntil(this.uploads.take((edge.visitor as OnboardingVisitor).userId));
+    return true;
+  }
+}
+
 /** The steps of the widget. Those after the phone need a session. */
 @PageController(ONBOARDING_PAGE, 'onboarding/:merchantId/:userId')
 @UseGuards(VisitorGuard)
 export class StepsController {
-  /** By user, from any address. */
-  private readonly uploads = new AddressRateLimiter(IMAGES_PER_MINUTE);
-
   constructor(
     private readonly commandBus: CommandBus,
     private readonly users: UsersView,
@@ -99,14 +120,13 @@ export class StepsController {
 
   @PageCall('images/:kind')
   @BytesBelow(IMAGE_LIMIT)
-  @UseGuards(SessionGuard)
+  @UseGuards(SessionGuard, UploadGuard)
   async storeImage(
     @Visit() visit: StepVisit,
     @Param('kind') kind: string,
     @Body() body: Buffer,
   ): Promise<StepState> {
     const { merchant, userId } = visit;
-    refuseUntil(this.uploads.take(userId));
     await this.commandBus.execute(new StoreImage(merchant.merchantId, userId, imageOf(kind, body)));
     return this.state(visit);
   }
@@ -158,10 +178,16 @@ export class StepsController {
   }
 }
 
+/** Throws `not_found`. */
+function kindOf(name: string): ImageKind {
+  const known = IMAGE_KINDS.find((each) => each === name);
+  if (known === undefined) throw DomainError.notFound('Page');
+  return known;
+}
+
 /** The type follows from the bytes. Throws `not_found`, 415, `validation_failed`. */
 function imageOf(kind: string, body: Buffer): IdentityImage {
-  const known = IMAGE_KINDS.find((each) => each === kind);
-  if (known === undefined) throw DomainError.notFound('Page');
+  const known = kindOf(kind);
   const content = readImage(body);
   if (content === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });
   if (content instanceof Fault) throw DomainError.invalid({ image: [content.message] });
