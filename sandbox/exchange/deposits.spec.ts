@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Interface } from 'ethers';
 import { newId } from '../../src/kernel/ids.js';
-import { SandboxExchangeLab, type LabOrder } from '../../test/support/sandbox-exchange-lab.js';
+import { SandboxExchangeHarness, type TestOrder } from '../../test/support/sandbox-exchange-harness.js';
 import { eventually } from '../../test/support/eventually.js';
 
 const TOKEN = new Interface(['function mint(address to, uint256 amount)']);
@@ -9,44 +9,44 @@ const TOKEN = new Interface(['function mint(address to, uint256 amount)']);
 const SAFE = 32;
 
 describe('deposits on the dev chain', () => {
-  let lab: SandboxExchangeLab;
+  let harness: SandboxExchangeHarness;
 
   beforeAll(async () => {
-    lab = await SandboxExchangeLab.start({ PAYOUT_FINALITY: '3' });
-    lab.watch();
+    harness = await SandboxExchangeHarness.start({ PAYOUT_FINALITY: '3' });
+    harness.watch();
   });
-  afterEach(() => lab.node.comeBack());
-  afterAll(() => lab.close());
+  afterEach(() => harness.node.comeBack());
+  afterAll(() => harness.close());
 
-  const blockHash = async (number: number) => (await lab.chain.provider.getBlock(number))!.hash;
-  const rawOf = (hash: string) => lab.chain.rpc('eth_getRawTransactionByHash', [hash]);
-  const broadcast = (raw: unknown) => lab.chain.rpc('eth_sendRawTransaction', [raw]);
-  const mint = async ({ address }: LabOrder, minor: bigint): Promise<void> => {
+  const blockHash = async (number: number) => (await harness.chain.provider.getBlock(number))!.hash;
+  const rawOf = (hash: string) => harness.chain.rpc('eth_getRawTransactionByHash', [hash]);
+  const broadcast = (raw: unknown) => harness.chain.rpc('eth_sendRawTransaction', [raw]);
+  const mint = async ({ address }: TestOrder, minor: bigint): Promise<void> => {
     const data = TOKEN.encodeFunctionData('mint', [address, minor]);
-    await lab.chain.funded.sendTransaction({ to: lab.chain.usdcAddress, data, gasLimit: 100_000n });
+    await harness.chain.funded.sendTransaction({ to: harness.chain.usdcAddress, data, gasLimit: 100_000n });
   };
 
   it('are pending in the first two blocks and count in the third, at the time of their block', async () => {
-    const order = await lab.order();
-    const { hash, blockNumber } = await lab.chain.transfer(order.address, '100.000001');
+    const order = await harness.order();
+    const { hash, blockNumber } = await harness.chain.transfer(order.address, '100.000001');
     const pending = { deposits: [], isDepositPending: true };
-    expect(await lab.provider.status(order)).toMatchObject(pending);
-    await lab.chain.mine(1);
-    expect(await lab.provider.status(order)).toMatchObject(pending);
-    await lab.chain.mine(1);
-    const { deposits, isDepositPending, missing } = await lab.provider.status(order);
+    expect(await harness.provider.status(order)).toMatchObject(pending);
+    await harness.chain.mine(1);
+    expect(await harness.provider.status(order)).toMatchObject(pending);
+    await harness.chain.mine(1);
+    const { deposits, isDepositPending, missing } = await harness.provider.status(order);
     expect([isDepositPending, missing]).toEqual([false, []]);
-    const block = (await lab.chain.provider.getBlock(blockNumber))!;
+    const block = (await harness.chain.provider.getBlock(blockNumber))!;
     const at = new Date(Math.min(block.timestamp * 1000, Date.parse(deposits[0]!.at))).toISOString();
     const id = `${hash}:0:${block.hash}:100000001`;
     expect(deposits).toEqual([{ id, amount: '100.000001', transactionHash: hash, at }]);
   });
 
   it('two transfers of one transaction are two deposits', async () => {
-    const order = await lab.order();
-    const hash = await lab.chain.twoTransfers(order.address, '4');
-    await lab.chain.mine(2);
-    const { deposits } = await lab.provider.status(order);
+    const order = await harness.order();
+    const hash = await harness.chain.twoTransfers(order.address, '4');
+    await harness.chain.mine(2);
+    const { deposits } = await harness.provider.status(order);
     expect(deposits.map(({ id, amount }) => [id.split(':').slice(0, 2), amount])).toEqual([
       [[hash, '0'], '4'],
       [[hash, '1'], '4'],
@@ -54,77 +54,79 @@ describe('deposits on the dev chain', () => {
   });
 
   it('have their order polled when they appear and when they count', async () => {
-    const order = await lab.order();
+    const order = await harness.order();
     const polled = () =>
       eventually(async () => {
-        const rows = await lab.db.database.query('delete from work.items where key = $1 returning key', [
+        const rows = await harness.db.database.query('delete from work.items where key = $1 returning key', [
           order.orderId,
         ]);
         return rows.length === 1;
       });
-    await lab.db.database.query(
+    await harness.db.database.query(
       `insert into exchange.watches (order_id, key_id, pair_id, provider, created_at, status)
        values ($1, $2, 'USDCSOL', 'sandbox', now(), 'pending')`,
       [order.orderId, newId()],
     );
-    await lab.chain.transfer(order.address, '1');
+    await harness.chain.transfer(order.address, '1');
     await polled();
-    await lab.chain.mine(2);
+    await harness.chain.mine(2);
     await polled();
   });
 
   it('a transfer that a reorganisation removes before it counts was never a deposit', async () => {
-    const order = await lab.order();
-    await lab.chain.transfer(order.address, '5');
-    expect(await lab.provider.status(order)).toMatchObject({ isDepositPending: true });
-    await lab.chain.reorg(1);
-    await lab.chain.mine(5);
-    expect(await lab.provider.status(order)).toMatchObject({
+    const order = await harness.order();
+    await harness.chain.transfer(order.address, '5');
+    expect(await harness.provider.status(order)).toMatchObject({ isDepositPending: true });
+    await harness.chain.reorg(1);
+    await harness.chain.mine(5);
+    expect(await harness.provider.status(order)).toMatchObject({
       ...{ deposits: [], missing: [], isDepositPending: false },
     });
   });
 
   it('a deposit whose block is gone is missing, and one in another block is another deposit', async () => {
-    const order = await lab.order();
-    const { hash } = await lab.chain.transfer(order.address, '7');
+    const order = await harness.order();
+    const { hash } = await harness.chain.transfer(order.address, '7');
     const raw = await rawOf(hash);
-    await lab.chain.mine(4);
-    const [first] = (await lab.provider.status(order)).deposits;
-    await lab.chain.reorg(5);
-    expect(await lab.provider.status(order)).toMatchObject({ deposits: [], missing: [first!.id] });
+    await harness.chain.mine(4);
+    const [first] = (await harness.provider.status(order)).deposits;
+    await harness.chain.reorg(5);
+    expect(await harness.provider.status(order)).toMatchObject({ deposits: [], missing: [first!.id] });
     await broadcast(raw);
-    const number = await lab.chain.provider.getBlockNumber();
-    await lab.chain.mine(3);
-    expect(await lab.provider.status(order)).toMatchObject({
+    const number = await harness.chain.provider.getBlockNumber();
+    await harness.chain.mine(3);
+    expect(await harness.provider.status(order)).toMatchObject({
       deposits: [{ id: `${hash}:0:${await blockHash(number)}:7000000`, amount: '7' }],
       missing: [first!.id],
     });
   });
 
   it('a transaction that pays another order after a reorganisation is a missing deposit of the one, and a new one of the other', async () => {
-    const [a, b] = [await lab.order(), await lab.order()];
-    const payer = await lab.chain.payer('100');
-    const snapshot = await lab.chain.rpc('evm_snapshot');
+    const [a, b] = [await harness.order(), await harness.order()];
+    const payer = await harness.chain.payer('100');
+    const snapshot = await harness.chain.rpc('evm_snapshot');
     await payer.pays(a.address);
-    const { hash } = await lab.chain.funded.sendTransaction({ to: payer.address, gasLimit: 200_000n });
-    await lab.chain.mine(2);
-    expect(await lab.amounts(a)).toEqual(['100']);
+    const { hash } = await harness.chain.funded.sendTransaction({ to: payer.address, gasLimit: 200_000n });
+    await harness.chain.mine(2);
+    expect(await harness.amounts(a)).toEqual(['100']);
     const raw = await rawOf(hash);
-    await lab.chain.rpc('evm_revert', [snapshot]);
+    await harness.chain.rpc('evm_revert', [snapshot]);
     await payer.pays(b.address);
     await broadcast(raw);
-    lab.chain.funded.reset();
-    await lab.chain.mine(3);
-    expect((await lab.provider.status(b)).deposits).toMatchObject([{ amount: '100', transactionHash: hash }]);
-    expect(await lab.provider.status(a)).toMatchObject({ deposits: [], missing: [expect.any(String)] });
+    harness.chain.funded.reset();
+    await harness.chain.mine(3);
+    expect((await harness.provider.status(b)).deposits).toMatchObject([
+      { amount: '100', transactionHash: hash },
+    ]);
+    expect(await harness.provider.status(a)).toMatchObject({ deposits: [], missing: [expect.any(String)] });
   });
 
   it.each([1n, 500_000n, 2n ** 255n])('of %s minor units are listed to the last unit', async (minor) => {
-    const order = await lab.order();
+    const order = await harness.order();
     await mint(order, 0n);
     await mint(order, minor);
-    await lab.chain.mine(2);
-    expect(await lab.amounts(order)).toEqual([
+    await harness.chain.mine(2);
+    expect(await harness.amounts(order)).toEqual([
       `${minor}`
         .padStart(7, '0')
         .replace(/(\d{6})$/, '.$1')
@@ -133,52 +135,52 @@ describe('deposits on the dev chain', () => {
   });
 
   it('a settlement that is only in the table is no outcome', async () => {
-    const order = await lab.order();
-    await lab.db.database.query(
+    const order = await harness.order();
+    await harness.db.database.query(
       `update exchange.sandbox_orders set settled_at = now() - interval '1 hour', settled_amount_to = '1000',
          settled_mac = 'forged' where order_id = $1`,
       [order.orderId],
     );
-    expect((await lab.provider.status(order)).outcome).toBeNull();
+    expect((await harness.provider.status(order)).outcome).toBeNull();
   });
 
   it('are unknown while the node is on another chain', async () => {
-    const order = await lab.order();
-    lab.node.tamper(({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined));
+    const order = await harness.order();
+    harness.node.tamper(({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined));
     const unavailable = { name: 'ProviderUnavailable' };
-    await expect(lab.provider.status(order)).rejects.toMatchObject(unavailable);
-    await expect(lab.provider.ping()).rejects.toMatchObject(unavailable);
-    await expect(lab.order()).rejects.toMatchObject(unavailable);
+    await expect(harness.provider.status(order)).rejects.toMatchObject(unavailable);
+    await expect(harness.provider.ping()).rejects.toMatchObject(unavailable);
+    await expect(harness.order()).rejects.toMatchObject(unavailable);
   });
 });
 
 describe('deposits on a chain with a safe head', () => {
-  let lab: SandboxExchangeLab;
+  let harness: SandboxExchangeHarness;
 
   beforeAll(async () => {
-    lab = await SandboxExchangeLab.start({ PAYOUT_FINALITY: 'safe' });
-    await lab.chain.mine(SAFE);
+    harness = await SandboxExchangeHarness.start({ PAYOUT_FINALITY: 'safe' });
+    await harness.chain.mine(SAFE);
   });
-  afterAll(() => lab.close());
+  afterAll(() => harness.close());
 
   it('counts a deposit when its block is safe, and not one block earlier', async () => {
-    const order = await lab.order();
-    await lab.chain.transfer(order.address, '31');
-    await lab.chain.mine(SAFE - 1);
-    expect(await lab.provider.status(order)).toMatchObject({ deposits: [], isDepositPending: true });
-    await lab.chain.mine(1);
-    expect(await lab.amounts(order)).toEqual(['31']);
+    const order = await harness.order();
+    await harness.chain.transfer(order.address, '31');
+    await harness.chain.mine(SAFE - 1);
+    expect(await harness.provider.status(order)).toMatchObject({ deposits: [], isDepositPending: true });
+    await harness.chain.mine(1);
+    expect(await harness.amounts(order)).toEqual(['31']);
   });
 
   it('keeps a deposit that counted when the safe head goes back', async () => {
-    const order = await lab.order();
-    await lab.chain.transfer(order.address, '32');
-    await lab.chain.mine(SAFE);
-    expect(await lab.amounts(order)).toEqual(['32']);
-    const earlier = await lab.chain.rpc('eth_getBlockByNumber', ['0x3', false]);
-    lab.node.tamper(({ method, params }) =>
+    const order = await harness.order();
+    await harness.chain.transfer(order.address, '32');
+    await harness.chain.mine(SAFE);
+    expect(await harness.amounts(order)).toEqual(['32']);
+    const earlier = await harness.chain.rpc('eth_getBlockByNumber', ['0x3', false]);
+    harness.node.tamper(({ method, params }) =>
       method === 'eth_getBlockByNumber' && params[0] === 'safe' ? { result: earlier } : undefined,
     );
-    expect(await lab.amounts(order)).toEqual(['32']);
+    expect(await harness.amounts(order)).toEqual(['32']);
   });
 });

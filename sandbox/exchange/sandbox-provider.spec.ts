@@ -1,22 +1,22 @@
 import { describeExchangeProvider } from '../../test/conformance/exchange-provider.conformance.js';
-import { SandboxExchangeLab, SOLANA_ADDRESS } from '../../test/support/sandbox-exchange-lab.js';
+import { SandboxExchangeHarness, SOLANA_ADDRESS } from '../../test/support/sandbox-exchange-harness.js';
 
 describeExchangeProvider('the sandbox', async () => {
-  const lab = await SandboxExchangeLab.start();
+  const harness = await SandboxExchangeHarness.start();
   return {
-    open: async () => lab.open(),
+    open: async () => harness.open(),
     pairId: 'USDCSOL',
     withdrawAddress: SOLANA_ADDRESS,
     isSettledByUs: true,
-    pay: async ({ depositAddress }, amount) => void (await lab.chain.transfer(depositAddress, amount)),
+    pay: async ({ depositAddress }, amount) => void (await harness.chain.transfer(depositAddress, amount)),
     startOutage: async () => {
-      lab.node.goDown();
-      await lab.db.database.query('alter schema exchange rename to unavailable');
+      harness.node.goDown();
+      await harness.db.database.query('alter schema exchange rename to unavailable');
     },
     endOutage: async () => {
-      lab.node.comeBack();
-      await lab.db.database.query('alter schema unavailable rename to exchange');
+      harness.node.comeBack();
+      await harness.db.database.query('alter schema unavailable rename to exchange');
     },
-    cleanUp: () => lab.close(),
+    cleanUp: () => harness.close(),
   };
 });

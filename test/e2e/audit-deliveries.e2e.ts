@@ -3,7 +3,7 @@ import type { AuditReport } from '../../src/contexts/audit/application/verify.js
 import { deriveId, newId } from '../../src/kernel/ids.js';
 import type { TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { onWebhookStage, type MerchantWebhooks } from '../support/merchant-webhooks.js';
+import { onWebhookHarness, type MerchantWebhooks } from '../support/merchant-webhooks.js';
 import { invoke } from '../support/operator.js';
 import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
@@ -13,7 +13,7 @@ let app: TestApp;
 let receiver: TestReceiver;
 let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
-onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
+onWebhookHarness((harness) => ({ app, receiver, merchant, webhooks } = harness));
 
 /** What an audit says of deliveries; events of payouts that were never reported are in the log too. */
 async function verify(): Promise<{ rows: number; different: number; listed: string[]; unchecked: string[] }> {

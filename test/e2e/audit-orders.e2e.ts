@@ -4,7 +4,7 @@ import { cancelOrder, createOrder, order } from '../../src/contexts/exchange/dom
 import type { OrderFacts } from '../../src/contexts/exchange/domain/order-events.js';
 import { newId } from '../../src/kernel/ids.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../src/platform/event-store/command-loop.js';
-import { facts } from '../support/order-story.js';
+import { facts } from '../support/order-fixtures.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { invoke, type Run } from '../support/operator.js';

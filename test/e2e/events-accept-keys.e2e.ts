@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { CuttableRoad } from '../support/cuttable-road.js';
+import { DisconnectableProxy } from '../support/disconnectable-proxy.js';
 import { batchOf, eventItem } from '../support/event-batches.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
@@ -10,23 +10,23 @@ const PATH = '/merchants/v1/events';
 const LIMIT = 40;
 
 let db: TestDatabase;
-let road: CuttableRoad;
+let proxy: DisconnectableProxy;
 let app: TestApp;
 let client: SignedClient;
 
 beforeAll(async () => {
   db = await testDatabase();
-  road = new CuttableRoad(new URL(db.url));
+  proxy = new DisconnectableProxy(new URL(db.url));
   app = await startTestApp({
     ROLES: 'api,worker',
-    DATABASE_URL: await road.open(),
+    DATABASE_URL: await proxy.open(),
     RATE_LIMIT_PER_MINUTE: String(LIMIT),
   });
 });
 
 afterAll(async () => {
   await app.close();
-  await road.close();
+  await proxy.close();
   await db.drop();
 });
 
@@ -45,14 +45,14 @@ async function storedBatches(of = client): Promise<number> {
 test('503 while the database is unavailable, nothing is stored, and later the same request is accepted', async () => {
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);
-  await road.close();
+  await proxy.close();
   for (const each of [undefined, key]) {
     const response = await client.post(PATH, body, each);
     expect(response.status).toBe(503);
     expect(response.headers['retry-after']).toBe('1');
     expect(response.json()).toMatchObject({ title: 'Service unavailable', errors: {} });
   }
-  await road.open();
+  await proxy.open();
   expect(await storedBatches()).toBe(1);
   expect((await client.post(PATH, body, key)).status).toBe(202);
   expect(await storedBatches()).toBe(2);
@@ -62,10 +62,10 @@ test('a batch whose commit was not confirmed is found again under its key', asyn
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);
   for (let i = 0; i < 5; i += 1) {
-    road.cutNextResponse = true;
+    proxy.cutNextResponse = true;
     expect([202, 503]).toContain((await client.post(PATH, body, key)).status);
   }
-  road.cutNextResponse = false;
+  proxy.cutNextResponse = false;
   expect((await client.post(PATH, body, key)).status).toBe(202);
   expect(await storedBatches()).toBe(2);
 });

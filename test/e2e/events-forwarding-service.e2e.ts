@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { AnalyticsProvider, API_KEY } from '../support/analytics-provider.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { item, items } from '../support/forwarding-lab.js';
+import { item, items } from '../support/forwarding-harness.js';
 import { eventually } from '../support/eventually.js';
 
 let provider: AnalyticsProvider;

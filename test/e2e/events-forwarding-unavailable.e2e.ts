@@ -11,13 +11,13 @@ import { Log } from '../../src/platform/telemetry/logger.js';
 import { scrape } from '../../src/platform/telemetry/metrics.js';
 import { AnalyticsProvider, API_KEY, type Fault } from '../support/analytics-provider.js';
 import {
-  ForwardingLab,
+  ForwardingHarness,
   idsOf,
   item,
   items,
   type RunningForwarder,
   type TestItem,
-} from '../support/forwarding-lab.js';
+} from '../support/forwarding-harness.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { specFolder } from '../support/run-folder.js';
 import { eventually } from '../support/eventually.js';
@@ -26,7 +26,7 @@ const FORWARDER = fileURLToPath(new URL('../support/event-forwarder.ts', import.
 
 let db: TestDatabase;
 let provider: AnalyticsProvider;
-let lab: ForwardingLab;
+let harness: ForwardingHarness;
 let running: RunningForwarder[];
 let log: Log;
 const logFile = join(specFolder('log'), 'forwarding.log');
@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
-  lab = await ForwardingLab.open(db.database, provider.url, log);
-  await lab.clear();
+  harness = await ForwardingHarness.open(db.database, provider.url, log);
+  await harness.clear();
   running = [];
 });
 afterEach(async () => {
@@ -51,13 +51,13 @@ afterEach(async () => {
   await provider.stop();
 });
 
-function start(...args: Parameters<ForwardingLab['start']>): RunningForwarder {
-  const forwarder = lab.start(...args);
+function start(...args: Parameters<ForwardingHarness['start']>): RunningForwarder {
+  const forwarder = harness.start(...args);
   running.push(forwarder);
   return forwarder;
 }
 
-const failures = async (): Promise<number> => (await lab.provider())[0]!.failures;
+const failures = async (): Promise<number> => (await harness.provider())[0]!.failures;
 const logged = (): string => {
   log.flush();
   return readFileSync(logFile, 'utf8');
@@ -78,39 +78,39 @@ describe('while the provider', () => {
   it.each(faults)('%s, events wait, and are accepted afterwards', async (_, fault, cause) => {
     const events = items(4);
     provider.always = fault;
-    await lab.processed(events.slice(0, 2));
-    await lab.processed(events.slice(2));
+    await harness.processed(events.slice(0, 2));
+    await harness.processed(events.slice(2));
     // Only a hanging provider is meant to time out: on a busy machine others may take as long.
-    start(lab.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
+    start(harness.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
-    expect(await lab.provider()).toMatchObject([{ cause }]);
+    expect(await harness.provider()).toMatchObject([{ cause }]);
     expect(provider.accepted.size).toBe(0);
     provider.recovers();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
-    expect(await lab.refused()).toEqual([]);
+    expect(await harness.refused()).toEqual([]);
     await eventually(async () => (await failures()) === 0);
-    expect(await lab.provider()).toMatchObject([{ cause: null }]);
+    expect(await harness.provider()).toMatchObject([{ cause: null }]);
   });
 
   it('does not take the key, no event is refused, and operators are notified', async () => {
     const events = items(3);
-    await lab.processed(events);
-    const first = start(lab.amplitude({ apiKey: 'a-wrong-key' }));
+    await harness.processed(events);
+    const first = start(harness.amplitude({ apiKey: 'a-wrong-key' }));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
-    expect(await lab.provider()).toMatchObject([{ cause: 'unauthorized' }]);
+    expect(await harness.provider()).toMatchObject([{ cause: 'unauthorized' }]);
     const entry = /"level":"error".*"cause":"unauthorized".*analytics provider unavailable/;
     await eventually(() => entry.test(logged()));
     expect(logged()).not.toMatch(/a-wrong-key|customer-/);
     await first.stop();
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
-    expect(await lab.refused()).toEqual([]);
+    expect(await harness.refused()).toEqual([]);
   });
 
   it('requests a pause of 600 s, it is kept over a restart', async () => {
-    await lab.processed(items(2));
+    await harness.processed(items(2));
     provider.always = { status: 503, headers: { 'retry-after': '600' } };
     const first = start();
     await eventually(async () => ((await failures()) === 1 ? true : null));
@@ -129,7 +129,7 @@ describe('while the provider', () => {
     for (let batch = 0; batch < 100; batch += 1) {
       const events = items(20);
       backlog.push(...events);
-      await lab.processed(events);
+      await harness.processed(events);
     }
     provider.always = { status: 500 };
     const times = { unavailable: { firstMs: 20, mostMs: 50 }, blamed: { firstMs: 20, mostMs: 50 } };
@@ -144,7 +144,7 @@ describe('while the provider', () => {
     const sizes = provider.bodies.map((body) => body.split('insert_id').length - 1);
     expect(Math.max(...sizes.slice(1))).toBe(20);
     provider.recovers();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(backlog));
   });
 
@@ -152,13 +152,13 @@ describe('while the provider', () => {
     const poison = item();
     const others = items(60);
     provider.failsOver = poison.event_id;
-    await lab.processed([poison]);
-    for (const each of others) await lab.processed([each]);
+    await harness.processed([poison]);
+    for (const each of others) await harness.processed([each]);
     start();
     await eventually(() => (provider.accepted.size === 60 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
     provider.recovers();
-    await lab.drained();
+    await harness.drained();
     expect(provider.accepted.size).toBe(61);
   });
 });
@@ -170,24 +170,24 @@ it.each([
   const [unlucky, other] = [item(), item()];
   provider.faults = faults;
   if (faults.length === 1) {
-    await lab.processed([unlucky]);
+    await harness.processed([unlucky]);
     start(undefined, { unavailable: { firstMs: 1, mostMs: 1 } });
     await eventually(() => (provider.requests >= 1 ? true : null));
-    await lab.processed([other]);
+    await harness.processed([other]);
   } else {
-    await lab.processed([unlucky, other]);
+    await harness.processed([unlucky, other]);
     start();
   }
-  await lab.drained();
+  await harness.drained();
   expect(provider.ids).toEqual(idsOf([unlucky, other]));
-  expect(await lab.refused()).toEqual([]);
+  expect(await harness.refused()).toEqual([]);
 });
 
 it('a body that cannot be read waits with its error, and delays no other batch', async () => {
-  const broken = await lab.processed(items(1));
+  const broken = await harness.processed(items(1));
   await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
   const events = items(2);
-  await lab.processed(events);
+  await harness.processed(events);
   start();
   await eventually(() => (provider.accepted.size === 2 ? true : null));
   const rows = await db.database.query(`select error from tracking.batches where batch_id = $1`, [broken]);
@@ -196,17 +196,17 @@ it('a body that cannot be read waits with its error, and delays no other batch',
 
 it('events of a process that was killed before it recorded them are sent again, under the same ids', async () => {
   const [first, second] = [items(300), items(100)];
-  await lab.processed(first);
+  await harness.processed(first);
   await killedAt('forwarding.read');
   expect(provider.accepted.size).toBe(0);
   await killedAt('forwarding.sent');
   expect(provider.ids).toEqual(idsOf(first));
-  expect(await lab.waiting()).toBe(1);
+  expect(await harness.waiting()).toBe(1);
   await killedAt('forwarding.recorded');
-  expect(await lab.waiting()).toBe(0);
-  await lab.processed(second);
+  expect(await harness.waiting()).toBe(0);
+  await harness.processed(second);
   start();
-  await lab.drained();
+  await harness.drained();
   expect(provider.ids).toEqual(idsOf([...first, ...second]));
   expect(first.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(first.map(() => 2));
   expect(second.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(second.map(() => 1));
@@ -224,7 +224,7 @@ async function killedAt(failpoint: Failpoint): Promise<void> {
 
 it('the backlog and the state of the provider are metrics', async () => {
   provider.always = { status: 401 };
-  await lab.processed(items(5), (index) => index < 3);
+  await harness.processed(items(5), (index) => index < 3);
   const { forwarder } = start();
   forwarder.onApplicationBootstrap();
   await eventually(async () => ((await failures()) > 0 ? true : null));
@@ -251,7 +251,7 @@ it('after any sequence of failures the provider has the new events that it accep
       fc.array(fault, { maxLength: 12 }),
       fc.nat(3),
       async (batches, faults, restarts) => {
-        await lab.clear();
+        await harness.clear();
         provider.accepted.clear();
         provider.faults = [...faults];
         const fates = new Map<string, string>();
@@ -259,21 +259,21 @@ it('after any sequence of failures the provider has the new events that it accep
         for (const batch of batches) {
           const events = items(batch.length);
           events.forEach(({ event_id }, index) => fates.set(event_id, batch[index]!));
-          await lab.processed(events, (index) => batch[index] !== 'seen');
+          await harness.processed(events, (index) => batch[index] !== 'seen');
         }
-        const analytics = () => lab.amplitude({ timeoutMs: 40 });
+        const analytics = () => harness.amplitude({ timeoutMs: 40 });
         for (let restart = 0; restart < restarts; restart += 1) {
-          const stopped = lab.start(analytics());
+          const stopped = harness.start(analytics());
           await new Promise((resolve) => setTimeout(resolve, 5));
           await stopped.stop();
         }
-        const last = lab.start(analytics());
-        await lab.drained();
+        const last = harness.start(analytics());
+        await harness.drained();
         await last.stop();
         const fated = (expected: string): string[] =>
           [...fates].flatMap(([id, fate]) => (fate === expected ? [id] : [])).sort();
         expect(provider.ids).toEqual(fated('new'));
-        expect((await lab.refused()).map(({ event_id }) => event_id)).toEqual(fated('refused'));
+        expect((await harness.refused()).map(({ event_id }) => event_id)).toEqual(fated('refused'));
       },
     ),
     { numRuns: Number(process.env['FORWARDING_RUNS'] ?? 15) },

@@ -5,13 +5,13 @@ import { SandboxAnalytics } from '../../src/contexts/tracking/adapters/analytics
 import type { Analytics } from '../../src/contexts/tracking/application/ports.js';
 import { AnalyticsProvider, type SentEvent } from '../support/analytics-provider.js';
 import {
-  ForwardingLab,
+  ForwardingHarness,
   idsOf,
   item,
   items,
   type RunningForwarder,
   type TestItem,
-} from '../support/forwarding-lab.js';
+} from '../support/forwarding-harness.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
 import { eventually } from '../support/eventually.js';
 
@@ -19,7 +19,7 @@ const merchant = '5b0e9a38-7f1e-4c58-8f0a-0c4f2c0d9a11';
 
 let db: TestDatabase;
 let provider: AnalyticsProvider;
-let lab: ForwardingLab;
+let harness: ForwardingHarness;
 let running: RunningForwarder[];
 const log = Log.open({ logLevel: 'silent', logFile: null });
 
@@ -29,8 +29,8 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
-  lab = await ForwardingLab.open(db.database, provider.url, log);
-  await lab.clear();
+  harness = await ForwardingHarness.open(db.database, provider.url, log);
+  await harness.clear();
   running = [];
 });
 afterEach(async () => {
@@ -38,15 +38,15 @@ afterEach(async () => {
   await provider.stop();
 });
 
-function start(...args: Parameters<ForwardingLab['start']>): RunningForwarder {
-  const forwarder = lab.start(...args);
+function start(...args: Parameters<ForwardingHarness['start']>): RunningForwarder {
+  const forwarder = harness.start(...args);
   running.push(forwarder);
   return forwarder;
 }
 
 const acceptedOnce = (): boolean => [...provider.accepted.values()].every(({ times }) => times === 1);
 const refusals = async (): Promise<Record<string, string>> =>
-  Object.fromEntries((await lab.refused()).map(({ event_id, reason }) => [event_id, reason]));
+  Object.fromEntries((await harness.refused()).map(({ event_id, reason }) => [event_id, reason]));
 
 describe('new events', () => {
   it('are sent in the terms of the provider, with the payload as it was sent and the id as insert_id', async () => {
@@ -59,9 +59,13 @@ describe('new events', () => {
       device_id: 'd1',
     });
     const text = JSON.stringify(sent).replace(JSON.stringify(sent.payload), payload);
-    await lab.processed(`{"events":[${text}, ${JSON.stringify(item())}]}`, (index) => index === 0, merchant);
+    await harness.processed(
+      `{"events":[${text}, ${JSON.stringify(item())}]}`,
+      (index) => index === 0,
+      merchant,
+    );
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(['a1b2c3d4-0000-4000-8000-00000000000f']);
     expect([...provider.accepted.values()][0]!.event).toMatchObject({
       user_id: `${merchant}:x`,
@@ -77,22 +81,22 @@ describe('new events', () => {
     const events = ['Unknown', '00000000-0000-0000-0000-000000000000', 'null', 'phone-1'].map((device_id) =>
       item({ device_id }),
     );
-    await lab.processed([...events, item({ device_id: null }), item()]);
+    await harness.processed([...events, item({ device_id: null }), item()]);
     start();
-    await lab.drained();
+    await harness.drained();
     const devices = [...provider.accepted.values()].map(({ event }) => event.device_id);
     expect(devices.filter((each) => each !== undefined)).toEqual(['phone-1']);
     expect(provider.accepted.size).toBe(6);
-    expect(await lab.refused()).toEqual([]);
+    expect(await harness.refused()).toEqual([]);
   });
 
   it('of many batches share requests, and those of large ones are spread over several', async () => {
     const small = items(120);
-    for (const each of small) await lab.processed([each]);
+    for (const each of small) await harness.processed([each]);
     const large = items(900, { payload: { filler: 'x'.repeat(1000) } });
-    await lab.processed(large);
+    await harness.processed(large);
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf([...small, ...large]));
     expect(provider.requests).toBeLessThan(6);
     expect(Math.max(...provider.bodies.map((body) => Buffer.byteLength(body)))).toBeLessThan(1_000_000);
@@ -101,10 +105,10 @@ describe('new events', () => {
 
   it('are sent at 400 a second', async () => {
     const backlog = items(600);
-    await lab.processed(backlog);
+    await harness.processed(backlog);
     const began = performance.now();
     start(undefined, {}, 400);
-    await lab.drained();
+    await harness.drained();
     // 400 at once, and the next 200 a second later.
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(provider.ids).toEqual(idsOf(backlog));
@@ -115,11 +119,11 @@ describe('new events', () => {
     for (let batch = 0; batch < 40; batch += 1) {
       const events = items(50);
       all.push(...events);
-      await lab.processed(events);
+      await harness.processed(events);
     }
     start();
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(all));
     expect(acceptedOnce()).toBe(true);
   });
@@ -127,13 +131,13 @@ describe('new events', () => {
   it('are sent by another forwarder once one is stopped', async () => {
     provider.always = 'hang';
     const events = items(3);
-    await lab.processed(events);
-    const first = start(lab.amplitude({ timeoutMs: 200 }));
+    await harness.processed(events);
+    const first = start(harness.amplitude({ timeoutMs: 200 }));
     await eventually(() => (provider.requests > 0 ? true : null));
     await first.stop();
     provider.recovers();
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
   });
 });
@@ -143,14 +147,14 @@ describe('an event that is refused', () => {
     const events = items(40);
     const wrong = new Set(events.filter((_, index) => [0, 7, 8, 39].includes(index)).map((e) => e.event_id));
     provider.invalidField = ({ insert_id }) => (wrong.has(insert_id!) ? 'event_type' : null);
-    const batch = await lab.processed(events);
+    const batch = await harness.processed(events);
     const others = items(5);
-    await lab.processed(others);
+    await harness.processed(others);
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf([...events.filter((e) => !wrong.has(e.event_id)), ...others]));
     expect(acceptedOnce()).toBe(true);
-    const refused = await lab.refused();
+    const refused = await harness.refused();
     expect(refused.map(({ event_id }) => event_id).sort()).toEqual([...wrong].sort());
     expect(refused[0]).toMatchObject({ batch_id: batch, reason: 'invalid event_type' });
   });
@@ -162,9 +166,9 @@ describe('an event that is refused', () => {
       item({ device_id: 'phone' }),
     ];
     provider.silencedDevices.add('spammer');
-    await lab.processed([ancient, silenced, good]);
+    await harness.processed([ancient, silenced, good]);
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual([good.event_id]);
     expect(await refusals()).toEqual({
       [ancient.event_id]: 'invalid time',
@@ -176,15 +180,15 @@ describe('an event that is refused', () => {
     const events = items(1000);
     const wrong = [events[0]!, events[500]!, events[501]!];
     provider.blocks = (body) => wrong.some(({ event_id }) => body.includes(event_id));
-    await lab.processed(events);
+    await harness.processed(events);
     start();
     await eventually(() => (provider.accepted.size === 997 ? true : null));
     const later = items(40);
     for (const each of later) {
-      await lab.processed([each]);
+      await harness.processed([each]);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf([...events.filter((each) => !wrong.includes(each)), ...later]));
     expect(await refusals()).toEqual(Object.fromEntries(wrong.map((each) => [each.event_id, 'forbidden'])));
   });
@@ -193,10 +197,10 @@ describe('an event that is refused', () => {
     provider.limits = { events: 100, bytes: 600_000 };
     const huge = item({ payload: { filler: 'x'.repeat(650_000) } });
     const events = items(200, { payload: { filler: 'x'.repeat(4000) } });
-    await lab.processed([...events.slice(0, 100), huge]);
-    await lab.processed(events.slice(100));
+    await harness.processed([...events.slice(0, 100), huge]);
+    await harness.processed(events.slice(100));
     start();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
     expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
   });
@@ -204,17 +208,17 @@ describe('an event that is refused', () => {
   it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {
     const events = items(50);
     provider.always = { status: 403, body: { code: 403, error: 'Forbidden' } };
-    await lab.processed(events);
+    await harness.processed(events);
     start();
-    await eventually(async () => ((await lab.provider())[0]!.failures > 2 ? true : null));
-    const [{ failures, cause }] = (await lab.provider()) as [{ failures: number; cause: string }];
+    await eventually(async () => ((await harness.provider())[0]!.failures > 2 ? true : null));
+    const [{ failures, cause }] = (await harness.provider()) as [{ failures: number; cause: string }];
     expect(cause).toBe('forbidden');
     // It stops halving requests when nothing is accepted.
     expect(provider.requests).toBeLessThanOrEqual(20 * (failures + 1));
     provider.recovers();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
-    expect(await lab.refused()).toEqual([]);
+    expect(await harness.refused()).toEqual([]);
   });
 });
 
@@ -223,47 +227,47 @@ describe('a user of whom too much comes', () => {
     provider.rate = { events: 30, windowMs: 40 };
     const spam = items(400, { user_external_id: 'busy', device_id: 'busy-device' });
     const others = items(30);
-    await lab.processed(spam);
-    await lab.processed(others);
+    await harness.processed(spam);
+    await harness.processed(others);
     start();
     await eventually(() => (idsOf(others).every((id) => provider.accepted.has(id)) ? true : null));
     const order = [...provider.accepted.keys()];
     expect(Math.max(...idsOf(others).map((id) => order.indexOf(id)))).toBeLessThan(300);
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf([...spam, ...others]));
-    expect(await lab.refused()).toEqual([]);
-    expect((await lab.provider())[0]!.failures).toBe(0);
+    expect(await harness.refused()).toEqual([]);
+    expect((await harness.provider())[0]!.failures).toBe(0);
   });
 
   it('waits for another day when the day is used up', async () => {
     const spent = items(3, { user_external_id: 'spent' });
     const others = items(3);
     provider.spentUsers.add(`${merchant}:spent`);
-    await lab.processed([...spent, ...others], () => true, merchant);
+    await harness.processed([...spent, ...others], () => true, merchant);
     start();
     await eventually(() => (provider.accepted.size === 3 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
     provider.spentUsers.clear();
-    await lab.drained();
+    await harness.drained();
     expect(provider.ids).toEqual(idsOf([...spent, ...others]));
   });
 });
 
 describe('without Amplitude', () => {
   it('events are skipped when no provider is configured', async () => {
-    await lab.processed(items(3));
+    await harness.processed(items(3));
     start(null);
-    await lab.drained();
+    await harness.drained();
     expect(provider.requests).toBe(0);
   });
 
   it('the sandbox writes down what it was sent, and how often', async () => {
     const sandbox: Analytics = new SandboxAnalytics(readConfig({}), db.database);
     const twice = item({ payload: { nul: '\0', lone: '\ud800' } });
-    await lab.processed([twice]);
-    await lab.processed([twice, item()], undefined, merchant);
+    await harness.processed([twice]);
+    await harness.processed([twice, item()], undefined, merchant);
     start(sandbox);
-    await lab.drained();
+    await harness.drained();
     const rows = await db.database.query<{ insert_id: string; event: SentEvent; times: number }>(
       'select insert_id, event::text, times from tracking.sandbox_analytics order by times desc',
     );

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MONTHS } from '../../src/contexts/tracking/store/partitions.js';
-import type { Side } from '../support/crash-road.js';
+import type { Side } from '../support/crashing-proxy.js';
 import type { Credentials } from '../support/signed-client.js';
 import { EventBooks, type SentBatch } from '../support/tracking/event-books.js';
-import { EventStage, type Part } from '../support/tracking/event-stage.js';
+import { EventHarness, type Part } from '../support/tracking/event-harness.js';
 
 /** `EVENTS_RUNS=500` for a long run. */
 const RUNS = Number(process.env['EVENTS_RUNS'] ?? 12);
@@ -96,13 +96,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-let stage: EventStage;
+let harness: EventHarness;
 let runs = 0;
 
 beforeAll(async () => {
-  stage = await EventStage.open();
+  harness = await EventHarness.open();
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 test(
   'what is stored are the valid, unseen ids, in any order and with any repeats and crashes',
@@ -115,7 +115,7 @@ test(
       }),
       { numRuns: RUNS, interruptAfterTimeLimit: TIMEOUT_MS * 0.9, endOnFailure: RUNS < 100 },
     );
-    expect(stage.deaths).toBeGreaterThan(0);
+    expect(harness.deaths).toBeGreaterThan(0);
   },
   TIMEOUT_MS,
 );
@@ -132,8 +132,8 @@ class Run {
   ) {}
 
   static async begin(): Promise<Run> {
-    await stage.reviveAll();
-    const merchants = [await stage.newMerchant(), await stage.newMerchant()];
+    await harness.reviveAll();
+    const merchants = [await harness.newMerchant(), await harness.newMerchant()];
     runs += 1;
     const run = new Run(merchants, -MONTHS_BACK + (runs % (MONTHS_BACK - 2)));
     run.toTheEndOfTheMonth();
@@ -150,14 +150,14 @@ class Run {
         await Promise.all(step.steps.map((each) => this.take(each)));
         return;
       case 'doom':
-        return stage.doom(step.part, step.nth, step.side);
+        return harness.doom(step.part, step.nth, step.side);
       case 'revive':
-        return stage.reviveAll();
+        return harness.reviveAll();
       case 'settle':
-        await stage.reviveAll();
-        return stage.settle(this.merchantIds, ['processed', 'forwarded']);
+        await harness.reviveAll();
+        return harness.settle(this.merchantIds, ['processed', 'forwarded']);
       case 'pile up':
-        return stage.pileUp(this.merchantIds);
+        return harness.pileUp(this.merchantIds);
       case 'midnight':
         this.month = Math.min(this.month + 1, -1);
         return this.toTheEndOfTheMonth();
@@ -165,12 +165,15 @@ class Run {
   }
 
   async end(): Promise<void> {
-    await stage.reviveAll();
-    await stage.settle(this.merchantIds, ['processed', 'forwarded']);
-    const [events, batches] = [await stage.events(this.merchantIds), await stage.batches(this.merchantIds)];
+    await harness.reviveAll();
+    await harness.settle(this.merchantIds, ['processed', 'forwarded']);
+    const [events, batches] = [
+      await harness.events(this.merchantIds),
+      await harness.batches(this.merchantIds),
+    ];
     expect(this.books.faults(events, batches)).toEqual([]);
-    await stage.settle(this.merchantIds, ['forwarded']);
-    const missing = await stage.notForwarded(this.merchantIds);
+    await harness.settle(this.merchantIds, ['forwarded']);
+    const missing = await harness.notForwarded(this.merchantIds);
     expect(missing).toEqual([]);
   }
 
@@ -181,7 +184,7 @@ class Run {
     const batch = this.books.batch(who.apiKey, ids, spoil && ((all) => spoil(all, all.length >> 1)));
     const key = keyed ? randomUUID() : null;
     this.keys.set(batch, key);
-    const status = await stage.send(batch, who, { key, retries });
+    const status = await harness.send(batch, who, { key, retries });
     const expected = fault === null ? 202 : fault === 'too many items' ? 413 : 400;
     // A client that gives up may have met a dying service.
     if (retries || ![null, 409, 503].includes(status)) expect(status).toBe(expected);
@@ -192,14 +195,14 @@ class Run {
     if (batch === undefined || batch.malformed) return;
     const who = this.merchants.find(({ apiKey }) => apiKey === batch.merchantId)!;
     const keys = { same: this.keys.get(batch) ?? null, new: randomUUID(), none: null };
-    const status = await stage.send(batch, who, { key: keys[key], retries });
+    const status = await harness.send(batch, who, { key: keys[key], retries });
     if (retries) expect(status).toBe(202);
   }
 
   /** The month ends during the next steps. */
   private toTheEndOfTheMonth(): void {
     const { to } = MONTHS.at(new Date(), this.month);
-    stage.setClock(new Date(to.getTime() - 40));
+    harness.setClock(new Date(to.getTime() - 40));
   }
 
   private get merchantIds(): string[] {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { EventBooks } from '../support/tracking/event-books.js';
-import { EventStage } from '../support/tracking/event-stage.js';
+import { EventHarness } from '../support/tracking/event-harness.js';
 import { eventually } from '../support/eventually.js';
 
 const ROUNDS = 3;
@@ -10,15 +10,15 @@ const ITEMS = 200;
 /** Without a backlog a process only finishes transactions in flight. */
 const STOPS_WITHIN_MS = 15_000;
 
-let stage: EventStage;
+let harness: EventHarness;
 
 beforeAll(async () => {
-  stage = await EventStage.open();
+  harness = await EventHarness.open();
 });
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 test('processes that are stopped with batches in flight end soon, and lose and repeat nothing', async () => {
-  const merchants = await Promise.all([stage.newMerchant(), stage.newMerchant()]);
+  const merchants = await Promise.all([harness.newMerchant(), harness.newMerchant()]);
   const names = merchants.map(({ apiKey }) => apiKey);
   const books = new EventBooks();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -29,19 +29,19 @@ test('processes that are stopped with batches in flight end soon, and lose and r
         // Half of them are those of another batch.
         const shared = books.sent.findLast((batch) => batch.merchantId === who.apiKey)?.ids ?? [];
         const ids = [...shared.slice(-ITEMS / 2), ...Array.from({ length: ITEMS / 2 }, () => randomUUID())];
-        await stage.send(books.batch(who.apiKey, ids), who, { key: randomUUID(), retries: true });
+        await harness.send(books.batch(who.apiKey, ids), who, { key: randomUUID(), retries: true });
       }
     });
-    const processed = (await stage.events(names)).length;
-    await eventually(async () => (await stage.events(names)).length > processed);
-    const slowest = await stage.stopAll();
+    const processed = (await harness.events(names)).length;
+    await eventually(async () => (await harness.events(names)).length > processed);
+    const slowest = await harness.stopAll();
     stopping = true;
     expect(slowest).toBeLessThan(STOPS_WITHIN_MS);
-    await stage.reviveAll();
+    await harness.reviveAll();
     await Promise.all(clients);
   }
-  await stage.settle(names, ['processed', 'forwarded']);
+  await harness.settle(names, ['processed', 'forwarded']);
   expect(books.sent.length).toBeGreaterThan(ROUNDS * CLIENTS);
   expect(books.sent.every(({ respondedAt }) => respondedAt !== null)).toBe(true);
-  expect(books.faults(await stage.events(names), await stage.batches(names))).toEqual([]);
+  expect(books.faults(await harness.events(names), await harness.batches(names))).toEqual([]);
 });

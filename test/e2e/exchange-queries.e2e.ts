@@ -19,7 +19,7 @@ const PIECES = [
   ...[`&withdraw_address=${ADDRESS}`, '&withdraw_address_memo=%00', '&user_id=', '&pair_id=USDCSOL'],
   ...['&to_token=sol', '&token=sol', '&start_date=2026-01-01&end_date=2026-01-02', '&page_size=', '1e9'],
 ];
-/** Bytes that may stand in a request line, in any order. */
+/** Bytes that may be in a request line, in any order. */
 const BYTES = fc.string({
   unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)),
   maxLength: 5,

@@ -2,19 +2,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { findChromium } from '../support/browser.js';
-import { PageLab, type Visit } from '../support/page-lab.js';
+import { PageHarness, type Visit } from '../support/page-harness.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 const NO_CAMERA: BrowserContextOptions = { permissions: [] };
 const PLACE = 'GPS 52.52N 13.40E';
 
 suite('photos on the onboarding page', () => {
-  let lab: PageLab;
+  let harness: PageHarness;
   beforeAll(async () => {
-    lab = await PageLab.start();
+    harness = await PageHarness.start();
   });
-  afterAll(() => lab?.close());
-  afterEach(() => lab.leave());
+  afterAll(() => harness?.close());
+  afterEach(() => harness.leave());
 
   const toPhotos = async (visit: Visit): Promise<void> => {
     const { person } = visit;
@@ -36,7 +36,7 @@ suite('photos on the onboarding page', () => {
   };
 
   it('are uploaded where the camera is refused, and nothing but the picture is sent', async () => {
-    const visit = await lab.open('es', { options: NO_CAMERA });
+    const visit = await harness.open('es', { options: NO_CAMERA });
     const { person, page } = visit;
     await toPhotos(visit);
     await person.text('cameraRefused').waitFor();
@@ -50,7 +50,7 @@ suite('photos on the onboarding page', () => {
       await person.press('captureUse');
     }
     await person.button('documentsSubmit').waitFor();
-    const sent = await lab.app.app.get(Images, { strict: false }).of(visit.user.id);
+    const sent = await harness.app.app.get(Images, { strict: false }).of(visit.user.id);
     expect(sent.map(({ kind }) => kind).sort()).toEqual(['document_front', 'selfie']);
     for (const { bytes: body } of sent) {
       expect(body.subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
@@ -62,7 +62,7 @@ suite('photos on the onboarding page', () => {
   });
 
   it('may come from the camera once it is allowed', async () => {
-    const visit = await lab.open('de', { options: NO_CAMERA });
+    const visit = await harness.open('de', { options: NO_CAMERA });
     const { person, page } = visit;
     await toPhotos(visit);
     await person.text('cameraRefused').waitFor();
@@ -73,7 +73,7 @@ suite('photos on the onboarding page', () => {
   });
 
   it('can be reviewed and retaken, also when all are complete', async () => {
-    const visit = await lab.open('en');
+    const visit = await harness.open('en');
     const { person, page } = visit;
     await toPhotos(visit);
     await page.locator('.outline').waitFor();
@@ -93,7 +93,7 @@ suite('photos on the onboarding page', () => {
   });
 
   it('that cannot be used are explained, each case in plain words', async () => {
-    const visit = await lab.open('es');
+    const visit = await harness.open('es');
     const { person, page } = visit;
     await toPhotos(visit);
     await upload(visit, 'IMG_2.HEIC', Buffer.from('....ftypheic'));
@@ -132,7 +132,7 @@ suite('photos on the onboarding page', () => {
     ['cameraUnknown', true, 'navigator.mediaDevices.getUserMedia = () => Promise.reject(new TypeError())'],
     ['cameraInsecure', false, "Object.defineProperty(window, 'isSecureContext', { value: false })"],
   ] as const)('without a camera are explained: %s', async (words, mayTryAgain, script) => {
-    const visit = await lab.open('de', { before: (page) => page.addInitScript(script) });
+    const visit = await harness.open('de', { before: (page) => page.addInitScript(script) });
     const { person } = visit;
     await toPhotos(visit);
     await person.text(words).waitFor();

@@ -7,45 +7,47 @@ import { findChromium, type WatchedPage } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { Person } from '../support/onboarding-page.js';
 import { serveSite, shopHtml, type OtherSite } from '../support/other-site.js';
-import { PageLab } from '../support/page-lab.js';
+import { PageHarness } from '../support/page-harness.js';
 import { createUser, onboardingUrl, widgetUrl, type NewUser } from '../support/widget-visitor.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 const SHOP = 'https://shop.example';
 
 suite('the onboarding page of a shop', () => {
-  let lab: PageLab;
+  let harness: PageHarness;
   const sites: OtherSite[] = [];
   const visits: WatchedPage[] = [];
   beforeAll(async () => {
-    lab = await PageLab.start();
+    harness = await PageHarness.start();
   });
-  afterAll(() => lab?.close());
+  afterAll(() => harness?.close());
   afterEach(async () => {
     for (const site of sites.splice(0)) site.close();
     const ended = visits.splice(0);
     await Promise.all(ended.map(({ page }) => page.context().close()));
     expect(ended.map(({ problems }) => problems)).toEqual(ended.map(() => []));
-    await lab.leave();
+    await harness.leave();
   });
 
   const embed = async (change: Partial<Embedding>): Promise<void> => {
-    await lab.app.app.get(CommandBus).execute(new SetEmbedding(lab.app.merchant.credentials.apiKey, change));
+    await harness.app.app
+      .get(CommandBus)
+      .execute(new SetEmbedding(harness.app.merchant.credentials.apiKey, change));
   };
   const framersOf = async (user: NewUser): Promise<string | undefined> => {
-    const { headers } = await fetch(onboardingUrl(lab.app, user), { method: 'HEAD' });
+    const { headers } = await fetch(onboardingUrl(harness.app, user), { method: 'HEAD' });
     return /frame-ancestors (.*)$/.exec(headers.get('content-security-policy') ?? '')?.[1];
   };
   /** A shop with the page of a new user in a frame. */
   const shop = async (allow?: string, query: Record<string, string> = {}) => {
-    const user = await createUser(lab.app.merchant);
-    const address = onboardingUrl(lab.app, user, query);
+    const user = await createUser(harness.app.merchant);
+    const address = onboardingUrl(harness.app, user, query);
     const site = await serveSite(() => shopHtml(address, allow));
     sites.push(site);
     return { user, site, address };
   };
   const visitShop = async (site: OtherSite): Promise<{ visit: WatchedPage; page: Page }> => {
-    const visit = await lab.browser.visit([widgetUrl(lab.app), site.origin], {
+    const visit = await harness.browser.visit([widgetUrl(harness.app), site.origin], {
       ...{ locale: 'es', permissions: ['camera'], viewport: { width: 480, height: 760 } },
     });
     visits.push(visit);
@@ -54,7 +56,7 @@ suite('the onboarding page of a shop', () => {
   };
   const frameIn = async (page: Page): Promise<Frame> => {
     await page.frameLocator('iframe').getByRole('heading').first().waitFor();
-    return page.frames().find((frame) => frame.url().startsWith(widgetUrl(lab.app)))!;
+    return page.frames().find((frame) => frame.url().startsWith(widgetUrl(harness.app)))!;
   };
   const messagesTo = (page: Page) => page.evaluate<{ origin: string; data: object }[]>('heard');
 
@@ -73,7 +75,7 @@ suite('the onboarding page of a shop', () => {
     await person.picture('onboarding-13-done-framed');
     expect(await frame.getByRole('link').count()).toBe(0);
     const messages = await messagesTo(page);
-    expect(new Set(messages.map(({ origin }) => origin))).toEqual(new Set([widgetUrl(lab.app)]));
+    expect(new Set(messages.map(({ origin }) => origin))).toEqual(new Set([widgetUrl(harness.app)]));
     const message = { type: 'disburse.onboarding', version: 1, user_id: user.id };
     const steps = messages.map(({ data }) => (data as { step: string }).step);
     // How long it is under review, and set up, is for the providers to say: it may be too short to be seen.
@@ -116,7 +118,7 @@ suite('the onboarding page of a shop', () => {
 
   it('opens the callback_url at the end, automatically or by a button', async () => {
     const callback_url = `${SHOP}/done?order=1&x="'<`;
-    const { person, page } = await lab.open('de', {
+    const { person, page } = await harness.open('de', {
       query: { callback_url },
       origins: [SHOP],
       before: (opened) =>
@@ -128,7 +130,7 @@ suite('the onboarding page of a shop', () => {
     await page.waitForURL(`${SHOP}/done?**`);
     expect(page.url()).toBe(`${SHOP}/done?order=1&x=%22%27%3C`);
 
-    const app = await lab.open('es', { query: { callback_url: 'shopapp://done' } });
+    const app = await harness.open('es', { query: { callback_url: 'shopapp://done' } });
     await app.person.confirmPhone();
     await app.person.enterDetails();
     await app.person.showSamples();
@@ -137,7 +139,7 @@ suite('the onboarding page of a shop', () => {
   });
 
   it('runs nothing that is not its own', async () => {
-    const visit = await lab.open('en');
+    const visit = await harness.open('en');
     await visit.page.evaluate(`{
       const script = document.createElement('script');
       script.textContent = 'window.ran = true';

@@ -4,17 +4,17 @@ import { DecideReview } from '../../src/contexts/onboarding/application/operator
 import { startService } from '../../src/service.js';
 import { findChromium } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { PageLab, type Visit } from '../support/page-lab.js';
+import { PageHarness, type Visit } from '../support/page-harness.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 
 suite('what comes after the photos, on the onboarding page', () => {
-  let lab: PageLab;
+  let harness: PageHarness;
   beforeAll(async () => {
-    lab = await PageLab.start();
+    harness = await PageHarness.start();
   });
-  afterAll(() => lab?.close());
-  afterEach(() => lab.leave());
+  afterAll(() => harness?.close());
+  afterEach(() => harness.leave());
 
   const submit = async ({ person }: Visit, lastName: string): Promise<void> => {
     await person.confirmPhone();
@@ -23,7 +23,7 @@ suite('what comes after the photos, on the onboarding page', () => {
   };
 
   it('an identity that is rejected says why, and may be tried again', async () => {
-    const visit = await lab.open('de');
+    const visit = await harness.open('de');
     const { person, page } = visit;
     await submit(visit, 'Rejected');
     await person.heading('failedHeading');
@@ -35,11 +35,11 @@ suite('what comes after the photos, on the onboarding page', () => {
     await person.enterDetails('Lovelace');
     await person.showSamples();
     await person.heading('doneHeading');
-    expect(await lab.stateOf(visit)).toBe('active');
+    expect(await harness.stateOf(visit)).toBe('active');
   });
 
   it('a refused card has a reason, and is requested again', async () => {
-    const visit = await lab.open('es');
+    const visit = await harness.open('es');
     const { person, page } = visit;
     await submit(visit, 'Cardless');
     await person.heading('cardFailedHeading');
@@ -48,12 +48,12 @@ suite('what comes after the photos, on the onboarding page', () => {
     await page.reload();
     await person.press('cardFailedRetry');
     await person.heading('doneHeading');
-    expect(await lab.stateOf(visit)).toBe('active');
+    expect(await harness.stateOf(visit)).toBe('active');
   });
 
   // The last: it stops the service of this suite.
   it('a review lasts over reloads and a restart of the service, and the page continues once it passes', async () => {
-    const visit = await lab.open('es');
+    const visit = await harness.open('es');
     const { person, page } = visit;
     await submit(visit, 'Review');
     await person.heading('reviewHeading');
@@ -62,9 +62,9 @@ suite('what comes after the photos, on the onboarding page', () => {
     await page.reload();
     await person.heading('reviewHeading');
     const port = Number(new URL(page.url()).port);
-    await lab.app.stop();
+    await harness.app.stop();
     await person.text('reviewLost').waitFor({ timeout: 60_000 });
-    const service = await startService({ ...lab.app.config, widgetPort: port });
+    const service = await startService({ ...harness.app.config, widgetPort: port });
     try {
       await eventually(async () => (await person.text('reviewLost').count()) === 0);
       await person.heading('reviewHeading');

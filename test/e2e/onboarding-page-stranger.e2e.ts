@@ -4,7 +4,7 @@ import type { Locale } from '../../src/contexts/onboarding/words/words.js';
 import { findChromium, type WatchedPage } from '../support/browser.js';
 import { Person } from '../support/onboarding-page.js';
 import { serveSite, shopHtml, type OtherSite } from '../support/other-site.js';
-import { PageLab } from '../support/page-lab.js';
+import { PageHarness } from '../support/page-harness.js';
 import { createUser, onboardingUrl, widgetUrl, type NewUser } from '../support/widget-visitor.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
@@ -12,25 +12,28 @@ const suite = findChromium() === null ? describe.skip : describe;
 const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
 
 suite('a person whose link a stranger uses', () => {
-  let lab: PageLab;
+  let harness: PageHarness;
   const sites: OtherSite[] = [];
   const visits: WatchedPage[] = [];
   beforeAll(async () => {
-    lab = await PageLab.start({ RATE_LIMIT_PER_MINUTE: '10000' });
+    harness = await PageHarness.start({ RATE_LIMIT_PER_MINUTE: '10000' });
   });
-  afterAll(() => lab?.close());
+  afterAll(() => harness?.close());
   afterEach(async () => {
     for (const site of sites.splice(0)) site.close();
     await Promise.all(visits.splice(0).map(({ page }) => page.context().close()));
-    await lab.leave();
+    await harness.leave();
   });
 
   const step = async (user: NewUser, name: string, body: object): Promise<Response> =>
-    fetch(`${widgetUrl(lab.app)}/onboarding/${lab.app.merchant.credentials.apiKey}/${user.id}/${name}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ phone_number: user.phone, browser: randomBytes(16).toString('hex'), ...body }),
-    });
+    fetch(
+      `${widgetUrl(harness.app)}/onboarding/${harness.app.merchant.credentials.apiKey}/${user.id}/${name}`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ phone_number: user.phone, browser: randomBytes(16).toString('hex'), ...body }),
+      },
+    );
   /** Requests `codes` codes, as if 30 seconds passed after each, and guesses five of each. */
   const attack = async (user: NewUser, codes: number): Promise<void> => {
     for (let sent = 0; sent < codes; sent += 1) {
@@ -38,7 +41,7 @@ suite('a person whose link a stranger uses', () => {
       expect((await step(user, 'code', { browser })).status).toBe(200);
       for (let guess = 0; guess < 5; guess += 1)
         expect((await step(user, 'phone', { browser, code: '12345' })).status).toBe(422);
-      await lab.app.database.query(
+      await harness.app.database.query(
         `update onboarding.phone_codes set sent_at = sent_at - interval '30 seconds' where user_id = $1`,
         [user.id],
       );
@@ -46,10 +49,10 @@ suite('a person whose link a stranger uses', () => {
   };
   /** The page of a new user in the frame of a shop, in a browser that keeps nothing. */
   const framed = async (locale: Locale): Promise<{ person: Person; user: NewUser }> => {
-    const user = await createUser(lab.app.merchant);
-    const site = await serveSite(() => shopHtml(onboardingUrl(lab.app, user)));
+    const user = await createUser(harness.app.merchant);
+    const site = await serveSite(() => shopHtml(onboardingUrl(harness.app, user)));
     sites.push(site);
-    const visit = await lab.browser.visit([widgetUrl(lab.app), site.origin], {
+    const visit = await harness.browser.visit([widgetUrl(harness.app), site.origin], {
       locale,
       viewport: { width: 480, height: 760 },
     });
@@ -57,7 +60,7 @@ suite('a person whose link a stranger uses', () => {
     await visit.page.addInitScript(NO_STORAGE);
     await visit.page.goto(site.origin);
     await visit.page.frameLocator('iframe').getByRole('heading').first().waitFor();
-    const frame = visit.page.frames().find((each) => each.url().startsWith(widgetUrl(lab.app)))!;
+    const frame = visit.page.frames().find((each) => each.url().startsWith(widgetUrl(harness.app)))!;
     return { person: new Person(frame, locale), user };
   };
 
@@ -68,7 +71,7 @@ suite('a person whose link a stranger uses', () => {
   ] as const)(
     'signs up with the long code after a stranger requested all others: %s, %s',
     async (locale, where) => {
-      const { person, user } = where === 'in a tab' ? await lab.open(locale) : await framed(locale);
+      const { person, user } = where === 'in a tab' ? await harness.open(locale) : await framed(locale);
       await person.heading('phoneHeading');
       await attack(user, 6);
       await person.press('phoneSubmit');
@@ -90,10 +93,10 @@ suite('a person whose link a stranger uses', () => {
   it.each(['in a tab', 'in a frame'])(
     'uses the code that the page requested, after a stranger requests and guesses others: %s',
     async (where) => {
-      const { person, user } = where === 'in a tab' ? await lab.open('en') : await framed('en');
+      const { person, user } = where === 'in a tab' ? await harness.open('en') : await framed('en');
       await person.heading('phoneHeading');
       const code = await person.askForCode();
-      await lab.app.database.query(
+      await harness.app.database.query(
         `update onboarding.phone_codes set sent_at = sent_at - interval '30 seconds' where user_id = $1`,
         [user.id],
       );

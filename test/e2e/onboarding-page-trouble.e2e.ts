@@ -8,22 +8,22 @@ import {
 import { findChromium } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { Person } from '../support/onboarding-page.js';
-import { PageLab } from '../support/page-lab.js';
+import { PageHarness } from '../support/page-harness.js';
 import { onboardingUrl } from '../support/widget-visitor.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 const HOUR_MS = 3_600_000;
 
 suite('what goes wrong on the onboarding page', () => {
-  let lab: PageLab;
+  let harness: PageHarness;
   beforeAll(async () => {
-    lab = await PageLab.start();
+    harness = await PageHarness.start();
   });
-  afterAll(() => lab?.close());
-  afterEach(() => lab.leave());
+  afterAll(() => harness?.close());
+  afterEach(() => harness.leave());
 
   it('is explained in plain words: offline, unavailable, too often, another number', async () => {
-    const { person, page, user, problems } = await lab.open('es');
+    const { person, page, user, problems } = await harness.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
     await person.text('troubleOffline').waitFor();
@@ -52,10 +52,10 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a session that has ended leads back to the code, and what was typed is still there', async () => {
-    const { person } = await lab.open('de');
+    const { person } = await harness.open('de');
     await person.confirmPhone();
     await person.heading('detailsHeading');
-    const clock = jest.spyOn(lab.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
+    const clock = jest.spyOn(harness.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
     try {
       clock.mockImplementation(() => new Date(Date.now() + HOUR_MS));
       await person.enterDetails();
@@ -70,24 +70,24 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a suspension of the merchant is displayed', async () => {
-    const { person, user } = await lab.open('de');
+    const { person, user } = await harness.open('de');
     await person.confirmPhone();
     await person.heading('detailsHeading');
-    const { apiKey } = lab.app.merchant.credentials;
-    const bus = lab.app.app.get(CommandBus);
+    const { apiKey } = harness.app.merchant.credentials;
+    const bus = harness.app.app.get(CommandBus);
     await bus.execute(new SuspendMerchant(apiKey));
     try {
-      await eventually(async () => (await fetch(onboardingUrl(lab.app, user))).status === 403);
+      await eventually(async () => (await fetch(onboardingUrl(harness.app, user))).status === 403);
       await person.enterDetails();
       await person.heading('refusedSuspended');
     } finally {
       await bus.execute(new ReinstateMerchant(apiKey));
-      await eventually(async () => (await fetch(onboardingUrl(lab.app, user))).status === 200);
+      await eventually(async () => (await fetch(onboardingUrl(harness.app, user))).status === 200);
     }
   });
 
   it('two presses are one call, on a slow network too', async () => {
-    const { person, page } = await lab.open('es');
+    const { person, page } = await harness.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
       if (route.request().method() === 'POST') calls.push(route.request().url().split('/').pop()!);
@@ -109,7 +109,7 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('progress in another tab is noticed', async () => {
-    const { person, page } = await lab.open('de');
+    const { person, page } = await harness.open('de');
     await person.confirmPhone();
     await person.enterDetails();
     await person.choose('documentsPassport');
@@ -128,7 +128,7 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('the back button closes the camera and the code, and leaves nothing', async () => {
-    const { person, page } = await lab.open('es');
+    const { person, page } = await harness.open('es');
     const goBack = async (): Promise<void> => {
       // The page takes the button over once it is painted.
       await eventually(() =>
@@ -159,17 +159,19 @@ suite('what goes wrong on the onboarding page', () => {
 
   it('a browser without storage continues, and a reload needs a new code', async () => {
     const script = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
-    const { person, page, user } = await lab.open('de', { before: (opened) => opened.addInitScript(script) });
+    const { person, page, user } = await harness.open('de', {
+      before: (opened) => opened.addInitScript(script),
+    });
     await person.confirmPhone();
     await person.enterDetails();
     await person.heading('documentsHeading');
-    await page.goto(onboardingUrl(lab.app, user));
+    await page.goto(onboardingUrl(harness.app, user));
     await person.confirmPhone();
     await person.heading('documentsHeading');
   });
 
   it('the keyboard is enough', async () => {
-    const { person, page } = await lab.open('en');
+    const { person, page } = await harness.open('en');
     const { keyboard } = page;
     const focused = (): Promise<unknown> =>
       page.evaluate('document.activeElement.name || document.activeElement.innerText.trim()');

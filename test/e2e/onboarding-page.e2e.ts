@@ -3,7 +3,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { findChromium } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { SIZES } from '../support/onboarding-page.js';
-import { PageLab } from '../support/page-lab.js';
+import { PageHarness } from '../support/page-harness.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone };
@@ -12,12 +12,12 @@ const SMALL: BrowserContextOptions = {
 };
 
 suite('the onboarding page in a tab', () => {
-  let lab: PageLab;
+  let harness: PageHarness;
   beforeAll(async () => {
-    lab = await PageLab.start();
+    harness = await PageHarness.start();
   });
-  afterAll(() => lab?.close());
-  afterEach(() => lab.leave());
+  afterAll(() => harness?.close());
+  afterEach(() => harness.leave());
 
   it.each([
     ['en', 'desktop', {}],
@@ -26,7 +26,7 @@ suite('the onboarding page in a tab', () => {
   ] as const)(
     'leads from the phone number to an active account, and is accessible on every step: %s, %s',
     async (locale, size, options) => {
-      const visit = await lab.open(locale, { options });
+      const visit = await harness.open(locale, { options });
       const { person, page } = visit;
       const picture = (name: string): Promise<void> =>
         person.picture(size === null ? null : `onboarding-${name}-${size}`);
@@ -55,12 +55,12 @@ suite('the onboarding page in a tab', () => {
       await person.heading('doneHeading');
       await person.text('doneClose').waitFor();
       await picture('13-done');
-      expect(await lab.stateOf(visit)).toBe('active');
+      expect(await harness.stateOf(visit)).toBe('active');
     },
   );
 
   it('is in its place again after a reload at each step', async () => {
-    const { person, page, user } = await lab.open('es');
+    const { person, page, user } = await harness.open('es');
     const code = await person.askForCode();
     await page.reload();
     await person.enterCode(code);
@@ -97,7 +97,7 @@ suite('the onboarding page in a tab', () => {
   });
 
   it('says after each wrong code how many attempts are left, and requests a new one after the fifth', async () => {
-    const { person, page } = await lab.open('es', { before: (page) => page.clock.install() });
+    const { person, page } = await harness.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
     await person.enterCode('12');
@@ -124,7 +124,7 @@ suite('the onboarding page in a tab', () => {
   });
 
   it('continues only with consent and from the minimum age, which it displays beforehand', async () => {
-    const { person, page } = await lab.open('de');
+    const { person, page } = await harness.open('de');
     await person.confirmPhone();
     await person.heading('detailsHeading');
     await person.text('birthHint').waitFor();
@@ -155,7 +155,7 @@ suite('the onboarding page in a tab', () => {
   it.each(['en', 'es', 'de'] as const)(
     'says of each field what is wrong with it, and of a date why it is none: %s',
     async (locale) => {
-      const { person, page } = await lab.open(locale);
+      const { person, page } = await harness.open(locale);
       await person.confirmPhone();
       await person.heading('detailsHeading');
       await person.field('firstNameLabel').fill('42');
@@ -195,10 +195,10 @@ suite('the onboarding page in a tab', () => {
   );
 
   it('shows the terms that hold now when they changed while the page was open', async () => {
-    const { person, page } = await lab.open('es');
+    const { person, page } = await harness.open('es');
     await person.confirmPhone();
     await person.heading('detailsHeading');
-    Object.assign(lab.app.config, { onboardingTermsVersion: '2027-01' });
+    Object.assign(harness.app.config, { onboardingTermsVersion: '2027-01' });
     try {
       await person.enterDetails();
       await person.text('consentChanged').waitFor();
@@ -208,12 +208,12 @@ suite('the onboarding page in a tab', () => {
       await person.enterDetails();
       await person.heading('documentsHeading');
     } finally {
-      Object.assign(lab.app.config, { onboardingTermsVersion: null });
+      Object.assign(harness.app.config, { onboardingTermsVersion: null });
     }
   });
 
   it('leads to terms and privacy notice in tabs of their own', async () => {
-    const { person, page } = await lab.open('de');
+    const { person, page } = await harness.open('de');
     await person.confirmPhone();
     for (const [link, heading] of [
       ['consentTerms', 'sandboxTerms'],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxSms } from '../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { Widget, type Visitor } from '../support/widget-lab.js';
+import { Widget, type Visitor } from '../support/widget-harness.js';
 
 /** The phones of all people: every message that came. */
 class Phones extends SandboxSms {

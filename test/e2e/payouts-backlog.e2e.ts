@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+import { PayoutHarness, type TestUser } from '../support/payout-harness.js';
 
 const BACKLOG = 50_000;
 
 describe('a backlog of old payouts', () => {
-  let lab: PayoutLab;
-  let user: LabUser;
+  let harness: PayoutHarness;
+  let user: TestUser;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    await lab.start();
-    user = await lab.activeUser();
+    harness = await PayoutHarness.open();
+    await harness.start();
+    user = await harness.activeUser();
   });
-  afterAll(() => lab.close());
+  afterAll(() => harness.close());
 
   it('of 50,000 due at once does not delay a fresh payout, and is verified too', async () => {
     // As after a long outage: hours old, due long ago, with hours to go.
-    await lab.db.database.query(
+    await harness.db.database.query(
       `with facts as (
          insert into payouts.verifications
            (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at)
@@ -30,16 +30,16 @@ describe('a backlog of old payouts', () => {
       [user.id, BACKLOG],
     );
     const waiting = async (): Promise<number> => {
-      const [row] = await lab.db.database.query<{ count: number }>(
+      const [row] = await harness.db.database.query<{ count: number }>(
         `select count(*)::int as count from work.items
          where kind = 'payouts.verification' and line = 1 and state is null`,
       );
       return row!.count;
     };
-    const { hash } = await lab.chain.transfer(user.wallet, '1');
+    const { hash } = await harness.chain.transfer(user.wallet, '1');
     const before = await waiting();
-    const id = await lab.report({ user, hash });
-    expect(await lab.settled(id)).toBe('received');
+    const id = await harness.report({ user, hash });
+    expect(await harness.settled(id)).toBe('received');
     expect(await waiting()).toBeGreaterThan(BACKLOG / 2);
     await eventually(async () => (await waiting()) < before);
   });

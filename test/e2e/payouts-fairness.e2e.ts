@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+import { PayoutHarness, type TestUser } from '../support/payout-harness.js';
 import type { RpcCall } from '../support/test-node.js';
 
 const ATTACKS = 40;
@@ -55,26 +55,26 @@ class LargeNode {
 }
 
 describe('payouts of a merchant alongside forty large receipts of another', () => {
-  let lab: PayoutLab;
+  let harness: PayoutHarness;
   let node: LargeNode;
-  let attacker: LabUser;
-  let honest: LabUser;
+  let attacker: TestUser;
+  let honest: TestUser;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    node = new LargeNode(lab.chain.rpcUrl);
-    await lab.start({ CHAIN_RPC_URL: await node.start(), PAYOUT_CHECK_INTERVAL_MS: '1000' });
-    [attacker, honest] = [await lab.activeUser(), await lab.activeUser()];
+    harness = await PayoutHarness.open();
+    node = new LargeNode(harness.chain.rpcUrl);
+    await harness.start({ CHAIN_RPC_URL: await node.start(), PAYOUT_CHECK_INTERVAL_MS: '1000' });
+    [attacker, honest] = [await harness.activeUser(), await harness.activeUser()];
   });
   afterAll(async () => {
-    await lab.close();
+    await harness.close();
     await node.stop();
   });
 
   const receive = async (): Promise<number> => {
-    const { hash } = await lab.chain.transfer(honest.wallet, '1');
+    const { hash } = await harness.chain.transfer(honest.wallet, '1');
     const began = performance.now();
-    expect(await lab.settled(await lab.report({ user: honest, hash }))).toBe('received');
+    expect(await harness.settled(await harness.report({ user: honest, hash }))).toBe('received');
     return performance.now() - began;
   };
 
@@ -83,11 +83,11 @@ describe('payouts of a merchant alongside forty large receipts of another', () =
     const quiet = Math.max(await receive(), await receive(), await receive());
     const hashes: string[] = [];
     for (let n = 0; n < ATTACKS; n += 1)
-      hashes.push((await lab.chain.transfer(attacker.wallet, '1')).hash.toLowerCase());
+      hashes.push((await harness.chain.transfer(attacker.wallet, '1')).hash.toLowerCase());
     for (const hash of hashes) node.large.add(hash);
     await Promise.all(
       // They pay the wallet, and not the amount: nothing spares the service their logs.
-      hashes.map((hash) => lab.report({ user: attacker, hash, amount: '2', windowSeconds: 8 })),
+      hashes.map((hash) => harness.report({ user: attacker, hash, amount: '2', windowSeconds: 8 })),
     );
     await wait(200);
     const ratios: number[] = [];

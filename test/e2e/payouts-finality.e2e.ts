@@ -4,7 +4,7 @@ import { HealthRegistry } from '../../src/platform/telemetry/health.js';
 import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import type { Service } from '../../src/service.js';
 import { eventually } from '../support/eventually.js';
-import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+import { PayoutHarness, type TestUser } from '../support/payout-harness.js';
 import { TestNode, type Tampering } from '../support/test-node.js';
 
 /** Several waits, each of which `eventually` bounds. */
@@ -34,41 +34,41 @@ const safeBlock =
       : undefined;
 
 describe('a chain with a safe head', () => {
-  let lab: PayoutLab;
-  let user: LabUser;
+  let harness: PayoutHarness;
+  let user: TestUser;
   let service: Service;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    await lab.chain.mine(SAFE);
-    service = await lab.start(SETTINGS);
-    user = await lab.activeUser();
+    harness = await PayoutHarness.open();
+    await harness.chain.mine(SAFE);
+    service = await harness.start(SETTINGS);
+    user = await harness.activeUser();
   });
-  afterEach(() => lab.node.comeBack());
-  afterAll(() => lab.close());
+  afterEach(() => harness.node.comeBack());
+  afterAll(() => harness.close());
 
   const paid = async (windowSeconds?: number): Promise<string> => {
-    const { hash } = await lab.chain.transfer(user.wallet, '1');
-    return lab.report({ user, hash, windowSeconds });
+    const { hash } = await harness.chain.transfer(user.wallet, '1');
+    return harness.report({ user, hash, windowSeconds });
   };
   /** Mines blocks later than every window here, and as many more as make them safe. */
   const passWindows = async (): Promise<void> => {
-    await lab.chain.rpc('evm_increaseTime', [60]);
-    await lab.chain.mine(SAFE + 2);
+    await harness.chain.rpc('evm_increaseTime', [60]);
+    await harness.chain.mine(SAFE + 2);
   };
   const safe = (): Promise<RawBlock> =>
-    lab.chain.rpc('eth_getBlockByNumber', ['safe', false]) as Promise<RawBlock>;
+    harness.chain.rpc('eth_getBlockByNumber', ['safe', false]) as Promise<RawBlock>;
 
   it(
     'receives a payout when its block is safe, and not one block earlier',
     async () => {
       const id = await paid();
-      await lab.found(id, 'confirming');
-      await lab.chain.mine(SAFE - 1);
+      await harness.found(id, 'confirming');
+      await harness.chain.mine(SAFE - 1);
       await wait(ROUNDS_MS);
-      expect(await lab.outcome(id)).toBe('reported');
-      await lab.chain.mine(1);
-      expect(await lab.settled(id)).toBe('received');
+      expect(await harness.outcome(id)).toBe('reported');
+      await harness.chain.mine(1);
+      expect(await harness.settled(id)).toBe('received');
     },
     TEST_MS,
   );
@@ -76,14 +76,14 @@ describe('a chain with a safe head', () => {
   it(
     'expires a payout by the time of the safe block, not of the newest one',
     async () => {
-      const id = await lab.report({ user, hash: `0x${'ab'.repeat(32)}`, windowSeconds: 1 });
-      await lab.chain.rpc('evm_increaseTime', [60]);
-      await lab.chain.mine(SAFE - 1);
+      const id = await harness.report({ user, hash: `0x${'ab'.repeat(32)}`, windowSeconds: 1 });
+      await harness.chain.rpc('evm_increaseTime', [60]);
+      await harness.chain.mine(SAFE - 1);
       await wait(ROUNDS_MS);
-      expect(await lab.outcome(id)).toBe('reported');
-      const mining = setInterval(() => void lab.chain.mine(1), 500);
+      expect(await harness.outcome(id)).toBe('reported');
+      const mining = setInterval(() => void harness.chain.mine(1), 500);
       try {
-        expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+        expect(await harness.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
       } finally {
         clearInterval(mining);
       }
@@ -95,19 +95,22 @@ describe('a chain with a safe head', () => {
     'whose safe head is stuck neither receives nor expires anything until it moves',
     async () => {
       const stuck = await safe();
-      lab.node.tamper(safeBlock(() => stuck));
+      harness.node.tamper(safeBlock(() => stuck));
       const [there, missing] = [
         await paid(1),
-        await lab.report({ user, hash: `0x${'ac'.repeat(32)}`, windowSeconds: 1 }),
+        await harness.report({ user, hash: `0x${'ac'.repeat(32)}`, windowSeconds: 1 }),
       ];
       await passWindows();
       await wait(ROUNDS_MS);
-      expect([await lab.outcome(there), await lab.outcome(missing)]).toEqual(['reported', 'reported']);
-      lab.node.comeBack();
-      const mining = setInterval(() => void lab.chain.mine(1), 500);
+      expect([await harness.outcome(there), await harness.outcome(missing)]).toEqual([
+        'reported',
+        'reported',
+      ]);
+      harness.node.comeBack();
+      const mining = setInterval(() => void harness.chain.mine(1), 500);
       try {
-        expect(await lab.settled(there)).toBe('received');
-        expect(await lab.settled(missing)).toBe(expiryReason({ kind: 'not_found' }));
+        expect(await harness.settled(there)).toBe('received');
+        expect(await harness.settled(missing)).toBe(expiryReason({ kind: 'not_found' }));
       } finally {
         clearInterval(mining);
       }
@@ -118,15 +121,15 @@ describe('a chain with a safe head', () => {
   it(
     'whose safe head went back receives a payout by where the head is now',
     async () => {
-      await lab.chain.mine(SAFE);
-      const old = (await lab.chain.rpc('eth_getBlockByNumber', ['0x20', false])) as RawBlock;
-      lab.node.tamper(safeBlock(() => old));
+      await harness.chain.mine(SAFE);
+      const old = (await harness.chain.rpc('eth_getBlockByNumber', ['0x20', false])) as RawBlock;
+      harness.node.tamper(safeBlock(() => old));
       const id = await paid(1);
       await passWindows();
       await wait(ROUNDS_MS);
-      expect(await lab.outcome(id)).toBe('reported');
-      lab.node.comeBack();
-      expect(await lab.settled(id)).toBe('received');
+      expect(await harness.outcome(id)).toBe('reported');
+      harness.node.comeBack();
+      expect(await harness.settled(id)).toBe('received');
     },
     TEST_MS,
   );
@@ -135,13 +138,13 @@ describe('a chain with a safe head', () => {
     'whose sequencer takes a transfer back before it is safe receives nothing',
     async () => {
       const id = await paid(1);
-      await lab.found(id, 'confirming');
-      await lab.chain.mine(SAFE - 2);
-      await lab.chain.reorg(SAFE - 1);
+      await harness.found(id, 'confirming');
+      await harness.chain.mine(SAFE - 2);
+      await harness.chain.reorg(SAFE - 1);
       await passWindows();
-      const mining = setInterval(() => void lab.chain.mine(1), 500);
+      const mining = setInterval(() => void harness.chain.mine(1), 500);
       try {
-        expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+        expect(await harness.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
       } finally {
         clearInterval(mining);
       }
@@ -169,15 +172,15 @@ describe('a chain with a safe head', () => {
     'whose node names a safe block that %s ends nothing',
     async (_name, lie) => {
       const id = await paid(1);
-      await lab.chain.rpc('evm_increaseTime', [60]);
-      await lab.chain.mine(2);
-      const newest = (await lab.chain.rpc('eth_getBlockByNumber', ['latest', false])) as RawBlock;
-      lab.node.tamper(lie(newest));
+      await harness.chain.rpc('evm_increaseTime', [60]);
+      await harness.chain.mine(2);
+      const newest = (await harness.chain.rpc('eth_getBlockByNumber', ['latest', false])) as RawBlock;
+      harness.node.tamper(lie(newest));
       await wait(ROUNDS_MS);
-      expect(await lab.outcome(id)).toBe('reported');
-      lab.node.comeBack();
-      await lab.chain.mine(SAFE);
-      expect(await lab.settled(id)).toBe('received');
+      expect(await harness.outcome(id)).toBe('reported');
+      harness.node.comeBack();
+      await harness.chain.mine(SAFE);
+      expect(await harness.settled(id)).toBe('received');
     },
     TEST_MS,
   );
@@ -188,11 +191,11 @@ describe('a chain with a safe head', () => {
       const chainHealth = async (): Promise<unknown> =>
         (await service.app.get(HealthRegistry).report()).checks['chain'];
       expect(await chainHealth()).toMatchObject({ status: 'ok' });
-      lab.node.tamper(({ params }) =>
+      harness.node.tamper(({ params }) =>
         params[0] === 'safe' ? { error: { code: -32602, message: 'unknown tag' } } : undefined,
       );
       await eventually(async () => JSON.stringify(await chainHealth()).includes('no safe block'));
-      lab.node.comeBack();
+      harness.node.comeBack();
       await eventually(async () => JSON.stringify(await chainHealth()).includes('ok'));
     },
     TEST_MS,
@@ -203,23 +206,27 @@ describe('a quorum of two nodes', () => {
   it(
     'receives a payout when its block is safe for each of them',
     async () => {
-      const lab = await PayoutLab.open();
-      const second = await TestNode.start(lab.chain.rpcUrl);
+      const harness = await PayoutHarness.open();
+      const second = await TestNode.start(harness.chain.rpcUrl);
       try {
-        await lab.chain.mine(SAFE);
-        await lab.start({ ...SETTINGS, CHAIN_RPC_URL: `${lab.node.url},${second.url}`, CHAIN_QUORUM: '2' });
-        const user = await lab.activeUser();
-        const behind = await lab.chain.rpc('eth_getBlockByNumber', ['safe', false]);
+        await harness.chain.mine(SAFE);
+        await harness.start({
+          ...SETTINGS,
+          CHAIN_RPC_URL: `${harness.node.url},${second.url}`,
+          CHAIN_QUORUM: '2',
+        });
+        const user = await harness.activeUser();
+        const behind = await harness.chain.rpc('eth_getBlockByNumber', ['safe', false]);
         second.tamper(safeBlock(() => behind as RawBlock));
-        const { hash } = await lab.chain.transfer(user.wallet, '1');
-        const id = await lab.report({ user, hash });
-        await lab.chain.mine(SAFE);
+        const { hash } = await harness.chain.transfer(user.wallet, '1');
+        const id = await harness.report({ user, hash });
+        await harness.chain.mine(SAFE);
         await wait(ROUNDS_MS);
-        expect(await lab.outcome(id)).toBe('reported');
+        expect(await harness.outcome(id)).toBe('reported');
         second.comeBack();
-        expect(await lab.settled(id)).toBe('received');
+        expect(await harness.settled(id)).toBe('received');
       } finally {
-        await lab.close();
+        await harness.close();
         await second.stop();
       }
     },

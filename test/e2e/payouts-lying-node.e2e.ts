@@ -2,36 +2,36 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as wait } from 'node:timers/promises';
 import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { eventually } from '../support/eventually.js';
-import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+import { PayoutHarness, type TestUser } from '../support/payout-harness.js';
 
 /** Several waits, each with the timeout of `eventually`. */
 const TEST_MS = 150_000;
 const RECEIPT = 'eth_getTransactionReceipt';
 
 describe('a node that is wrong about a chain whose blocks have times', () => {
-  let lab: PayoutLab;
-  let user: LabUser;
+  let harness: PayoutHarness;
+  let user: TestUser;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    await lab.chain.rpc('evm_setIntervalMining', [1]);
-    await lab.start({ CHAIN_MAX_HEAD_AGE_SECONDS: '30', PAYOUT_EXPIRY_MARGIN_SECONDS: '1' });
-    user = await lab.activeUser();
+    harness = await PayoutHarness.open();
+    await harness.chain.rpc('evm_setIntervalMining', [1]);
+    await harness.start({ CHAIN_MAX_HEAD_AGE_SECONDS: '30', PAYOUT_EXPIRY_MARGIN_SECONDS: '1' });
+    user = await harness.activeUser();
   });
-  afterEach(() => lab.node.comeBack());
-  afterAll(() => lab.close());
+  afterEach(() => harness.node.comeBack());
+  afterAll(() => harness.close());
 
   it(
     'and stalls 21 blocks behind ends nothing',
     async () => {
-      await lab.node.freeze();
-      await lab.chain.mine(20);
-      const { hash } = await lab.chain.transfer(user.wallet, '1');
-      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      await harness.node.freeze();
+      await harness.chain.mine(20);
+      const { hash } = await harness.chain.transfer(user.wallet, '1');
+      const id = await harness.report({ user, hash, windowSeconds: 1 });
       await wait(4000);
-      expect(await lab.outcome(id)).toBe('reported');
-      lab.node.comeBack();
-      expect(await lab.settled(id)).toBe('received');
+      expect(await harness.outcome(id)).toBe('reported');
+      harness.node.comeBack();
+      expect(await harness.settled(id)).toBe('received');
     },
     TEST_MS,
   );
@@ -39,16 +39,16 @@ describe('a node that is wrong about a chain whose blocks have times', () => {
   it(
     'and shows no receipts up to the end of the window, and once after it, ends nothing',
     async () => {
-      const { hash } = await lab.chain.transfer(user.wallet, '1');
-      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      const { hash } = await harness.chain.transfer(user.wallet, '1');
+      const id = await harness.report({ user, hash, windowSeconds: 1 });
       const end = Date.now() + 2500;
       let after = 0;
-      lab.node.tamper(({ method, params }) => {
+      harness.node.tamper(({ method, params }) => {
         if (method !== RECEIPT || params[0] !== hash) return undefined;
         if (Date.now() > end) after += 1;
         return after <= 1 ? { result: null } : undefined;
       });
-      expect(await lab.settled(id)).toBe('received');
+      expect(await harness.settled(id)).toBe('received');
     },
     TEST_MS,
   );
@@ -56,38 +56,38 @@ describe('a node that is wrong about a chain whose blocks have times', () => {
   it(
     'expires what is on no block, once its own time has passed the window',
     async () => {
-      const id = await lab.report({ user, hash: `0x${'ce'.repeat(32)}`, windowSeconds: 1 });
-      expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+      const id = await harness.report({ user, hash: `0x${'ce'.repeat(32)}`, windowSeconds: 1 });
+      expect(await harness.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
     },
     TEST_MS,
   );
 });
 
 describe('a node that is wrong about a chain that mines on demand', () => {
-  let lab: PayoutLab;
-  let user: LabUser;
+  let harness: PayoutHarness;
+  let user: TestUser;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    await lab.start();
-    user = await lab.activeUser();
+    harness = await PayoutHarness.open();
+    await harness.start();
+    user = await harness.activeUser();
   });
-  afterEach(() => lab.node.comeBack());
-  afterAll(() => lab.close());
+  afterEach(() => harness.node.comeBack());
+  afterAll(() => harness.close());
 
   it(
     'and shows one receipt too late ends nothing',
     async () => {
-      const { hash } = await lab.chain.transfer(user.wallet, '1');
-      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      const { hash } = await harness.chain.transfer(user.wallet, '1');
+      const id = await harness.report({ user, hash, windowSeconds: 1 });
       const end = Date.now() + 1000;
       let after = 0;
-      lab.node.tamper(({ method, params }) => {
+      harness.node.tamper(({ method, params }) => {
         if (method !== RECEIPT || params[0] !== hash) return undefined;
         if (Date.now() >= end) after += 1;
         return after <= 1 ? { result: null } : undefined;
       });
-      expect(await lab.settled(id)).toBe('received');
+      expect(await harness.settled(id)).toBe('received');
     },
     TEST_MS,
   );
@@ -95,47 +95,47 @@ describe('a node that is wrong about a chain that mines on demand', () => {
   it(
     'and shows the receipt of a block that a reorganisation dropped receives nothing',
     async () => {
-      const { hash } = await lab.chain.transfer(user.wallet, '1');
-      const dropped = await lab.chain.rpc(RECEIPT, [hash]);
-      await lab.chain.reorg(1);
-      await lab.chain.mine(2);
-      lab.node.tamper(({ method, params }) =>
+      const { hash } = await harness.chain.transfer(user.wallet, '1');
+      const dropped = await harness.chain.rpc(RECEIPT, [hash]);
+      await harness.chain.reorg(1);
+      await harness.chain.mine(2);
+      harness.node.tamper(({ method, params }) =>
         method === RECEIPT && params[0] === hash ? { result: dropped } : undefined,
       );
-      const id = await lab.report({ user, hash, windowSeconds: 1 });
+      const id = await harness.report({ user, hash, windowSeconds: 1 });
       await wait(3000);
-      expect(await lab.outcome(id)).toBe('reported');
-      lab.node.comeBack();
-      expect(await lab.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
+      expect(await harness.outcome(id)).toBe('reported');
+      harness.node.comeBack();
+      expect(await harness.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
     },
     TEST_MS,
   );
 });
 
 describe('payouts of another merchant', () => {
-  let lab: PayoutLab;
-  let user: LabUser;
-  let other: LabUser;
+  let harness: PayoutHarness;
+  let user: TestUser;
+  let other: TestUser;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    await lab.start();
-    [user, other] = [await lab.activeUser(), await lab.activeUser()];
+    harness = await PayoutHarness.open();
+    await harness.start();
+    [user, other] = [await harness.activeUser(), await harness.activeUser()];
   });
-  afterEach(() => lab.node.comeBack());
-  afterAll(() => lab.close());
+  afterEach(() => harness.node.comeBack());
+  afterAll(() => harness.close());
 
   it(
     'are received while the node does not respond to requests for certain hashes; those expire later',
     async () => {
       const bad = Array.from({ length: 40 }, (_, n) => `0x${n.toString(16).padStart(64, 'b')}`);
-      lab.node.cutFor((call) => call.method === RECEIPT && bad.includes(String(call.params[0])));
-      const ids = await Promise.all(bad.map((hash) => lab.report({ user, hash, windowSeconds: 2 })));
-      const { hash } = await lab.chain.transfer(other.wallet, '1');
-      expect(await lab.settled(await lab.report({ user: other, hash }))).toBe('received');
-      lab.node.comeBack();
+      harness.node.cutFor((call) => call.method === RECEIPT && bad.includes(String(call.params[0])));
+      const ids = await Promise.all(bad.map((hash) => harness.report({ user, hash, windowSeconds: 2 })));
+      const { hash } = await harness.chain.transfer(other.wallet, '1');
+      expect(await harness.settled(await harness.report({ user: other, hash }))).toBe('received');
+      harness.node.comeBack();
       await eventually(async () =>
-        (await Promise.all(ids.map((id) => lab.outcome(id)))).every((each) => each !== 'reported'),
+        (await Promise.all(ids.map((id) => harness.outcome(id)))).every((each) => each !== 'reported'),
       );
     },
     TEST_MS,

@@ -5,27 +5,27 @@ import { ExpirePayout, ReceivePayout } from '../../src/contexts/payouts/applicat
 import { expiryReason } from '../../src/contexts/payouts/domain/verification.js';
 import { CHAIN_ID } from '../support/chain.js';
 import { evidenceAt } from '../support/evidence.js';
-import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+import { PayoutHarness, type TestUser } from '../support/payout-harness.js';
 
 const REPEATS = 20;
 const NOWHERE = `0x${'ef'.repeat(32)}`;
 
 describe('two processes on one database', () => {
-  let lab: PayoutLab;
-  let user: LabUser;
+  let harness: PayoutHarness;
+  let user: TestUser;
   let buses: CommandBus[];
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    buses = [(await lab.start()).app.get(CommandBus), (await lab.start()).app.get(CommandBus)];
-    user = await lab.activeUser();
+    harness = await PayoutHarness.open();
+    buses = [(await harness.start()).app.get(CommandBus), (await harness.start()).app.get(CommandBus)];
+    user = await harness.activeUser();
   });
-  afterAll(() => lab.close());
+  afterAll(() => harness.close());
 
   it('end a payout once when one receives it while the other lets it expire', async () => {
-    lab.node.goDown();
+    harness.node.goDown();
     const ids = await Promise.all(
-      Array.from({ length: REPEATS }, () => lab.report({ user, hash: NOWHERE, windowSeconds: 1 })),
+      Array.from({ length: REPEATS }, () => harness.report({ user, hash: NOWHERE, windowSeconds: 1 })),
     );
     await wait(1100);
     const race = ids.flatMap((id, place) => {
@@ -35,14 +35,16 @@ describe('two processes on one database', () => {
       return [one!.execute(receive), other!.execute(expire), other!.execute(receive), one!.execute(expire)];
     });
     await Promise.all(race);
-    for (const id of ids) expect(await lab.history(id)).toHaveLength(2);
-    lab.node.comeBack();
-    expect(await countOf(lab, 'payout.received.v2')).toBe(await countOf(lab, 'claim.taken.v1', 'transfer-%'));
+    for (const id of ids) expect(await harness.history(id)).toHaveLength(2);
+    harness.node.comeBack();
+    expect(await countOf(harness, 'payout.received.v2')).toBe(
+      await countOf(harness, 'claim.taken.v1', 'transfer-%'),
+    );
   });
 
   it('say so when a payout has its outcome already, or has time left', async () => {
-    lab.node.goDown();
-    const [id, other] = await Promise.all([1, 2].map(() => lab.report({ user, hash: NOWHERE })));
+    harness.node.goDown();
+    const [id, other] = await Promise.all([1, 2].map(() => harness.report({ user, hash: NOWHERE })));
     const [one, two] = buses as [CommandBus, CommandBus];
     expect(await one.execute(new ExpirePayout(id!, 'too early'))).toBe('early');
     const receive = (payoutId: string, ...logs: number[]): ReceivePayout =>
@@ -52,18 +54,18 @@ describe('two processes on one database', () => {
     expect(await two.execute(new ExpirePayout(id!, 'too late'))).toBe('ended');
     expect(await two.execute(receive(other!, 100))).toBe('used');
     expect(await two.execute(receive(other!, 100, 101))).toBe('received');
-    expect((await lab.history(other!)).at(-1)!.data['log_index']).toBe(101);
-    lab.node.comeBack();
+    expect((await harness.history(other!)).at(-1)!.data['log_index']).toBe(101);
+    harness.node.comeBack();
   });
 
   it('give one transfer to one of the payouts that name it', async () => {
     const wins: string[] = [];
     for (let repeat = 0; repeat < REPEATS; repeat += 1) {
-      const hash = (await lab.chain.transfer(user.wallet, '1')).hash;
-      const ids = await Promise.all([1, 2].map(() => lab.report({ user, hash, windowSeconds: 2 })));
+      const hash = (await harness.chain.transfer(user.wallet, '1')).hash;
+      const ids = await Promise.all([1, 2].map(() => harness.report({ user, hash, windowSeconds: 2 })));
       wins.push(...ids);
     }
-    const outcomes = await Promise.all(wins.map((id) => lab.settled(id)));
+    const outcomes = await Promise.all(wins.map((id) => harness.settled(id)));
     for (let pair = 0; pair < outcomes.length; pair += 2) {
       expect(outcomes.slice(pair, pair + 2).sort()).toEqual([
         expiryReason({ kind: 'already_used' }),
@@ -73,25 +75,25 @@ describe('two processes on one database', () => {
   });
 
   it('bring every payout to one outcome when transfers are mined as their windows end', async () => {
-    await lab.chain.rpc('evm_setAutomine', [false]);
+    await harness.chain.rpc('evm_setAutomine', [false]);
     const ids: string[] = [];
     for (let n = 0; n < REPEATS; n += 1) {
-      const hash = await lab.broadcast(user.wallet, '1');
-      ids.push(await lab.report({ user, hash, windowSeconds: 1 }));
+      const hash = await harness.broadcast(user.wallet, '1');
+      ids.push(await harness.report({ user, hash, windowSeconds: 1 }));
     }
     await wait(1000);
-    await lab.chain.rpc('evm_setAutomine', [true]);
-    await lab.chain.mine();
-    const outcomes = await Promise.all(ids.map((id) => lab.settled(id)));
+    await harness.chain.rpc('evm_setAutomine', [true]);
+    await harness.chain.mine();
+    const outcomes = await Promise.all(ids.map((id) => harness.settled(id)));
     for (const outcome of outcomes)
       expect(['received', expiryReason({ kind: 'not_found' })]).toContain(outcome);
     await wait(300);
-    for (const id of ids) expect(await lab.history(id)).toHaveLength(2);
+    for (const id of ids) expect(await harness.history(id)).toHaveLength(2);
   });
 });
 
-async function countOf(lab: PayoutLab, type: string, stream = '%'): Promise<number> {
-  const [row] = await lab.db.database.query<{ count: number }>(
+async function countOf(harness: PayoutHarness, type: string, stream = '%'): Promise<number> {
+  const [row] = await harness.db.database.query<{ count: number }>(
     'select count(*)::int as count from event_store.events where type = $1 and stream like $2',
     [type, stream],
   );

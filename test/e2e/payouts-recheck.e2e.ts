@@ -3,36 +3,36 @@ import { EVENT_STORE, type EventStore, type NewEvent } from '../../src/platform/
 import { newId } from '../../src/kernel/ids.js';
 import type { Service } from '../../src/service.js';
 import { invoke, type Run } from '../support/operator.js';
-import { PayoutLab, type LabUser } from '../support/payout-lab.js';
+import { PayoutHarness, type TestUser } from '../support/payout-harness.js';
 import { TestNode } from '../support/test-node.js';
 
 const RECEIPT = 'eth_getTransactionReceipt';
 
 describe('npm run audit -- recheck', () => {
-  let lab: PayoutLab;
+  let harness: PayoutHarness;
   let service: Service;
   let store: EventStore;
-  let user: LabUser;
+  let user: TestUser;
   /** Another one than the service's. */
   let node: TestNode;
 
   beforeAll(async () => {
-    lab = await PayoutLab.open();
-    service = await lab.start();
+    harness = await PayoutHarness.open();
+    service = await harness.start();
     store = service.app.get<EventStore>(EVENT_STORE);
-    user = await lab.activeUser();
-    node = await TestNode.start(lab.chain.rpcUrl);
+    user = await harness.activeUser();
+    node = await TestNode.start(harness.chain.rpcUrl);
   });
   afterEach(() => node.comeBack());
   afterAll(async () => {
-    await lab.close();
+    await harness.close();
     await node.stop();
   });
 
   const recheck = (...args: string[]): Promise<Run> =>
     invoke(
       'audit',
-      { DATABASE_URL: lab.db.url, USDC_ADDRESS: lab.chain.usdcAddress },
+      { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress },
       ...['recheck', '--rpc', node.url, ...args],
     );
   const append = async (stream: string, events: readonly NewEvent[]): Promise<string> => {
@@ -41,9 +41,9 @@ describe('npm run audit -- recheck', () => {
     return result.position!;
   };
   const received = async (): Promise<{ id: string; hash: string }> => {
-    const { hash } = await lab.chain.transfer(user.wallet, '1');
-    const id = await lab.report({ user, hash });
-    expect(await lab.settled(id)).toBe('received');
+    const { hash } = await harness.chain.transfer(user.wallet, '1');
+    const id = await harness.report({ user, hash });
+    expect(await harness.settled(id)).toBe('received');
     return { id, hash };
   };
   const named = (run: Run, label: string): string[] =>
@@ -56,10 +56,10 @@ describe('npm run audit -- recheck', () => {
     expect(sound.printed).toContain(`2 confirmed, 0 of them in another block; 0 undone`);
     expect(sound.exitCode).toBeNull();
     const moved = await received();
-    const raw = (await lab.chain.rpc('eth_getRawTransactionByHash', [moved.hash])) as string;
+    const raw = (await harness.chain.rpc('eth_getRawTransactionByHash', [moved.hash])) as string;
     const undone = [(await received()).id, (await received()).id];
-    await lab.chain.rpc('anvil_reorg', [3, [[raw, 2]]]);
-    lab.chain.funded.reset();
+    await harness.chain.rpc('anvil_reorg', [3, [[raw, 2]]]);
+    harness.chain.funded.reset();
     const run = await recheck();
     expect(named(run, 'UNDONE').sort()).toEqual(undone.sort());
     expect(named(run, 'MOVED')).toEqual([moved.id]);
@@ -76,7 +76,7 @@ describe('npm run audit -- recheck', () => {
 
   it('says of a node that is unavailable, behind or on another chain that it is, and names no payout', async () => {
     const { id, hash } = await received();
-    const before = (await lab.history(id))[0]!.position;
+    const before = (await harness.history(id))[0]!.position;
     const ask = (): Promise<Run> => recheck('--from', before);
     node.goDown();
     const unavailable = await ask();
@@ -94,8 +94,11 @@ describe('npm run audit -- recheck', () => {
     );
     const mute = await ask();
     expect(mute.printed).toContain('the node gave no usable response');
-    const height = Number(await lab.chain.rpc('eth_blockNumber'));
-    const earlier = await lab.chain.rpc('eth_getBlockByNumber', [`0x${(height - 1).toString(16)}`, false]);
+    const height = Number(await harness.chain.rpc('eth_blockNumber'));
+    const earlier = await harness.chain.rpc('eth_getBlockByNumber', [
+      `0x${(height - 1).toString(16)}`,
+      false,
+    ]);
     node.tamper(({ method, params }) => {
       if (params[0] === hash) return { result: null };
       return method === 'eth_getBlockByNumber' ? { result: earlier } : undefined;
@@ -118,23 +121,23 @@ describe('npm run audit -- recheck', () => {
         ? { result: JSON.parse(JSON.stringify(result).replaceAll('f4240"', 'f4241"')) as unknown }
         : undefined,
     );
-    await lab.db.database.query(
+    await harness.db.database.query(
       `update payouts.receipts set receipt = replace(receipt, 'f4240"', 'f4241"') where receipt like $1`,
       [`%${altered.hash}%`],
     );
-    const run = await recheck('--from', (await lab.history(other.id))[0]!.position);
+    const run = await recheck('--from', (await harness.history(other.id))[0]!.position);
     expect(run.printed).toContain('log differs: the value is 1000001, not 1000000');
     expect(named(run, 'UNDONE')).toEqual([other.id]);
     expect(named(run, 'ALTERED')).toEqual([altered.id]);
     expect(run.exitCode).toBe(2);
     node.comeBack();
-    const rest = await recheck('--from', (await lab.history(other.id))[0]!.position);
+    const rest = await recheck('--from', (await harness.history(other.id))[0]!.position);
     expect([named(rest, 'UNDONE'), named(rest, 'ALTERED'), rest.exitCode]).toEqual([[], [altered.id], 2]);
   });
 
   it('continues where it stopped', async () => {
     const first = await received();
-    const before = (await lab.history(first.id))[0]!.position;
+    const before = (await harness.history(first.id))[0]!.position;
     // More than a page lies between the two.
     const end = await append(
       `payout_intent-${newId()}`,

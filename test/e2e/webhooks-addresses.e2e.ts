@@ -7,7 +7,13 @@ import {
   publicAddresses,
 } from '../support/addresses/hostile-addresses.js';
 import { halfResolvedNames, hostileNames, publicNames } from '../support/addresses/hostile-names.js';
-import { HASTY_MS, LAB, TIMEOUT_MS, type LabReport, type Posted } from '../support/addresses/lab-report.js';
+import {
+  HASTY_MS,
+  NETWORK,
+  TIMEOUT_MS,
+  type NetworkReport,
+  type Posted,
+} from '../support/addresses/network-report.js';
 import { runInOwnNetwork } from '../support/addresses/own-network.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -24,9 +30,9 @@ const PRODUCTION = {
 const NOT_PUBLIC = /resolves to an address that is not public|resolves to more than 512 addresses/;
 const NEVER = 'is refused, and never reached';
 
-const report = await runInOwnNetwork<LabReport>(LAB);
+const report = await runInOwnNetwork<NetworkReport>(NETWORK);
 const found = report!;
-const inTheLab = report === null ? describe.skip : describe;
+const inOwnNetwork = report === null ? describe.skip : describe;
 
 /** Every URL was refused for its address, and nothing was connected to. */
 function expectRefused(posted: readonly Posted[], reasons: readonly RegExp[]): void {
@@ -37,7 +43,7 @@ function expectRefused(posted: readonly Posted[], reasons: readonly RegExp[]): v
   }
 }
 
-inTheLab('in a network where every address would be reached', () => {
+inOwnNetwork('in a network where every address would be reached', () => {
   it('at least 200 hostile addresses and each hostile name are reached without the guard', () => {
     const { addresses, names, localhost } = found.unguarded;
     const entries = Object.entries(addresses);
@@ -106,7 +112,7 @@ inTheLab('in a network where every address would be reached', () => {
   );
 });
 
-inTheLab('a name that changes its mind', () => {
+inOwnNetwork('a name that changes its mind', () => {
   const { rebinding } = found ?? {};
   const good = { outcome: 204, reached: ['8.8.8.8'] };
   const bad = { outcome: 'address', reached: [] };
@@ -127,7 +133,7 @@ inTheLab('a name that changes its mind', () => {
   it('stays: reached each time', () => expect(rebinding.stays).toMatchObject([good, good, good]));
 });
 
-inTheLab('names and addresses', () => {
+inOwnNetwork('names and addresses', () => {
   it('that never respond delay no other receiver, nor queries of our own', () => {
     for (const { other, ownMs, outcomes, unresponsiveMs } of [
       found.unresponsive,
@@ -156,7 +162,7 @@ inTheLab('names and addresses', () => {
   });
 });
 
-inTheLab('ranges an operator allows', () => {
+inOwnNetwork('ranges an operator allows', () => {
   it('are reached, by address and by short name, and nothing else', () => {
     const outcomes = found.allowed.map(({ outcome, reached }) => [outcome, ...reached]);
     const reached = [

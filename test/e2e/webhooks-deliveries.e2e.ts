@@ -3,14 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import type { TestApp } from '../support/app.js';
 import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
-import { onWebhookStage, type Delivery, type MerchantWebhooks } from '../support/merchant-webhooks.js';
+import { onWebhookHarness, type Delivery, type MerchantWebhooks } from '../support/merchant-webhooks.js';
 import { eventually } from '../support/eventually.js';
 
 let app: TestApp;
 let receiver: TestReceiver;
 let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
-onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
+onWebhookHarness((harness) => ({ app, receiver, merchant, webhooks } = harness));
 
 const unsigned = { 'svc-signature': '0'.repeat(64) };
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { TestApp } from '../support/app.js';
-import { onWebhookStage, type MerchantWebhooks } from '../support/merchant-webhooks.js';
+import { onWebhookHarness, type MerchantWebhooks } from '../support/merchant-webhooks.js';
 import type { TestReceiver } from '../support/receiver.js';
 import type { SignedClient } from '../support/signed-client.js';
 import { eventually } from '../support/eventually.js';
@@ -10,7 +10,7 @@ let app: TestApp;
 let receiver: TestReceiver;
 let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
-onWebhookStage((stage) => ({ app, receiver, merchant, webhooks } = stage));
+onWebhookHarness((harness) => ({ app, receiver, merchant, webhooks } = harness));
 
 const unsigned = { 'svc-signature': '0'.repeat(64) };
 const agoMs = (ms: number) => new Date(Date.now() - ms).toISOString();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { TestApp } from '../support/app.js';
-import { onWebhookStage } from '../support/merchant-webhooks.js';
+import { onWebhookHarness } from '../support/merchant-webhooks.js';
 import type { Received, TestReceiver } from '../support/receiver.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 import { eventually } from '../support/eventually.js';
@@ -19,7 +19,7 @@ interface Endpoint {
 let app: TestApp;
 let merchant: SignedClient;
 let receiver: TestReceiver;
-onWebhookStage((stage) => ({ app, merchant, receiver } = stage));
+onWebhookHarness((harness) => ({ app, merchant, receiver } = harness));
 
 const endpointIn = (response: ApiResponse) =>
   response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;

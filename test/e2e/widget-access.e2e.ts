@@ -6,7 +6,7 @@ import {
 } from '../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { eventually } from '../support/eventually.js';
-import { framersOf, Widget } from '../support/widget-lab.js';
+import { framersOf, Widget } from '../support/widget-harness.js';
 
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const PROXIED = { 'x-forwarded-proto': 'https' };

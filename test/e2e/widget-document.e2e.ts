@@ -4,7 +4,7 @@ import { SetEmbedding } from '../../src/contexts/access/application/merchant-com
 import type { OnboardingFacts } from '../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { WORDS } from '../../src/contexts/onboarding/words/words.js';
 import { eventually } from '../support/eventually.js';
-import { TERMS, Widget, type Visitor } from '../support/widget-lab.js';
+import { TERMS, Widget, type Visitor } from '../support/widget-harness.js';
 
 const ONE_KIB = 1024;
 const HTML = { accept: 'text/html' };

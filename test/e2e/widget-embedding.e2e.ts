@@ -3,7 +3,7 @@ import { SetEmbedding } from '../../src/contexts/access/application/merchant-com
 import type { Embedding } from '../../src/contexts/access/domain/merchant.js';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../support/eventually.js';
-import { framersOf, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
+import { framersOf, TERMS, Widget, type Visitor } from '../support/widget-harness.js';
 
 let widget: Widget;
 const embed = (change: Partial<Embedding>) =>

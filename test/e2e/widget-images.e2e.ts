@@ -4,7 +4,7 @@ import { SuspendMerchant } from '../../src/contexts/access/application/merchant-
 import { Images } from '../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../support/eventually.js';
 import { JPEG, jpegOf, pngOf, segment } from '../support/images.js';
-import { DETAILS, Widget, type Visitor } from '../support/widget-lab.js';
+import { DETAILS, Widget, type Visitor } from '../support/widget-harness.js';
 
 const LIMIT = 8 * 1_048_576;
 const PNG = pngOf(300, 200);

@@ -8,7 +8,7 @@ import { WORDS } from '../../src/contexts/onboarding/words/words.js';
 import { HealthRegistry } from '../../src/platform/telemetry/health.js';
 import { eventually } from '../support/eventually.js';
 import { JPEG } from '../support/images.js';
-import { DETAILS, TERMS, Widget, type Visitor } from '../support/widget-lab.js';
+import { DETAILS, TERMS, Widget, type Visitor } from '../support/widget-harness.js';
 
 type Session = Awaited<ReturnType<Visitor['signIn']>>;
 type StepResponse = Record<string, unknown> & { readonly errors?: Record<string, string[]> };

@@ -26,7 +26,7 @@ export interface DeliveryPage {
 }
 
 /** What a test about webhooks begins with. */
-export interface WebhookStage {
+export interface WebhookHarness {
   readonly app: TestApp;
   readonly receiver: TestReceiver;
   readonly merchant: SignedClient;
@@ -34,7 +34,7 @@ export interface WebhookStage {
 }
 
 /** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
-export function onWebhookStage(set: (stage: WebhookStage) => void): void {
+export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
   let app: TestApp;
   let receiver: TestReceiver;
   beforeAll(async () => {

@@ -27,7 +27,7 @@ function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
   });
 }
 
-const heard = (type: string): WebhookWords => ({ type, when: 'A bird was seen.', data: class Bird {} });
+const published = (type: string): WebhookWords => ({ type, when: 'A bird was seen.', data: class Bird {} });
 
 describe('a boot', () => {
   it('takes contexts that are whole', () => expect(() => boot([birds])).not.toThrow());
@@ -48,7 +48,7 @@ describe('a boot', () => {
       `birds upcasts to bird.flew.v2, ${owner}`,
     );
     const publishes = {
-      'bird.landed.v1': publication(heard('bird.landed'), () => ({ occurredAt: '', fields: {} })),
+      'bird.landed.v1': publication(published('bird.landed'), () => ({ occurredAt: '', fields: {} })),
     };
     expect(() => boot([{ ...birds, publishes }])).toThrow(
       'birds publishes bird.landed.v1, an event type that it does not declare',
@@ -76,7 +76,7 @@ describe('a boot', () => {
       'the published type payout.received has no mapper: no context publishes it',
     );
     const publishes = {
-      'bird.flew.v1': publication(heard('bird.flew'), () => ({ occurredAt: '', fields: {} })),
+      'bird.flew.v1': publication(published('bird.flew'), () => ({ occurredAt: '', fields: {} })),
     };
     expect(() => publishedBy([...ALL_CONTEXTS, { ...birds, publishes }])).toThrow(
       'the published type bird.flew is not in the catalog of webhooks',

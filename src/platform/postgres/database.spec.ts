@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { CuttableRoad } from '../../../test/support/cuttable-road.js';
+import { DisconnectableProxy } from '../../../test/support/disconnectable-proxy.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { isDatabaseUnavailable } from './unavailable.js';
@@ -10,38 +10,38 @@ const NOTHING = { params: [], tables: [] };
 
 describe('the database when it takes connections and never responds', () => {
   let test: TestDatabase;
-  let road: CuttableRoad;
+  let proxy: DisconnectableProxy;
   let database: Database;
 
   beforeAll(async () => {
     test = await testDatabase();
   });
   beforeEach(async () => {
-    road = new CuttableRoad(new URL(test.url));
-    database = await Database.connect({ url: await road.open(), poolSize: 2, timeoutMs: QUERY_TIMEOUT_MS });
+    proxy = new DisconnectableProxy(new URL(test.url));
+    database = await Database.connect({ url: await proxy.open(), poolSize: 2, timeoutMs: QUERY_TIMEOUT_MS });
   });
   afterEach(async () => {
-    road.hangs = false;
+    proxy.hangs = false;
     await database.close();
-    await road.close();
+    await proxy.close();
   });
   afterAll(() => test.drop());
 
   it('counts as unavailable after a while, and works again when it responds', async () => {
-    road.hangs = true;
+    proxy.hangs = true;
     const failure: unknown = await database.query('select 1').catch((error: unknown) => error);
     expect(isDatabaseUnavailable(failure)).toBe(true);
-    road.hangs = false;
+    proxy.hangs = false;
     expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
   it('counts as unavailable for a row in binary too', async () => {
-    road.hangs = true;
+    proxy.hangs = true;
     const failure: unknown = await database
       .binaryRow('select 1', NOTHING, () => 1)
       .catch((error: unknown) => error);
     expect(isDatabaseUnavailable(failure)).toBe(true);
-    road.hangs = false;
+    proxy.hangs = false;
     expect(await database.binaryRow('select 1', NOTHING, ([one]) => one?.readInt32BE())).toBe(1);
   });
 });

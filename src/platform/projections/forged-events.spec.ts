@@ -2,35 +2,37 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Logger } from '@nestjs/common';
 import { newId } from '../../kernel/ids.js';
 import { eventually } from '../../../test/support/eventually.js';
-import { SubscriptionLab, upTo, RELEVANT } from '../../../test/support/subscription-lab.js';
+import { SubscriptionHarness, upTo, RELEVANT } from '../../../test/support/subscription-harness.js';
 
 /** Of the events of one stream, in order. */
 const EVENTS = 'select position from event_store.events where stream = $1 order by revision';
 
 describe('a subscription that meets an event that somebody wrote by SQL', () => {
-  let lab: SubscriptionLab;
+  let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    lab = await SubscriptionLab.open();
+    harness = await SubscriptionHarness.open();
   });
 
   beforeEach(async () => {
-    await lab.begin();
+    await harness.begin();
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
   });
 
   afterEach(async () => {
-    await lab.end();
-    await lab.database.pool.query('delete from event_store.events');
+    await harness.end();
+    await harness.database.pool.query('delete from event_store.events');
     jest.restoreAllMocks();
   });
 
   afterAll(async () => {
-    await lab.database.drop();
+    await harness.database.drop();
   });
 
   const sql = async (text: string, values: unknown[] = []): Promise<string[]> =>
-    (await lab.database.pool.query<{ position: string }>(text, values)).rows.map(({ position }) => position);
+    (await harness.database.pool.query<{ position: string }>(text, values)).rows.map(
+      ({ position }) => position,
+    );
 
   /** Three genuine events in a stream, and the positions of them. */
   const genuine = async (): Promise<{ stream: string; positions: string[] }> => {
@@ -41,54 +43,58 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
       data: { n },
       metadata: { actor: 'spec' },
     }));
-    await lab.writer.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
+    await harness.writer.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
     return { stream, positions: await sql(EVENTS, [stream]) };
   };
 
   /** The subscription applies `before`, halts at `position`, and continues once the row is deleted. */
   const haltsAt = async (position: string, before: readonly number[]): Promise<void> => {
-    const after = await lab.write(1, RELEVANT, 9);
-    const { runner } = lab.process(lab.view());
+    const after = await harness.write(1, RELEVANT, 9);
+    const { runner } = harness.process(harness.view());
     runner.start();
     await eventually(() => runner.states()[0]?.haltedAt?.position === position);
     expect(runner.states()[0]?.haltedAt?.isForged).toBe(true);
     expect(Logger.prototype.error).toHaveBeenCalledWith(
-      expect.objectContaining({ subscription: lab.name, position, msg: expect.stringContaining('forged') }),
+      expect.objectContaining({
+        subscription: harness.name,
+        position,
+        msg: expect.stringContaining('forged'),
+      }),
     );
-    expect(await lab.applied()).toEqual(before);
+    expect(await harness.applied()).toEqual(before);
     await sql('delete from event_store.events where position = $1', [position]);
     await eventually(() => runner.states()[0]?.position === after);
     expect(runner.states()[0]?.haltedAt).toBeNull();
   };
 
   it('halts at an event without a MAC, and continues when it is deleted', async () => {
-    await lab.write(2);
+    await harness.write(2);
     const [position] = await sql(
       `insert into event_store.events
        values (nextval('event_store.position'), 'thing-x', 0, $1, $2, '{"n":7}', '{}', now()) returning position`,
       [newId(), RELEVANT],
     );
     await haltsAt(position!, upTo(2));
-    expect(await lab.applied()).toEqual([0, 1, 9]);
+    expect(await harness.applied()).toEqual([0, 1, 9]);
   });
 
   it('halts at one that arrives while it follows', async () => {
-    const { runner } = lab.process(lab.view());
+    const { runner } = harness.process(harness.view());
     runner.start();
-    await lab.write(2);
-    await eventually(async () => (await lab.applied()).length === 2);
+    await harness.write(2);
+    await eventually(async () => (await harness.applied()).length === 2);
     const [position] = await sql(
       `insert into event_store.events
        values (nextval('event_store.position'), 'thing-y', 0, $1, $2, '{"n":7}', '{}', now()) returning position`,
       [newId(), RELEVANT],
     );
     await eventually(() => runner.states()[0]?.haltedAt?.position === position);
-    await lab.write(1, RELEVANT, 2);
+    await harness.write(1, RELEVANT, 2);
     await sql('delete from event_store.events where position = $1', [position]);
-    await eventually(async () => (await lab.applied()).length === 3);
-    await lab.write(1, RELEVANT, 3);
-    await eventually(async () => (await lab.applied()).length === 4);
-    expect(await lab.applied()).toEqual(upTo(4));
+    await eventually(async () => (await harness.applied()).length === 3);
+    await harness.write(1, RELEVANT, 3);
+    await eventually(async () => (await harness.applied()).length === 4);
+    expect(await harness.applied()).toEqual(upTo(4));
   });
 
   it.each([
@@ -117,24 +123,24 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
       );
     };
     await swap();
-    const { runner } = lab.process(lab.view());
+    const { runner } = harness.process(harness.view());
     runner.start();
     await eventually(() => runner.states()[0]?.haltedAt?.position === positions[0]);
-    expect(await lab.applied()).toEqual([]);
+    expect(await harness.applied()).toEqual([]);
     await swap();
-    await eventually(async () => (await lab.applied()).length === 3);
+    await eventually(async () => (await harness.applied()).length === 3);
   });
 
   it('is not rebuilt from one', async () => {
     const { positions } = await genuine();
     await sql(`update event_store.events set data = '{"n":5}' where position = $1`, [positions[1]]);
-    const { rebuild } = lab.process({ ...lab.view(), tables: { schema: 'public', names: ['seen'] } });
-    await expect(rebuild.rebuild(lab.name)).rejects.toThrow(`position ${positions[1]}`);
+    const { rebuild } = harness.process({ ...harness.view(), tables: { schema: 'public', names: ['seen'] } });
+    await expect(rebuild.rebuild(harness.name)).rejects.toThrow(`position ${positions[1]}`);
   });
 
   it('does not let its stream be read for a decision', async () => {
     const { stream } = await genuine();
     await sql(`update event_store.events set data = '{"n":5}' where stream = $1 and revision = 2`, [stream]);
-    await expect(lab.writer.readStream(stream)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(harness.writer.readStream(stream)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

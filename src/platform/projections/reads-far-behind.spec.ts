@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OTHER, SubscriptionLab, RELEVANT } from '../../../test/support/subscription-lab.js';
+import { OTHER, SubscriptionHarness, RELEVANT } from '../../../test/support/subscription-harness.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import type { EventStore } from '../event-store/port.js';
@@ -10,76 +10,76 @@ import { ViewProgress } from './view-progress.js';
 const BEHIND = 20_000;
 
 describe('reads in a process whose worker is elsewhere', () => {
-  let lab: SubscriptionLab;
+  let harness: SubscriptionHarness;
   let pages: number;
 
   beforeAll(async () => {
-    lab = await SubscriptionLab.open();
+    harness = await SubscriptionHarness.open();
   });
   beforeEach(async () => {
-    await lab.begin();
+    await harness.begin();
     pages = 0;
   });
-  afterAll(() => lab.database.drop());
+  afterAll(() => harness.database.drop());
 
   function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): ViewProgress {
     const registry = new SubscriptionRegistry();
-    registry.register(lab.view());
+    registry.register(harness.view());
     const counted: Partial<EventStore> = {
       readAll: (after, limit) => {
         pages += 1;
-        return lab.writer.readAll(after, limit);
+        return harness.writer.readAll(after, limit);
       },
     };
-    const store = Object.assign(Object.create(lab.writer) as EventStore, counted, methods);
+    const store = Object.assign(Object.create(harness.writer) as EventStore, counted, methods);
     const keys = { obtain: async () => null, find: async () => new Map() };
     const codec = new EventCodec(new EventRegistry(), keys);
-    const checkpoints = new Checkpoints(lab.database.database);
+    const checkpoints = new Checkpoints(harness.database.database);
     return new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs });
   }
   const twenty = (progress: ViewProgress) =>
-    Promise.all(Array.from({ length: 20 }, () => progress.current(lab.name)));
+    Promise.all(Array.from({ length: 20 }, () => progress.current(harness.name)));
 
   it('read a few pages, together, when it is far behind', async () => {
-    for (let n = 0; n < BEHIND; n += 2000) await lab.write(2000, OTHER);
-    await lab.write(1);
+    for (let n = 0; n < BEHIND; n += 2000) await harness.write(2000, OTHER);
+    await harness.write(1);
     const progress = progressOf(2000);
     expect(new Set(await twenty(progress))).toEqual(new Set([false]));
     expect(pages).toBeLessThanOrEqual(8);
   });
 
   it('read no event twice, and notice when there is nothing to wait for', async () => {
-    const position = await lab.write(1);
-    await lab.write(1200, OTHER);
+    const position = await harness.write(1);
+    await harness.write(1200, OTHER);
     const progress = progressOf(1000);
-    expect(await progress.current(lab.name)).toBe(false);
+    expect(await progress.current(harness.name)).toBe(false);
     const first = pages;
-    for (let n = 0; n < 5; n += 1) await lab.write(1, OTHER);
-    expect(await progress.current(lab.name)).toBe(false);
+    for (let n = 0; n < 5; n += 1) await harness.write(1, OTHER);
+    expect(await progress.current(harness.name)).toBe(false);
     expect(pages - first).toBe(1);
-    const { checkpoints } = lab.process(lab.view());
-    const before = (await checkpoints.read([lab.name])).get(lab.name)!;
-    await checkpoints.move(lab.name, before, position);
-    expect(await progress.current(lab.name)).toBe(true);
+    const { checkpoints } = harness.process(harness.view());
+    const before = (await checkpoints.read([harness.name])).get(harness.name)!;
+    await checkpoints.move(harness.name, before, position);
+    expect(await progress.current(harness.name)).toBe(true);
     expect(pages - first).toBe(1);
   });
 
   it('see a relevant event again after a crash of PostgreSQL rewound the checkpoint', async () => {
-    const { checkpoints } = lab.process(lab.view());
-    const before = (await checkpoints.read([lab.name])).get(lab.name)!;
-    const position = await lab.write(1);
-    await checkpoints.move(lab.name, before, position);
+    const { checkpoints } = harness.process(harness.view());
+    const before = (await checkpoints.read([harness.name])).get(harness.name)!;
+    const position = await harness.write(1);
+    await checkpoints.move(harness.name, before, position);
     const progress = progressOf(1000);
-    await lab.write(1, OTHER);
-    expect(await progress.current(lab.name)).toBe(true);
-    await checkpoints.move(lab.name, position, before);
-    expect(await progress.current(lab.name)).toBe(false);
+    await harness.write(1, OTHER);
+    expect(await progress.current(harness.name)).toBe(true);
+    await checkpoints.move(harness.name, position, before);
+    expect(await progress.current(harness.name)).toBe(false);
   });
 
   it.each(['readAll', 'head'])(
     'return within READ_YOUR_WRITES_MS when the event store hangs in %s',
     async (call) => {
-      await lab.write(1, RELEVANT);
+      await harness.write(1, RELEVANT);
       const progress = progressOf(100, { [call]: () => new Promise<never>(() => undefined) });
       expect(new Set(await twenty(progress))).toEqual(new Set([false]));
     },

@@ -1,48 +1,48 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../test/support/eventually.js';
-import { OTHER, SubscriptionLab, upTo, RELEVANT } from '../../../test/support/subscription-lab.js';
+import { OTHER, SubscriptionHarness, upTo, RELEVANT } from '../../../test/support/subscription-harness.js';
 
 describe('the subscription runner', () => {
-  let lab: SubscriptionLab;
+  let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    lab = await SubscriptionLab.open();
+    harness = await SubscriptionHarness.open();
   });
 
   beforeEach(async () => {
-    await lab.begin();
+    await harness.begin();
   });
 
   afterEach(async () => {
-    await lab.end();
+    await harness.end();
     jest.restoreAllMocks();
   });
 
   afterAll(async () => {
-    await lab.database.drop();
+    await harness.database.drop();
   });
 
   it('applies what was written before and after it started, in order, and nothing else', async () => {
-    await lab.write(30);
+    await harness.write(30);
     const woken: number[] = [];
-    const { runner, progress } = lab.process(
-      lab.view({ afterCommit: (events) => void woken.push(events.length) }),
+    const { runner, progress } = harness.process(
+      harness.view({ afterCommit: (events) => void woken.push(events.length) }),
     );
     runner.start();
-    await lab.write(5, OTHER);
-    const position = await lab.write(20, RELEVANT, 30);
-    expect(await progress.reached(lab.name, position)).toBe(true);
-    expect(await lab.applied()).toEqual(upTo(50));
+    await harness.write(5, OTHER);
+    const position = await harness.write(20, RELEVANT, 30);
+    expect(await progress.reached(harness.name, position)).toBe(true);
+    expect(await harness.applied()).toEqual(upTo(50));
     expect(woken.reduce((sum, n) => sum + n, 0)).toBe(50);
   });
 
   /** Commits of the runner do not wait for the disk: a crash takes the last ones back, rows and checkpoint together. */
   const loseAllButTheFirst = async (checkpoint: string | null): Promise<void> => {
-    await lab.database.database.transaction(async (tx) => {
-      await tx.query('delete from seen where name = $1 and n > 0', [lab.name]);
+    await harness.database.database.transaction(async (tx) => {
+      await tx.query('delete from seen where name = $1 and n > 0', [harness.name]);
       await tx.query('update event_store.checkpoints set position = $2 where name = $1', [
-        lab.name,
+        harness.name,
         checkpoint,
       ]);
     });
@@ -50,107 +50,111 @@ describe('the subscription runner', () => {
 
   it('applies again what a crash of PostgreSQL took back, when more happens', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const { runner, progress } = lab.process(lab.view());
+    const { runner, progress } = harness.process(harness.view());
     runner.start();
-    const first = await lab.write(1);
-    expect(await progress.reached(lab.name, first)).toBe(true);
-    expect(await progress.reached(lab.name, await lab.write(3, RELEVANT, 1))).toBe(true);
+    const first = await harness.write(1);
+    expect(await progress.reached(harness.name, first)).toBe(true);
+    expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
     await loseAllButTheFirst(first);
-    expect(await progress.reached(lab.name, await lab.write(2, RELEVANT, 4))).toBe(true);
-    expect(await lab.applied()).toEqual(upTo(6));
+    expect(await progress.reached(harness.name, await harness.write(2, RELEVANT, 4))).toBe(true);
+    expect(await harness.applied()).toEqual(upTo(6));
   });
 
   it('applies again what a crash of PostgreSQL took back, when nothing more happens', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const { runner, progress } = lab.process(lab.view());
+    const { runner, progress } = harness.process(harness.view());
     runner.start();
-    const first = await lab.write(1);
-    expect(await progress.reached(lab.name, first)).toBe(true);
-    expect(await progress.reached(lab.name, await lab.write(3, RELEVANT, 1))).toBe(true);
+    const first = await harness.write(1);
+    expect(await progress.reached(harness.name, first)).toBe(true);
+    expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
     await loseAllButTheFirst(first);
-    await eventually(async () => (await lab.applied()).length === 4);
-    expect(await lab.applied()).toEqual(upTo(4));
+    await eventually(async () => (await harness.applied()).length === 4);
+    expect(await harness.applied()).toEqual(upTo(4));
   });
 
   it('continues from the checkpoint in the next process', async () => {
-    const first = lab.process(lab.view());
+    const first = harness.process(harness.view());
     first.runner.start();
-    expect(await first.progress.reached(lab.name, await lab.write(3))).toBe(true);
+    expect(await first.progress.reached(harness.name, await harness.write(3))).toBe(true);
     await first.runner.stop();
-    const position = await lab.write(3, RELEVANT, 3);
-    const second = lab.process(lab.view());
+    const position = await harness.write(3, RELEVANT, 3);
+    const second = harness.process(harness.view());
     second.runner.start();
-    expect(await second.progress.reached(lab.name, position)).toBe(true);
-    expect(await lab.applied()).toEqual(upTo(6));
+    expect(await second.progress.reached(harness.name, position)).toBe(true);
+    expect(await harness.applied()).toEqual(upTo(6));
   });
 
   it('applies a batch once when it is killed between its rows and its checkpoint', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     let kills = 0;
-    const dying = lab.view({
+    const dying = harness.view({
       apply: async (events, tx) => {
-        await lab.insert(events, tx);
+        await harness.insert(events, tx);
         kills += 1;
         if (kills > 2) return;
         const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
-        await lab.database.pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+        await harness.database.pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
       },
     });
-    const { runner, progress } = lab.process(dying);
-    const position = await lab.write(10);
+    const { runner, progress } = harness.process(dying);
+    const position = await harness.write(10);
     runner.start();
-    expect(await progress.reached(lab.name, position)).toBe(true);
+    expect(await progress.reached(harness.name, position)).toBe(true);
     expect(kills).toBe(3);
-    expect(await lab.applied()).toEqual(upTo(10));
+    expect(await harness.applied()).toEqual(upTo(10));
   });
 
   it('applies each event once and in order when three processes run it at the same time', async () => {
-    const processes = [lab.process(lab.view()), lab.process(lab.view()), lab.process(lab.view())];
+    const processes = [
+      harness.process(harness.view()),
+      harness.process(harness.view()),
+      harness.process(harness.view()),
+    ];
     for (const { runner } of processes) runner.start();
     let position = '';
     for (let n = 0; n < 150; n += 1) {
-      position = await lab.write(1, RELEVANT, n);
-      if (n % 3 === 0) await lab.write(1, OTHER);
+      position = await harness.write(1, RELEVANT, n);
+      if (n % 3 === 0) await harness.write(1, OTHER);
     }
-    for (const { progress } of processes) expect(await progress.reached(lab.name, position)).toBe(true);
-    expect(await lab.applied()).toEqual(upTo(150));
+    for (const { progress } of processes) expect(await progress.reached(harness.name, position)).toBe(true);
+    expect(await harness.applied()).toEqual(upTo(150));
   });
 
   it('stops at an event that cannot be applied, names it, lets the others continue, and never skips it', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     let broken = true;
-    const picky = lab.view({
+    const picky = harness.view({
       apply: async (events, tx) => {
         if (broken && events.some(({ data }) => data['n'] === 37)) throw new Error('37 again');
-        await lab.insert(events, tx);
+        await harness.insert(events, tx);
       },
     });
-    const healthy = { ...lab.view(), name: `${lab.name}.healthy`, apply: async () => undefined };
-    const { runner, progress } = lab.process(picky, healthy);
-    const position = await lab.write(60);
+    const healthy = { ...harness.view(), name: `${harness.name}.healthy`, apply: async () => undefined };
+    const { runner, progress } = harness.process(picky, healthy);
+    const position = await harness.write(60);
     runner.start();
     expect(await progress.reached(healthy.name, position)).toBe(true);
     while (errors.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(await lab.applied()).toEqual(upTo(37));
-    expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: lab.name, type: RELEVANT });
-    expect(runner.states().find((state) => state.name === lab.name)).toMatchObject({
+    expect(await harness.applied()).toEqual(upTo(37));
+    expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: harness.name, type: RELEVANT });
+    expect(runner.states().find((state) => state.name === harness.name)).toMatchObject({
       oldestPending: expect.any(Date),
       failures: expect.any(Number),
     });
     broken = false;
-    expect(await progress.reached(lab.name, position)).toBe(true);
-    expect(await lab.applied()).toEqual(upTo(60));
+    expect(await progress.reached(harness.name, position)).toBe(true);
+    expect(await harness.applied()).toEqual(upTo(60));
   });
 
   it('moves the stored checkpoint past irrelevant events, within 500 ms', async () => {
-    const { runner, checkpoints, lagAfter } = lab.process(lab.view());
+    const { runner, checkpoints, lagAfter } = harness.process(harness.view());
     runner.start();
-    const position = await lab.write(3, OTHER);
-    const stored = async () => (await checkpoints.read([lab.name])).get(lab.name);
+    const position = await harness.write(3, OTHER);
+    const stored = async () => (await checkpoints.read([harness.name])).get(harness.name);
     while ((await stored()) !== position) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await lab.applied()).toEqual([]);
-    expect(await lagAfter(0).of(lab.name)).toBe(0);
+    expect(await harness.applied()).toEqual([]);
+    expect(await lagAfter(0).of(harness.name)).toBe(0);
   });
 
   it('finishes the batch in hand when it stops', async () => {
@@ -158,18 +162,18 @@ describe('the subscription runner', () => {
     const started = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const slow = lab.view({
+    const slow = harness.view({
       apply: async (events, tx) => {
         begun();
         await tx.query('select pg_sleep(0.2)');
-        await lab.insert(events, tx);
+        await harness.insert(events, tx);
       },
     });
-    const { runner } = lab.process(slow);
+    const { runner } = harness.process(slow);
     runner.start();
-    await lab.write(4);
+    await harness.write(4);
     await started;
     await runner.stop();
-    expect(await lab.applied()).toHaveLength(4);
+    expect(await harness.applied()).toHaveLength(4);
   });
 });

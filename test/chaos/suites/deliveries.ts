@@ -10,7 +10,7 @@ import {
 } from '../support/webhooks/delivery-facts.js';
 import { expectedDeliveries } from '../support/webhooks/expected.js';
 import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
-import { Stage } from '../support/webhooks/stage.js';
+import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
 /** A kill comes this long after the one before; a start takes about a second, so that some kills hit it. */
 const BETWEEN_KILLS_MS = [100, 6000] as const;
@@ -36,7 +36,7 @@ interface Kill {
 export const deliveries: Suite = async (options) => {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
   const { deliveries: count = 50_000, endpoints = 1000 } = sizes;
-  const stage = await Stage.open({
+  const harness = await DeliveryHarness.open({
     endpoints,
     queue,
     behaviorOf: (place) => BEHAVIORS[place % BEHAVIORS.length]!,
@@ -46,19 +46,19 @@ export const deliveries: Suite = async (options) => {
     },
   });
   try {
-    const kills = await killWhile(stage, count, options);
-    const expected = await expectedDeliveries(stage.pool, stage.merchants.hooks);
+    const kills = await killWhile(harness, count, options);
+    const expected = await expectedDeliveries(harness.pool, harness.merchants.hooks);
     const began = performance.now();
     await verdict.eventually(
       'nothing is left to send',
-      async () => (await settled(stage.pool, expected.size)) && (await atTheEnd(stage.pool)),
+      async () => (await settled(harness.pool, expected.size)) && (await atTheEnd(harness.pool)),
       SETTLE_MS,
     );
     say(`settled ${seconds(performance.now() - began)} after the last kill`);
-    const { receivers } = stage;
+    const { receivers } = harness;
     checkArrived(receivers, expected, verdict);
-    await checkCheckpoint(stage.pool, verdict);
-    const { attempts, requests, unrecorded } = await checkTable(stage.pool, receivers, expected, verdict);
+    await checkCheckpoint(harness.pool, verdict);
+    const { attempts, requests, unrecorded } = await checkTable(harness.pool, receivers, expected, verdict);
     say(`${expected.size} deliveries emitted, ${receivers.arrived.size} came in ${requests} requests`);
     say(`${attempts} attempts recorded; ${unrecorded} requests of killed workers are not`);
     // Sent more often than recorded: its sender died between sending and recording.
@@ -69,9 +69,9 @@ export const deliveries: Suite = async (options) => {
     );
     verdict.expect(receivers.maxOpen <= MAX_OPEN, 'requests open at once at one endpoint', receivers.maxOpen);
     sayRecovery(kills.all, receivers, options);
-    await terminate(stage, kills.workers, options);
+    await terminate(harness, kills.workers, options);
   } finally {
-    await stage.close();
+    await harness.close();
   }
 };
 
@@ -82,15 +82,19 @@ interface Kills {
   readonly workers: readonly ServiceProcess[];
 }
 
-async function killWhile(stage: Stage, deliveryCount: number, options: SuiteOptions): Promise<Kills> {
+async function killWhile(
+  harness: DeliveryHarness,
+  deliveryCount: number,
+  options: SuiteOptions,
+): Promise<Kills> {
   const { count, say, verdict } = options;
-  const workers = [stage.worker('worker-1'), stage.worker('worker-2')];
+  const workers = [harness.worker('worker-1'), harness.worker('worker-2')];
   const [first, second] = workers as [ServiceProcess, ServiceProcess];
   const all: Kill[] = [];
   const held = new Set<string>();
   await first.spawn();
   await first.ready();
-  const publishing = publish(stage, deliveryCount, count);
+  const publishing = publish(harness, deliveryCount, count);
   for (let n = 1; n <= count; n += 1) {
     if (n === Math.ceil(count / 2) + 1) await second.spawn();
     await sleep(between(...BETWEEN_KILLS_MS));
@@ -98,11 +102,11 @@ async function killWhile(stage: Stage, deliveryCount: number, options: SuiteOpti
     const victim = alone ? first : oneOf(workers);
     await victim.kill();
     all.push({ at: performance.timeOrigin + performance.now(), alone });
-    const left = await leftBehind(stage);
+    const left = await leftBehind(harness);
     const before = held.size;
     for (const each of left.held) held.add(each);
     await victim.spawn();
-    if (stage.redis !== null) await strikeQueue(stage.redis, workers, n, options);
+    if (harness.redis !== null) await strikeQueue(harness.redis, workers, n, options);
     say(
       `${String(n).padStart(3)}  killed, ${held.size - before} were held; ${left.done} done, ${left.pending} pending`,
     );
@@ -114,14 +118,18 @@ async function killWhile(stage: Stage, deliveryCount: number, options: SuiteOpti
 }
 
 /** Appends events evenly over the time that the kills take on average. */
-function publish(stage: Stage, total: number, kills: number): { readonly done: () => Promise<number> } {
+function publish(
+  harness: DeliveryHarness,
+  total: number,
+  kills: number,
+): { readonly done: () => Promise<number> } {
   const overMs = kills * ((BETWEEN_KILLS_MS[0] + BETWEEN_KILLS_MS[1]) / 2);
   const began = performance.now();
   const work = (async () => {
     let emitted = 0;
     while (emitted < total) {
       const due = total * Math.min(1, (performance.now() - began) / overMs);
-      while (emitted < due) emitted += await stage.merchants.publish();
+      while (emitted < due) emitted += await harness.merchants.publish();
       await sleep(between(5, 150));
     }
     return emitted;
@@ -131,8 +139,10 @@ function publish(stage: Stage, total: number, kills: number): { readonly done: (
 }
 
 /** What senders hold, the dead one's and a living one's alike, as pairs of delivery and sender; and how far all is. */
-async function leftBehind(stage: Stage): Promise<{ held: readonly string[]; done: number; pending: number }> {
-  const { rows } = await stage.pool.query<{ held: string[] | null; done: number; pending: number }>(
+async function leftBehind(
+  harness: DeliveryHarness,
+): Promise<{ held: readonly string[]; done: number; pending: number }> {
+  const { rows } = await harness.pool.query<{ held: string[] | null; done: number; pending: number }>(
     `select array_agg(delivery_id || ' ' || leased_by) filter (where leased_by is not null) as held,
        count(*) filter (where state = 'succeeded')::int as done, count(*) filter (where state = 'pending')::int as pending
      from webhooks.deliveries`,
@@ -143,7 +153,7 @@ async function leftBehind(stage: Stage): Promise<{ held: readonly string[]; done
 
 /** The queue forgets everything after a third of the kills, and is unavailable for two seconds after two thirds. */
 async function strikeQueue(
-  redis: NonNullable<Stage['redis']>,
+  redis: NonNullable<DeliveryHarness['redis']>,
   workers: readonly ServiceProcess[],
   kill: number,
   { count, say }: SuiteOptions,
@@ -176,11 +186,11 @@ function sayRecovery(kills: readonly Kill[], { arrived }: Receivers, { say }: Su
 
 /** SIGTERM: the workers end, and no delivery is held any more. */
 async function terminate(
-  stage: Stage,
+  harness: DeliveryHarness,
   workers: readonly ServiceProcess[],
   { verdict }: SuiteOptions,
 ): Promise<void> {
   for (const each of workers) verdict.equal(await each.stop(), 'exit code 0', 'SIGTERM ends a worker');
-  const { rows } = await stage.pool.query('select from webhooks.deliveries where leased_by is not null');
+  const { rows } = await harness.pool.query('select from webhooks.deliveries where leased_by is not null');
   verdict.equal(rows.length, 0, 'deliveries held after SIGTERM');
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EventBooks } from '../../support/tracking/event-books.js';
 import { BatchLoad } from '../support/events/batch-load.js';
 import { checkEvents, settled, waiting } from '../support/events/event-facts.js';
-import { EventsStage } from '../support/events/events-stage.js';
+import { EventsHarness } from '../support/events/events-harness.js';
 import { restart } from '../support/sandbox.js';
 import { between, oneOf, percentile, seconds } from '../support/suite.js';
 import type { EventVictim, Suite, SuiteOptions } from '../support/suite.js';
@@ -26,9 +26,9 @@ const MAX_KILLS_PER_COUNT = 3;
 export const events: Suite = async (options) => {
   const { count, verdict, say, kill } = options;
   const books = new EventBooks();
-  const stage = await EventsStage.open(MERCHANTS);
-  const { service } = stage;
-  const load = new BatchLoad(service.port, stage.merchants, books, verdict);
+  const harness = await EventsHarness.open(MERCHANTS);
+  const { service } = harness;
+  const load = new BatchLoad(service.port, harness.merchants, books, verdict);
   try {
     load.start(MERCHANTS * CLIENTS_OF_MERCHANT);
     const found: number[] = [];
@@ -36,7 +36,7 @@ export const events: Suite = async (options) => {
     for (; found.length < count && kills < count * MAX_KILLS_PER_COUNT; kills += 1) {
       await sleep(between(...BETWEEN_KILLS_MS));
       const victim = kill ?? oneOf(['service', 'both', 'both'] as const);
-      const line = await strike(stage, load, victim, options, async () => {
+      const line = await strike(harness, load, victim, options, async () => {
         const left = await waiting(service.pool, books);
         if (left.responded > 0) found.push(left.responded);
         return `${left.accepted} batches unprocessed, ${left.responded} of them with a response`;
@@ -52,19 +52,19 @@ export const events: Suite = async (options) => {
       () => settled(service.pool),
       SETTLE_MS,
     );
-    await checkEvents(stage, books, options);
-    for (const each of [stage.worker, service])
+    await checkEvents(harness, books, options);
+    for (const each of [harness.worker, service])
       verdict.equal(await each.stop(), 'exit code 0', `SIGTERM ends ${each.name}`);
     verdict.none(service.parts(), 'a process of the sandbox is left');
   } finally {
     await load.abandon();
-    await stage.close();
+    await harness.close();
   }
 };
 
 /** Waits for a 202 and kills at once; counts what is left; starts what was killed. */
 async function strike(
-  { service, worker }: EventsStage,
+  { service, worker }: EventsHarness,
   load: BatchLoad,
   victim: EventVictim,
   { verdict }: SuiteOptions,

@@ -3,7 +3,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 import { expectedDeliveries, type Expected } from '../support/webhooks/expected.js';
 import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
-import { Stage } from '../support/webhooks/stage.js';
+import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
 /** One endpoint in ten is slow: it never responds, never ends its response, or has a name that never resolves. */
 const SLOW_OF = 10;
@@ -26,22 +26,22 @@ export const fairness: Suite = async (options) => {
 async function playRound(options: SuiteOptions): Promise<void> {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
   const { endpoints = 100, rate = 200, seconds = 60, workers: processes = 1 } = sizes;
-  const stage = await Stage.open({
+  const harness = await DeliveryHarness.open({
     endpoints,
     queue,
     behaviorOf,
     env: { WEBHOOK_TIMEOUT_MS: String(sizes['timeout-ms'] ?? 30_000) },
   });
-  const workers = Array.from({ length: processes }, (_, n) => stage.worker(`worker-${n + 1}`));
+  const workers = Array.from({ length: processes }, (_, n) => harness.worker(`worker-${n + 1}`));
   try {
     await Promise.all(workers.map((each) => each.spawn()));
     await Promise.all(workers.map((each) => each.ready()));
-    const offered = await offer(stage, rate, seconds);
+    const offered = await offer(harness, rate, seconds);
     say(`${offered} deliveries offered in ${seconds} s, to ${endpoints} endpoints of which a tenth hangs`);
-    if (stage.dns === null) say('without root there are no endpoints with names that never resolve');
-    const expected = await expectedDeliveries(stage.pool, stage.merchants.hooks);
+    if (harness.dns === null) say('without root there are no endpoints with names that never resolve');
+    const expected = await expectedDeliveries(harness.pool, harness.merchants.hooks);
     const prompt = new Map([...expected].filter(([, { hook }]) => hook.behavior === 'prompt'));
-    const { receivers } = stage;
+    const { receivers } = harness;
     await verdict.eventually(
       'all deliveries to prompt endpoints',
       async () => receivers.accepted >= prompt.size,
@@ -55,16 +55,16 @@ async function playRound(options: SuiteOptions): Promise<void> {
     verdict.none(repeated, 'a delivery to a prompt endpoint came twice');
     verdict.none(receivers.faults, 'a request that no delivery explains');
     say(`${prompt.size - missing.length} of ${prompt.size} to prompt endpoints delivered`);
-    await checkLateness(stage, prompt, receivers, options);
+    await checkLateness(harness, prompt, receivers, options);
     verdict.expect(
       receivers.maxOpen <= CAP * processes,
       'no endpoint has more than its cap open at once',
       receivers.maxOpen,
     );
     for (const each of workers) verdict.equal(each.exited(), null, 'the worker lives');
-    await terminate(stage, workers, options);
+    await terminate(harness, workers, options);
   } finally {
-    await stage.close();
+    await harness.close();
   }
 }
 
@@ -75,7 +75,7 @@ function behaviorOf(place: number, deadNames: boolean): Behavior {
 }
 
 /** Events at even distances, of one merchant after the other. How many deliveries they make. */
-async function offer({ merchants }: Stage, rate: number, forSeconds: number): Promise<number> {
+async function offer({ merchants }: DeliveryHarness, rate: number, forSeconds: number): Promise<number> {
   const began = performance.now();
   let offered = 0;
   for (let n = 0; offered < rate * forSeconds; n += 1) {
@@ -88,13 +88,13 @@ async function offer({ merchants }: Stage, rate: number, forSeconds: number): Pr
 
 /** From due to sent by the table, and from due to arrived by the receivers, which read the same clock. */
 async function checkLateness(
-  stage: Stage,
+  harness: DeliveryHarness,
   prompt: ReadonlyMap<string, Expected>,
   { arrived }: Receivers,
   { say, verdict, sizes = {} }: SuiteOptions,
 ): Promise<void> {
   const bound = sizes['p99-ms'] ?? P99_MS;
-  const { rows } = await stage.pool.query<{ delivery_id: string; due: number; sent: number }>(
+  const { rows } = await harness.pool.query<{ delivery_id: string; due: number; sent: number }>(
     `select delivery_id, extract(epoch from due_at)::float8 * 1000 as due,
        extract(epoch from started_at)::float8 * 1000 as sent
      from webhooks.deliveries join webhooks.attempts using (delivery_id) where attempt = 1 and state = 'succeeded'`,
@@ -129,7 +129,7 @@ function describe(ms: readonly number[]): string {
 
 /** SIGTERM while deliveries hang: the processes end in time, and what they held is free for others. */
 async function terminate(
-  { pool }: Stage,
+  { pool }: DeliveryHarness,
   workers: readonly ServiceProcess[],
   { say, verdict }: SuiteOptions,
 ): Promise<void> {

@@ -17,7 +17,7 @@ const LIE_MS = 1500;
 const LYING_MS = 12_000;
 const EACH = 6;
 
-interface Stage {
+interface RoundContext {
   readonly shared: Shared;
   readonly node: TestNode;
   readonly rpcUrl: string;
@@ -53,8 +53,8 @@ async function play(quorum: boolean, options: SuiteOptions): Promise<void> {
     });
     const payee = await activePayee(baseUrl, merchant);
     const treasury = await Treasury.of({ rpcUrl, usdcAddress });
-    const stage = { shared, node, rpcUrl, baseUrl, who: merchant, payee, treasury, quorum };
-    for (let round = 1; round <= options.count; round += 1) await playRound(round, stage, options);
+    const context = { shared, node, rpcUrl, baseUrl, who: merchant, payee, treasury, quorum };
+    for (let round = 1; round <= options.count; round += 1) await playRound(round, context, options);
     await checkBooks(shared.pool, options.verdict);
   } finally {
     await node.stop();
@@ -62,12 +62,16 @@ async function play(quorum: boolean, options: SuiteOptions): Promise<void> {
   }
 }
 
-async function playRound(round: number, stage: Stage, { say, verdict }: SuiteOptions): Promise<void> {
-  const { shared, node, baseUrl, who, payee, treasury, quorum } = stage;
+async function playRound(
+  round: number,
+  context: RoundContext,
+  { say, verdict }: SuiteOptions,
+): Promise<void> {
+  const { shared, node, baseUrl, who, payee, treasury, quorum } = context;
   const name = `${quorum ? 'quorum' : 'one node'}, round ${round}`;
-  const ghosts = await dropped(stage);
+  const ghosts = await dropped(context);
   const lies: string[] = [];
-  const lying = lie(stage, ghosts, lies);
+  const lying = lie(context, ghosts, lies);
   const hashes = new Map<string, string>();
   const send = async (minor: number, laterMs: number): Promise<void> => {
     const { hash, broadcast } = await treasury.prepare(payee.wallet, minor);
@@ -93,7 +97,7 @@ async function playRound(round: number, stage: Stage, { say, verdict }: SuiteOpt
     async () => (await outcomesOf(shared.pool, ids)).size === ids.length,
     120_000,
   );
-  const wrong = await wrongOutcomes(stage, hashes);
+  const wrong = await wrongOutcomes(context, hashes);
   verdict.none(wrong, `${name}: a wrong final fact`);
   const received = [...(await outcomesOf(shared.pool, ids)).values()].filter(({ type }) =>
     type.includes('received'),
@@ -106,7 +110,7 @@ async function playRound(round: number, stage: Stage, { say, verdict }: SuiteOpt
 const GHOST_MINOR = 4000;
 
 /** Transfers that were mined, and that a reorganisation dropped: their receipts. */
-async function dropped({ treasury, payee, rpcUrl }: Stage): Promise<readonly Receipt[]> {
+async function dropped({ treasury, payee, rpcUrl }: RoundContext): Promise<readonly Receipt[]> {
   const prepared = await Promise.all(numbers(3).map((n) => treasury.prepare(payee.wallet, GHOST_MINOR + n)));
   await nextBlocks(rpcUrl, 1);
   for (const { broadcast } of prepared) await broadcast();
@@ -127,7 +131,11 @@ async function nextBlocks(rpcUrl: string, blocks: number): Promise<void> {
   await eventually('the chain continues', async () => (await height()) >= from + blocks);
 }
 
-async function lie({ node, quorum }: Stage, ghosts: readonly Receipt[], lies: string[]): Promise<void> {
+async function lie(
+  { node, quorum }: RoundContext,
+  ghosts: readonly Receipt[],
+  lies: string[],
+): Promise<void> {
   const until = performance.now() + LYING_MS;
   const choices = LIES.filter(({ consistent }) => quorum || !consistent);
   while (performance.now() < until) {
@@ -141,7 +149,7 @@ async function lie({ node, quorum }: Stage, ghosts: readonly Receipt[], lies: st
 
 /** Payouts whose outcome is not what the chain itself says, and what it says. */
 async function wrongOutcomes(
-  { shared, rpcUrl }: Stage,
+  { shared, rpcUrl }: RoundContext,
   hashes: ReadonlyMap<string, string>,
 ): Promise<readonly unknown[]> {
   const outcomes = await outcomesOf(shared.pool, [...hashes.keys()]);

@@ -4,7 +4,7 @@ import { Onfido } from '../../support/onfido/onfido.js';
 import { StripeServer } from '../../support/stripe/stripe.js';
 import { Twilio } from '../../support/twilio/twilio.js';
 import { runAudit } from '../support/audit.js';
-import { KillStage } from '../support/kill-stage.js';
+import { KillHarness } from '../support/kill-harness.js';
 import { Decisions } from '../support/onboarding/decisions.js';
 import { allCompleted, checkOnboardings, COMPLETED } from '../support/onboarding/onboarding-facts.js';
 import { Persons } from '../support/onboarding/persons.js';
@@ -36,7 +36,7 @@ export const onboarding: Suite = async (options) => {
   const [twilio, onfido, stripe] = [await Twilio.start(), await Onfido.start(), await StripeServer.start()];
   const providers = { twilio, onfido, stripe };
   const account = HDNodeWallet.createRandom('', "m/44'/60'/0'");
-  const stage = new KillStage(
+  const harness = new KillHarness(
     shared,
     {
       env: {
@@ -61,19 +61,19 @@ export const onboarding: Suite = async (options) => {
   let decisions: Decisions | null = null;
   let persons: Persons | null = null;
   try {
-    const { merchant } = await stage.open();
-    receiver = await Receiver.register(stage.targets()[0]!.baseUrl, merchant, [COMPLETED]);
-    decisions = new Decisions(onfido, () => stage.targets(), maxMs);
-    persons = new Persons(() => stage.targets(), merchant, twilio, verdict);
+    const { merchant } = await harness.open();
+    receiver = await Receiver.register(harness.targets()[0]!.baseUrl, merchant, [COMPLETED]);
+    decisions = new Decisions(onfido, () => harness.targets(), maxMs);
+    persons = new Persons(() => harness.targets(), merchant, twilio, verdict);
     persons.start(PEOPLE);
     const points = new Tally();
     let next = Math.floor(Math.random() * ONBOARDING_FAILPOINTS.length);
     for (let n = 1; n <= count; n += 1) {
-      if (n % FREEZE_EVERY === 0) await stage.freeze();
+      if (n % FREEZE_EVERY === 0) await harness.freeze();
       if (n % OUTAGE_EVERY === 0) {
         const name = oneOf(['twilio', 'onfido', 'stripe'] as const);
         const provider = providers[name];
-        stage.startOutage(
+        harness.startOutage(
           name,
           between(maxMs / 2, maxMs),
           () => provider.shutDown(),
@@ -82,14 +82,14 @@ export const onboarding: Suite = async (options) => {
       }
       const point = ONBOARDING_FAILPOINTS[next % ONBOARDING_FAILPOINTS.length]!;
       const atPoint = n % RANDOM_EVERY !== 0;
-      const [reached, line] = atPoint ? await stage.killAt(point) : [false, await stage.killAnywhere()];
+      const [reached, line] = atPoint ? await harness.killAt(point) : [false, await harness.killAnywhere()];
       if (atPoint) next += 1;
       if (reached) points.add(point.replace('onboarding.', ''));
       say(`${String(n).padStart(3)}  ${line}; ${persons.handedIn.length} people`);
     }
     const allHandedIn = persons.stop();
-    await stage.calm();
-    await stage.readyVictim();
+    await harness.calm();
+    await harness.readyVictim();
     await allHandedIn;
     const { handedIn } = persons;
     const delivered = receiver;
@@ -104,9 +104,9 @@ export const onboarding: Suite = async (options) => {
     await checkOnboardings({ pool: shared.pool, onfido, stripe, account, receiver }, handedIn, verdict, say);
     say(`kills at points: ${points.toString()}`);
     say(`messages ${twilio.messages.length}; decisions: ${decisions.tally.toString()}`);
-    say(`outages ${stage.outages.length}: ${stage.outages.join(', ')}`);
+    say(`outages ${harness.outages.length}: ${harness.outages.join(', ')}`);
     say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
-    await stage.terminate();
+    await harness.terminate();
   } finally {
     await persons?.abandon();
     await decisions?.stop();

@@ -2,7 +2,7 @@ import { ORDER_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
 import { ExchangeClient } from '../../support/exchange-client.js';
 import { TestNode } from '../../support/test-node.js';
 import { runAudit } from '../support/audit.js';
-import { KillStage } from '../support/kill-stage.js';
+import { KillHarness } from '../support/kill-harness.js';
 import { checkMoney, ordersSettled } from '../support/orders/order-facts.js';
 import { OrderLoad } from '../support/orders/order-load.js';
 import { Shared } from '../support/shared.js';
@@ -30,7 +30,7 @@ export const orders: Suite = async (options) => {
   const chain = await shared.chain();
   const node = await TestNode.start(chain.rpcUrl);
   const expirySeconds = sizes.seconds ?? 8;
-  const stage = new KillStage(
+  const harness = new KillHarness(
     shared,
     {
       env: {
@@ -50,30 +50,30 @@ export const orders: Suite = async (options) => {
   );
   let load: OrderLoad | null = null;
   try {
-    const { exchange } = await stage.open();
+    const { exchange } = await harness.open();
     const key = { apiKey: exchange.api_key, secret: exchange.secret };
     const clients = (): readonly ExchangeClient[] =>
-      stage.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, key));
+      harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, key));
     load = new OrderLoad(clients, await Treasury.of(chain), verdict, PAUSE_MS);
     load.start(CLIENTS);
     // Few kills begin anywhere: many runs of few kills reach every point.
     const first = Math.floor(Math.random() * POINTS.length);
     for (let n = 1; n <= count; n += 1) {
-      if (n % FREEZE_EVERY === 0) await stage.freeze();
+      if (n % FREEZE_EVERY === 0) await harness.freeze();
       if (n % OUTAGE_EVERY === 0)
-        stage.startOutage(
+        harness.startOutage(
           'the node',
           between(2000, 20_000),
           () => node.goDown(),
           () => node.comeBack(),
         );
       const next = sizes.only === undefined ? first + n : sizes.only - 1;
-      const [, line] = await stage.killAt(POINTS[next % POINTS.length]!);
+      const [, line] = await harness.killAt(POINTS[next % POINTS.length]!);
       say(`${String(n).padStart(3)}  ${line}; ${load.created.length} orders`);
     }
     const allSent = load.stop();
-    await stage.calm();
-    await stage.readyVictim();
+    await harness.calm();
+    await harness.readyVictim();
     await allSent;
     const { pool } = shared;
     const { sent } = load;
@@ -86,7 +86,7 @@ export const orders: Suite = async (options) => {
     await checkOrders(shared, load, options);
     await checkMoney(pool, sent, verdict, say);
     say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
-    await stage.terminate();
+    await harness.terminate();
   } finally {
     await load?.abandon();
     await node.stop();

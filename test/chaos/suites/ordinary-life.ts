@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { TestReceiver } from '../../support/receiver.js';
 import { Life } from '../support/ordinary-life/life.js';
-import { LifeStage } from '../support/ordinary-life/life-stage.js';
+import { LifeHarness } from '../support/ordinary-life/life-harness.js';
 import { Random } from '../support/random.js';
 import { seconds, type Suite } from '../support/suite.js';
 
@@ -20,13 +20,13 @@ export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) =
   say(`seed   ${seed}`);
   const receiver = await TestReceiver.start();
   receiver.behavior = (response) => response.writeHead(REFUSALS[randomInt(RESPONSES)] ?? 204).end();
-  const stage = await LifeStage.start(verdict);
-  const life = new Life(stage, receiver.url);
+  const harness = await LifeHarness.start(verdict);
+  const life = new Life(harness, receiver.url);
   try {
     for (let done = 0, batch = 0; done < count; batch += 1) {
       const began = performance.now();
       const end = Math.min(done + RUNS_A_BATCH, count);
-      const during = stage.program('audit', 'verify');
+      const during = harness.program('audit', 'verify');
       const worker = async (): Promise<void> => {
         while (done < end) {
           const number = done++;
@@ -38,17 +38,17 @@ export const ordinaryLife: Suite = async ({ count, verdict, say, sizes = {} }) =
       const ran = performance.now();
       const { code, printed } = await during;
       verdict.expect(code === 0, `during runs up to ${end} everything is in order`, printed);
-      await stage.maintain(batch);
-      await stage.settled();
+      await harness.maintain(batch);
+      await harness.settled();
       const settled = performance.now();
-      const after = await stage.program('audit', 'verify', '--key', stage.keyFile);
+      const after = await harness.program('audit', 'verify', '--key', harness.keyFile);
       verdict.expect(after.code === 0, `after ${end} runs everything is in order, and proven`, after.printed);
       const times = [ran - began, settled - ran, performance.now() - settled].map(seconds).join(', ');
       say(`${end} runs, exit code ${after.code}; runs, upkeep, verify: ${times}`);
     }
-    say(stage.tally.toString());
+    say(harness.tally.toString());
   } finally {
-    await stage.end();
+    await harness.end();
     await receiver.stop();
   }
 };

@@ -6,7 +6,7 @@ import { changedEvents, insertedEvents } from '../support/tamperings/event-round
 import { wholeLog } from '../support/tamperings/forgery.js';
 import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
 import { responses } from '../support/tamperings/response-rounds.js';
-import { TamperingStage, type Group } from '../support/tamperings/stage.js';
+import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
 import { tables, untouchedTables } from '../support/tamperings/table-rounds.js';
 import { Tally } from '../support/verdict.js';
 
@@ -28,12 +28,12 @@ const REPORTED_EVERY_MS = 30_000;
 export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
   say(`seed   ${seed}`);
-  const stage = await TamperingStage.start(verdict);
+  const harness = await TamperingHarness.start(verdict);
   const tally = new Tally();
   const spent = new Tally();
   try {
-    say(`log    ${(await stage.events()).length} events`);
-    await untouchedTables(stage);
+    say(`log    ${(await harness.events()).length} events`);
+    await untouchedTables(harness);
     const left = new Map(
       Object.entries(GROUPS).map(([name, { percent }]) => [name, Math.ceil((count * percent) / 100)]),
     );
@@ -45,11 +45,11 @@ export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => 
         const rest = left.get(name)!;
         if (rest === 0) continue;
         const began = performance.now();
-        const done = await group.run(stage, new Random(seed, round++), Math.min(rest, group.atOnce));
+        const done = await group.run(harness, new Random(seed, round++), Math.min(rest, group.atOnce));
         left.set(name, rest - done.length);
         for (const each of done) tally.add(`${name}: ${each}`);
-        if (group.stops) await stage.works();
-        if (!group.onCopies) await stage.untouched();
+        if (group.stops) await harness.works();
+        if (!group.onCopies) await harness.untouched();
         spent.add(name, Math.round(performance.now() - began));
       }
       if (performance.now() - reportedAt < REPORTED_EVERY_MS) continue;
@@ -63,6 +63,6 @@ export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => 
       say(`${name} ${sum} in ${seconds(spent.of(name))}: ${each.join(', ')}`);
     }
   } finally {
-    await stage.end();
+    await harness.end();
   }
 };

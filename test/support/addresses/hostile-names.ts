@@ -18,14 +18,14 @@ function chain(last: DnsRecord, ...names: string[]): DnsRecord[] {
   return [...steps, { ...last, owner: names.at(-1)! }];
 }
 
-export interface LabName {
+export interface HostileName {
   readonly label: string;
   readonly A: DnsResponse;
   readonly AAAA: DnsResponse;
 }
 
 /** Names that must never be connected to, and what the refusal must say. */
-export const hostileNames: readonly (LabName & { readonly reason: RegExp })[] = [
+export const hostileNames: readonly (HostileName & { readonly reason: RegExp })[] = [
   { label: 'bad-a', A: a('10.0.0.1'), AAAA: [], reason: /10\.0\.0\.1.*is private/ },
   { label: 'bad-aaaa', A: [], AAAA: aaaa('fd00::1'), reason: /fd00::1.*is private/ },
   { label: 'loopback-a', A: a('127.0.0.1'), AAAA: [], reason: /loopback/ },
@@ -79,7 +79,7 @@ export const halfResolvedNames: typeof hostileNames = [
 ];
 
 /** Names that must be reached, at one of these addresses. */
-export const publicNames: readonly (LabName & { readonly at: readonly string[] })[] = [
+export const publicNames: readonly (HostileName & { readonly at: readonly string[] })[] = [
   { label: 'good-a', A: a('8.8.8.8'), AAAA: [], at: ['8.8.8.8'] },
   { label: 'good-aaaa', A: [], AAAA: aaaa('2000::1'), at: ['2000::1'] },
   { label: 'good-both', A: a('8.8.8.8'), AAAA: aaaa('2000::1'), at: ['8.8.8.8', '2000::1'] },
@@ -102,8 +102,8 @@ export const publicNames: readonly (LabName & { readonly at: readonly string[] }
 /** Accepts connections and never says a word, where everyone else speaks TLS. */
 export const UNRESPONSIVE_ADDRESS = '9.9.9.9';
 
-/** /etc/hosts of the lab. */
-export const LAB_HOSTS = [
+/** /etc/hosts of the test network. */
+export const NETWORK_HOSTS = [
   '127.0.0.1 localhost',
   '::1 localhost ip6-localhost ip6-loopback',
   `10.0.0.5 ${nameOf('listed-inside')} # inside`,
@@ -112,7 +112,7 @@ export const LAB_HOSTS = [
   '',
 ].join('\n');
 
-const table = new Map<string, LabName>(
+const table = new Map<string, HostileName>(
   [...hostileNames, ...halfResolvedNames, ...publicNames].map((each) => [each.label, each]),
 );
 
@@ -131,8 +131,8 @@ const moving: Readonly<Record<string, (nth: number) => DnsResponse>> = {
   'all-dead': () => a(...Array.from({ length: 300 }, () => UNRESPONSIVE_ADDRESS)),
 };
 
-/** What the lab's DNS server says. Names that begin with `unresponsive` are never resolved; unknown ones do not exist. */
-export const labZone: Zone = (name: string, type: RecordType, nth: number): DnsResponse => {
+/** What the DNS server of the test network responds. Names that begin with `unresponsive` are never resolved; unknown ones do not exist. */
+export const hostileZone: Zone = (name: string, type: RecordType, nth: number): DnsResponse => {
   if (name.startsWith('unresponsive')) return null;
   if (name === 'cache') return type === 'A' ? a('10.1.0.9') : [];
   if (!name.endsWith(SUFFIX)) return 'NXDOMAIN';

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
-import { NEWER, OTHER, SubscriptionLab, RELEVANT } from '../../../../test/support/subscription-lab.js';
+import {
+  NEWER,
+  OTHER,
+  SubscriptionHarness,
+  RELEVANT,
+} from '../../../../test/support/subscription-harness.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { provesInclusion } from '../../../../test/support/merkle.js';
@@ -17,19 +22,19 @@ import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.js';
 const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
 
 describe('the ledger that follows a log', () => {
-  let lab: SubscriptionLab;
+  let harness: SubscriptionHarness;
   let ledger: Ledger;
 
   beforeAll(async () => {
-    lab = await SubscriptionLab.open();
-    ledger = new Ledger(lab.database.database);
-    const logId = await lab.writer.identity();
-    await lab.database.database.transaction((tx) => beginLedger(tx, logId, lab.sealer));
+    harness = await SubscriptionHarness.open();
+    ledger = new Ledger(harness.database.database);
+    const logId = await harness.writer.identity();
+    await harness.database.database.transaction((tx) => beginLedger(tx, logId, harness.sealer));
   });
-  afterEach(() => lab.end());
-  afterAll(() => lab.database.drop());
+  afterEach(() => harness.end());
+  afterAll(() => harness.database.drop());
 
-  const log = (): Promise<readonly RecordedEvent[]> => lab.writer.readAll(null, 100_000);
+  const log = (): Promise<readonly RecordedEvent[]> => harness.writer.readAll(null, 100_000);
   const covers = async (count: number): Promise<boolean> => (await ledger.state())?.tree.size === count;
   /** What a check says of it, without heads. */
   const findings = async (): Promise<readonly object[]> => {
@@ -42,15 +47,22 @@ describe('the ledger that follows a log', () => {
     return (await checkLedger(pages, { state, leaves, heads: async () => [], verify })).findings;
   };
   const follow = (): void =>
-    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor(), async () => null)).runner.start();
+    harness
+      .process(ledgerFollower(harness.writer, harness.sealer, anchor(), async () => null))
+      .runner.start();
 
   it('has every event once, in order, also of unknown types, with two processes that come and go', async () => {
-    await lab.write(30);
+    await harness.write(30);
     follow();
     follow();
     for (let round = 0; round < 5; round += 1) {
-      await Promise.all([lab.write(7), lab.write(5, OTHER), lab.write(3, NEWER), lab.write(1)]);
-      if (round === 2) await lab.end();
+      await Promise.all([
+        harness.write(7),
+        harness.write(5, OTHER),
+        harness.write(3, NEWER),
+        harness.write(1),
+      ]);
+      if (round === 2) await harness.end();
       if (round === 3) follow();
     }
     const events = await log();
@@ -80,25 +92,25 @@ describe('the ledger that follows a log', () => {
 
   it('finds an event that somebody inserted before the first position, and no decision rests on its stream', async () => {
     for (const position of ['-1', '-9223372036854775808']) {
-      const { pool } = lab.database;
+      const { pool } = harness.database;
       await pool.query(
         `insert into event_store.events select $1, stream, 99, gen_random_uuid(), type, data, metadata, now()
          from event_store.events order by position desc limit 1`,
         [position],
       );
-      const [first] = await lab.writer.readAll(null, 1);
+      const [first] = await harness.writer.readAll(null, 1);
       expect(await findings()).toEqual([expect.objectContaining({ kind: 'inserted', position })]);
       expect(first).toMatchObject({ position, isForged: true });
-      await expect(lab.writer.readStream(first!.stream)).rejects.toThrow('outside the service');
+      await expect(harness.writer.readStream(first!.stream)).rejects.toThrow('outside the service');
       await pool.query('delete from event_store.events where position = $1', [position]);
     }
   });
 
   it('continues from what is stored: after a transaction that was not committed, and after another process', async () => {
-    const logId = await lab.writer.identity();
-    const [one, other] = [new LedgerWriter(lab.sealer), new LedgerWriter(lab.sealer)];
+    const logId = await harness.writer.identity();
+    const [one, other] = [new LedgerWriter(harness.sealer), new LedgerWriter(harness.sealer)];
     const extend = (writer: LedgerWriter, from: number, fails = false): Promise<unknown> =>
-      lab.database.database
+      harness.database.database
         .transaction(async (tx) => {
           const leaves = (await log()).slice(from).map((event) => {
             return { position: event.position, hash: hashOfEvent(event) };
@@ -108,19 +120,19 @@ describe('the ledger that follows a log', () => {
         })
         .catch((error: Error) => error.message);
     const { length } = await log();
-    await lab.write(3);
+    await harness.write(3);
     expect(await extend(one, length, true)).toBe('killed');
     expect(await covers(length)).toBe(true);
     await extend(one, length);
-    await lab.write(2);
+    await harness.write(2);
     await extend(other, length + 3);
-    await lab.write(4);
+    await harness.write(4);
     // Delivered twice, by a process that knows an earlier state.
     await extend(one, length);
     await extend(other, length);
     expect(await covers(length + 9)).toBe(true);
     expect(await findings()).toEqual([]);
-    const { pool } = lab.database;
+    const { pool } = harness.database;
     await pool.query('update event_store.checkpoints set position = $2 where name = $1', [
       LEDGER,
       (await log()).at(-1)!.position,
@@ -131,9 +143,11 @@ describe('the ledger that follows a log', () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { length } = await log();
     const identity = async (): Promise<string> => randomUUID();
-    const { runner } = lab.process(ledgerFollower({ identity }, lab.sealer, anchor(), async () => null));
+    const { runner } = harness.process(
+      ledgerFollower({ identity }, harness.sealer, anchor(), async () => null),
+    );
     runner.start();
-    await lab.write(1, RELEVANT);
+    await harness.write(1, RELEVANT);
     await eventually(() =>
       JSON.stringify(error.mock.calls).includes('a new log needs an empty schema audit'),
     );
@@ -149,10 +163,10 @@ describe('the ledger that follows a log', () => {
       throw new LedgerChanged(sentence);
     };
     const size = (await ledger.state())!.tree.size;
-    const follower = ledgerFollower(lab.writer, lab.sealer, new LedgerAnchor(health), lastKnown);
-    await lab.write(1);
+    const follower = ledgerFollower(harness.writer, harness.sealer, new LedgerAnchor(health), lastKnown);
+    await harness.write(1);
     const events = (await log()).slice(-1);
-    const apply = lab.database.database.transaction((tx) => follower.apply(events, tx));
+    const apply = harness.database.database.transaction((tx) => follower.apply(events, tx));
     await expect(apply).rejects.toThrow(sentence);
     expect((await health.report()).checks['ledger']).toEqual({ status: 'unavailable', detail: sentence });
     expect(error).toHaveBeenCalledWith(

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { runFolder } from '../../../../test/support/run-folder.js';
-import { SubscriptionLab } from '../../../../test/support/subscription-lab.js';
+import { SubscriptionHarness } from '../../../../test/support/subscription-harness.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
@@ -21,7 +21,7 @@ import { PayoutProofs } from './payout-proofs.js';
 const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
 
 describe('a ledger whose tables somebody changes who has no master key, while follower and signer run', () => {
-  let lab: SubscriptionLab;
+  let harness: SubscriptionHarness;
   let health: HealthRegistry;
   let signer: HeadSigner;
   let first: SignedHead;
@@ -31,20 +31,20 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     file = join(runFolder(), `${randomUUID()}.jsonl`);
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    lab = await SubscriptionLab.open();
-    const { database } = lab.database;
-    const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
-    await new LedgerStart(lab.writer, keys, new LedgerTables(database, lab.sealer)).onModuleInit();
+    harness = await SubscriptionHarness.open();
+    const { database } = harness.database;
+    const keys = new LedgerKeys(new SigningKeys(database), harness.sealer, systemClock);
+    await new LedgerStart(harness.writer, keys, new LedgerTables(database, harness.sealer)).onModuleInit();
     ({ signer, health } = start());
-    await lab.write(5);
+    await harness.write(5);
     first = (await signed(5))!;
     await copyTables();
-    await lab.write(4);
+    await harness.write(4);
     expect((await signed(9))!.previous).toBe(hashOfHead(first));
   });
   afterEach(async () => {
-    await lab.end();
-    await lab.database.drop();
+    await harness.end();
+    await harness.database.drop();
     jest.restoreAllMocks();
   });
 
@@ -53,10 +53,10 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     readonly signer: HeadSigner;
     readonly health: HealthRegistry;
   } {
-    const { database } = lab.database;
+    const { database } = harness.database;
     const own = new HealthRegistry();
     const anchor = new LedgerAnchor(own);
-    const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
+    const keys = new LedgerKeys(new SigningKeys(database), harness.sealer, systemClock);
     const config = { auditHeadSeconds: 3600, auditHeadsFile };
     const signer = new HeadSigner(
       ...([
@@ -64,21 +64,23 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
         new Heads(database),
         keys,
         anchor,
-        lab.sealer,
+        harness.sealer,
         systemClock,
         config,
       ] as const),
     );
-    lab.process(ledgerFollower(lab.writer, lab.sealer, anchor, () => signer.lastKnown())).runner.start();
+    harness
+      .process(ledgerFollower(harness.writer, harness.sealer, anchor, () => signer.lastKnown()))
+      .runner.start();
     return { signer, health: own };
   }
 
   const sql = async (text: string): Promise<void> => {
-    await lab.database.pool.query(text);
+    await harness.database.pool.query(text);
   };
   /** The next head, once the ledger has so many leaves. */
   const signed = async (size: number): Promise<SignedHead | null> => {
-    const ledger = new Ledger(lab.database.database);
+    const ledger = new Ledger(harness.database.database);
     await eventually(async () => (await ledger.state())?.tree.size === size);
     return signer.sign();
   };
@@ -92,13 +94,13 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     for (const table of tables) await sql(`insert into ${table} table public.${table.replace('.', '_')}`);
   };
   const refuses = async (sentence: string): Promise<void> => {
-    const { length } = await new Heads(lab.database.database).after(0, 100);
+    const { length } = await new Heads(harness.database.database).after(0, 100);
     await expect(signer.sign()).rejects.toThrow(sentence);
     expect(await problem()).toContain(sentence);
     expect(Logger.prototype.error).toHaveBeenCalledWith(
       expect.objectContaining({ msg: expect.stringContaining(sentence) }),
     );
-    expect(await new Heads(lab.database.database).after(0, 100)).toHaveLength(length);
+    expect(await new Heads(harness.database.database).after(0, 100)).toHaveLength(length);
   };
 
   const inFile = (): number[] =>
@@ -111,9 +113,9 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
       from audit.heads where size = 9`);
   const sign = (): Promise<unknown> => signer.work.options.run(new AbortController().signal);
   const proofs = (): PayoutProofs => {
-    const { database } = lab.database;
+    const { database } = harness.database;
     const stores = [new Ledger(database), new Heads(database), new SigningKeys(database)] as const;
-    return new PayoutProofs(lab.writer, ...stores, lab.sealer, { auditHeadSeconds: 10 });
+    return new PayoutProofs(harness.writer, ...stores, harness.sealer, { auditHeadSeconds: 10 });
   };
 
   it('keeps a head that SQL inserted above the newest out of the file and from merchants, and continues when it is deleted', async () => {
@@ -126,11 +128,11 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await proofs().newestHead()).toMatchObject({ size: 9 });
     await expect(proofs().consistency(5, 999_999_999)).rejects.toMatchObject({ code: 'not_found' });
     await sql('delete from audit.heads where size = 999999999');
-    await lab.write(1);
+    await harness.write(1);
     expect(await signed(10)).toMatchObject({ size: 10 });
     expect(inFile()).toEqual([5, 9, 10]);
     expect(await problem()).toBeUndefined();
-    await lab.end();
+    await harness.end();
     ({ signer, health } = start());
     expect(await signer.sign()).toBeNull();
   });
@@ -157,7 +159,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   });
 
   it('signs no frontier that somebody wrote, and signs again when it is back', async () => {
-    const { rows } = await lab.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
+    const { rows } = await harness.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
     const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
     tree.append(Buffer.alloc(32, 1));
     await sql(`update audit.ledger set size = ${tree.size}, peaks = '\\x${tree.peakBytes.toString('hex')}'`);
@@ -169,7 +171,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
 
   it('does not extend a frontier that somebody wrote', async () => {
     await sql(`update audit.ledger set position = position - 1`);
-    await lab.write(1);
+    await harness.write(1);
     await eventually(
       async () => (await problem()) === 'the row of audit.ledger was not written by the service',
     );
@@ -187,9 +189,9 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
 
   it('adds no leaves to a ledger that was cut back with the log, and signs none when the log was rewritten', async () => {
     await restore([...TABLES, 'event_store.checkpoints', 'event_store.events']);
-    await lab.write(6);
+    await harness.write(6);
     await eventually(async () => (await problem()) !== undefined);
-    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
+    expect((await new Ledger(harness.database.database).state())!.tree.size).toBe(5);
     await refuses('heads went back to 5 of 9');
   });
 
@@ -201,54 +203,54 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   ])('neither signs nor makes a key after %s was emptied, also in a new process', async (names, sentence) => {
     await sql(`truncate ${names} cascade`);
     await refuses(sentence);
-    await lab.end();
+    await harness.end();
     ({ signer, health } = start());
-    const { database } = lab.database;
+    const { database } = harness.database;
     const keys = new SigningKeys(database);
     const { length } = await keys.all();
-    const ledgerKeys = new LedgerKeys(keys, lab.sealer, systemClock);
-    const tables = new LedgerTables(database, lab.sealer);
-    await new LedgerStart(lab.writer, ledgerKeys, tables).onModuleInit();
+    const ledgerKeys = new LedgerKeys(keys, harness.sealer, systemClock);
+    const tables = new LedgerTables(database, harness.sealer);
+    await new LedgerStart(harness.writer, ledgerKeys, tables).onModuleInit();
     await refuses(sentence);
     expect(await keys.all()).toHaveLength(length);
   });
 
   it('makes no fresh key after the keys were emptied', async () => {
     await sql('truncate audit.signing_keys cascade');
-    await lab.write(1);
-    await eventually(async () => (await new Ledger(lab.database.database).state())?.tree.size === 10);
+    await harness.write(1);
+    await eventually(async () => (await new Ledger(harness.database.database).state())?.tree.size === 10);
     await expect(signer.sign()).rejects.toThrow();
-    expect(await new SigningKeys(lab.database.database).all()).toEqual([]);
+    expect(await new SigningKeys(harness.database.database).all()).toEqual([]);
   });
 
   it('adds no leaves in a new process, before its signer has run, to a ledger that was cut back', async () => {
-    await lab.end();
+    await harness.end();
     rmSync(file);
     await restore(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
     ({ signer, health } = start());
     await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
-    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
+    expect((await new Ledger(harness.database.database).state())!.tree.size).toBe(5);
   });
 
   it('neither adds leaves nor signs when AUDIT_HEADS_FILE has a head that the database lacks', async () => {
-    await lab.end();
+    await harness.end();
     await restore([...TABLES, 'event_store.checkpoints', 'event_store.events']);
     ({ signer, health } = start());
-    await lab.write(6);
+    await harness.write(6);
     await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
     await refuses('heads went back to 5 of 9');
-    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(5);
+    expect((await new Ledger(harness.database.database).state())!.tree.size).toBe(5);
   });
 
   it('signs one chain of heads, also when two processes sign at the same time', async () => {
     const { signer: other } = start(join(runFolder(), `${randomUUID()}.jsonl`));
     for (let size = 10; size <= 15; size += 1) {
-      await lab.write(1);
-      await eventually(async () => (await new Ledger(lab.database.database).state())?.tree.size === size);
+      await harness.write(1);
+      await eventually(async () => (await new Ledger(harness.database.database).state())?.tree.size === size);
       const heads = await Promise.all([signer, other, signer, other].map((each) => each.sign()));
       expect(heads.filter((head) => head !== null).map((head) => head.size)).toEqual([size]);
     }
-    const heads = await new Heads(lab.database.database).after(0, 100);
+    const heads = await new Heads(harness.database.database).after(0, 100);
     expect(heads.map(({ size }) => size)).toEqual([5, 9, 10, 11, 12, 13, 14, 15]);
     expect(heads.slice(1).map(({ previous }) => previous)).toEqual(heads.slice(0, -1).map(hashOfHead));
     expect(await problem()).toBeUndefined();
@@ -260,16 +262,16 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await eventually(async () =>
       JSON.stringify((Logger.prototype.error as jest.Mock).mock.calls).includes('forged event'),
     );
-    expect((await new Ledger(lab.database.database).state())!.tree.size).toBe(9);
+    expect((await new Ledger(harness.database.database).state())!.tree.size).toBe(9);
   });
 
   it('begins again when an operator says so', async () => {
     await sql('truncate audit.leaves, audit.ledger, audit.heads, audit.last_head');
     await refuses('was emptied');
-    await lab.end();
-    const { database } = lab.database;
-    const keys = new LedgerKeys(new SigningKeys(database), lab.sealer, systemClock);
-    await new LedgerStart(lab.writer, keys, new LedgerTables(database, lab.sealer)).again();
+    await harness.end();
+    const { database } = harness.database;
+    const keys = new LedgerKeys(new SigningKeys(database), harness.sealer, systemClock);
+    await new LedgerStart(harness.writer, keys, new LedgerTables(database, harness.sealer)).again();
     file = `${file}.next`;
     ({ signer, health } = start());
     expect(await signed(9)).toMatchObject({ size: 9, previous: null });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { OrderLab, type OrderProcess } from '../../../../test/support/order-lab.js';
+import { OrderHarness, type OrderProcess } from '../../../../test/support/order-harness.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { WATCH, wakeWatches } from '../store/watches.js';
 
@@ -13,46 +13,46 @@ const COMPLETED = [
 ];
 
 describe('the watch of orders', () => {
-  let lab: OrderLab;
+  let harness: OrderHarness;
   let process: OrderProcess;
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
-    lab = await OrderLab.open();
+    harness = await OrderHarness.open();
   });
   beforeEach(async () => {
-    await lab.db.database.query('truncate exchange.watches, work.items');
-    lab.provider.set({
+    await harness.db.database.query('truncate exchange.watches, work.items');
+    harness.provider.set({
       isUnavailable: false,
       holdsMs: 3_600_000,
       aheadMs: 0,
       beforeStatus: () => undefined,
     });
-    lab.provider.calls.length = 0;
-    process = lab.process();
+    harness.provider.calls.length = 0;
+    process = harness.process();
   });
-  afterAll(() => lab.db.drop());
+  afterAll(() => harness.db.drop());
 
   /** Works and follows until the order is so. */
   const until = (orderId: string, status: string, by = process): Promise<unknown> =>
     eventually(async () => {
-      await lab.follow();
-      await lab.makeDue();
+      await harness.follow();
+      await harness.makeDue();
       await by.work();
-      return (await lab.state(orderId)).status === status;
+      return (await harness.state(orderId)).status === status;
     });
 
   it('brings an order from its deposit to its end, and has the provider pay out', async () => {
-    const orderId = await lab.order(process);
+    const orderId = await harness.order(process);
     await process.work();
-    expect(await lab.types(orderId)).toEqual(['order.created.v1']);
-    lab.provider.pay(orderId, '100');
+    expect(await harness.types(orderId)).toEqual(['order.created.v1']);
+    harness.provider.pay(orderId, '100');
     await until(orderId, 'completed');
-    expect(await lab.types(orderId)).toEqual(COMPLETED);
-    expect(lab.provider.count('settle')).toBe(1);
-    await lab.makeDue();
+    expect(await harness.types(orderId)).toEqual(COMPLETED);
+    expect(harness.provider.count('settle')).toBe(1);
+    await harness.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({
+    expect(await harness.row(orderId)).toMatchObject({
       status: 'completed',
       notified: 'settle',
       refundable: '0',
@@ -60,25 +60,25 @@ describe('the watch of orders', () => {
   });
 
   it('ends an order when the provider says so, where its deposit address ends before ours', async () => {
-    lab.provider.set({ holdsMs: 60_000 });
+    harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
-    const { facts } = await lab.state(await lab.order(process));
+    const { facts } = await harness.state(await harness.order(process));
     const expiresMs = Date.parse(facts.expires_at);
     expect(expiresMs).toBeGreaterThanOrEqual(before + 60_000);
     expect(expiresMs).toBeLessThanOrEqual(Date.now() + 60_000);
-    lab.provider.set({ holdsMs: 7_200_000 });
-    const ours = (await lab.state(await lab.order(process))).facts;
+    harness.provider.set({ holdsMs: 7_200_000 });
+    const ours = (await harness.state(await harness.order(process))).facts;
     expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
   });
 
   it('ends an order whose deposit is that of another order, and notifies the operator', async () => {
     const [one, other, later] = [
-      await lab.order(process),
-      await lab.order(process),
-      await lab.order(process),
+      await harness.order(process),
+      await harness.order(process),
+      await harness.order(process),
     ];
     const batch = (id: string): void =>
-      void lab.provider.order(id).deposits.push({
+      void harness.provider.order(id).deposits.push({
         ...{ id: `batch of ${id}`, amount: '100', transactionHash: '0xsame', claim: 'memory_0xsame' },
         at: new Date().toISOString(),
       });
@@ -90,37 +90,37 @@ describe('the watch of orders', () => {
     const notice = { msg: expect.stringMatching(/^deposit refused/), order_id: other, owner: `order-${one}` };
     expect(errors).toHaveBeenCalledWith(expect.objectContaining(notice));
     errors.mockRestore();
-    expect(await lab.state(other)).toMatchObject({
+    expect(await harness.state(other)).toMatchObject({
       ...{ reason: 'deposit_of_another_order', deposits: [], lateDeposits: [], refundable: '0' },
     });
-    lab.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
+    harness.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
     await eventually(async () => {
-      await lab.follow();
-      await lab.makeDue();
+      await harness.follow();
+      await harness.makeDue();
       await process.work();
-      return (await lab.state(other)).lateOutcomes.length === 1;
+      return (await harness.state(other)).lateOutcomes.length === 1;
     });
-    expect(await lab.types(one)).toEqual(COMPLETED);
+    expect(await harness.types(one)).toEqual(COMPLETED);
     batch(later);
-    await expect(process.cancel.execute(lab.cancellation(later))).rejects.toMatchObject({
+    await expect(process.cancel.execute(harness.cancellation(later))).rejects.toMatchObject({
       code: 'invalid_transition',
     });
-    expect((await process.refresh.execute(lab.refreshment(later))).status).toBe('failed');
+    expect((await process.refresh.execute(harness.refreshment(later))).status).toBe('failed');
   });
 
   it('is the same however many processes poll, and however often events are delivered', async () => {
-    const others = [lab.process(), lab.process(), lab.process()];
-    const ids = await Promise.all(Array.from({ length: 30 }, () => lab.order(process)));
-    for (const id of ids) lab.provider.pay(id, '60');
+    const others = [harness.process(), harness.process(), harness.process()];
+    const ids = await Promise.all(Array.from({ length: 30 }, () => harness.order(process)));
+    for (const id of ids) harness.provider.pay(id, '60');
     for (let round = 0; round < 6; round += 1) {
-      if (round === 1) for (const id of ids) lab.provider.pay(id, '40');
-      await lab.follow(null);
-      await lab.makeDue();
+      if (round === 1) for (const id of ids) harness.provider.pay(id, '40');
+      await harness.follow(null);
+      await harness.makeDue();
       // Without leases they poll the same orders.
-      await Promise.all(others.map((other) => other.work().then(() => lab.makeDue())));
+      await Promise.all(others.map((other) => other.work().then(() => harness.makeDue())));
     }
     for (const id of ids)
-      expect(await lab.types(id)).toEqual([
+      expect(await harness.types(id)).toEqual([
         ...COMPLETED.slice(0, 2),
         'order.deposit_received.v1',
         ...COMPLETED.slice(2),
@@ -128,47 +128,51 @@ describe('the watch of orders', () => {
   });
 
   it('notifies the provider of an end until it has accepted it', async () => {
-    const orderId = await lab.order(process);
-    await process.cancel.execute(lab.cancellation(orderId));
-    lab.provider.set({ isUnavailable: true });
-    await lab.follow();
+    const orderId = await harness.order(process);
+    await process.cancel.execute(harness.cancellation(orderId));
+    harness.provider.set({ isUnavailable: true });
+    await harness.follow();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ notified: null, failures: 1 });
-    lab.provider.set({ isUnavailable: false });
-    await lab.makeDue();
+    expect(await harness.row(orderId)).toMatchObject({ notified: null, failures: 1 });
+    harness.provider.set({ isUnavailable: false });
+    await harness.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ notified: 'cancel', status: 'cancelled', failures: 0 });
-    const cancels = lab.provider.count('cancel');
-    await lab.makeDue();
+    expect(await harness.row(orderId)).toMatchObject({
+      notified: 'cancel',
+      status: 'cancelled',
+      failures: 0,
+    });
+    const cancels = harness.provider.count('cancel');
+    await harness.makeDue();
     await process.work();
-    expect(lab.provider.count('cancel')).toBe(cancels);
+    expect(harness.provider.count('cancel')).toBe(cancels);
   });
 
   it('keeps what it found when the provider does not take what follows from it', async () => {
-    lab.provider.set({ holdsMs: 1 });
-    const orderId = await lab.order(process);
-    lab.provider.set({ acceptsNothing: true });
+    harness.provider.set({ holdsMs: 1 });
+    const orderId = await harness.order(process);
+    harness.provider.set({ acceptsNothing: true });
     await until(orderId, 'expired');
-    lab.provider.pay(orderId, '5');
-    await lab.makeDue();
+    harness.provider.pay(orderId, '5');
+    await harness.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ status: 'expired', refundable: '5', notified: null });
-    lab.provider.set({ acceptsNothing: false });
-    await lab.makeDue();
+    expect(await harness.row(orderId)).toMatchObject({ status: 'expired', refundable: '5', notified: null });
+    harness.provider.set({ acceptsNothing: false });
+    await harness.makeDue();
     await process.work();
-    expect(await lab.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
+    expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
   it('lists for the operator an outcome after the end of the order', async () => {
-    const orderId = await lab.order(process);
-    await process.cancel.execute(lab.cancellation(orderId));
-    lab.provider.pay(orderId, '100');
-    lab.provider.order(orderId).outcome = { kind: 'refunded', transactionHash: '0xback' };
-    await lab.follow();
+    const orderId = await harness.order(process);
+    await process.cancel.execute(harness.cancellation(orderId));
+    harness.provider.pay(orderId, '100');
+    harness.provider.order(orderId).outcome = { kind: 'refunded', transactionHash: '0xback' };
+    await harness.follow();
     await process.work();
-    const [listed] = await lab.watches.list({
+    const [listed] = await harness.watches.list({
       status: null,
-      keyId: lab.keyId,
+      keyId: harness.keyId,
       isRefundable: true,
       isShort: false,
       limit: 1,
@@ -177,109 +181,109 @@ describe('the watch of orders', () => {
   });
 
   it('ends an order whose time is over, and is still polled for late deposits', async () => {
-    lab.provider.set({ holdsMs: 1 });
-    const orderId = await lab.order(process);
+    harness.provider.set({ holdsMs: 1 });
+    const orderId = await harness.order(process);
     await until(orderId, 'expired');
-    lab.provider.pay(orderId, '100');
-    await lab.makeDue();
+    harness.provider.pay(orderId, '100');
+    await harness.makeDue();
     await process.work();
-    await lab.follow();
+    await harness.follow();
     await process.work();
-    expect((await lab.state(orderId)).lateDeposits).toHaveLength(1);
-    expect(await lab.row(orderId)).toMatchObject({
+    expect((await harness.state(orderId)).lateDeposits).toHaveLength(1);
+    expect(await harness.row(orderId)).toMatchObject({
       status: 'expired',
       refundable: '100',
       notified: 'cancel',
     });
-    expect((await lab.row(orderId))['seconds']).toBeGreaterThan(30);
+    expect((await harness.row(orderId))['seconds']).toBeGreaterThan(30);
   });
 
   it('ends none by a clock that is off', async () => {
-    const fast = lab.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
-    const orderId = await lab.order(process);
-    lab.provider.set({ aheadMs: 7 * 24 * 3_600_000 });
-    lab.provider.pay(orderId, '1');
+    const fast = harness.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
+    const orderId = await harness.order(process);
+    harness.provider.set({ aheadMs: 7 * 24 * 3_600_000 });
+    harness.provider.pay(orderId, '1');
     await fast.work();
-    expect(await lab.types(orderId)).toEqual(['order.created.v1', 'order.deposit_received.v1']);
+    expect(await harness.types(orderId)).toEqual(['order.created.v1', 'order.deposit_received.v1']);
   });
 
   it('makes no call during an outage of the provider, and loses nothing', async () => {
-    const ids = await Promise.all(Array.from({ length: 50 }, () => lab.order(process)));
-    for (const id of ids) lab.provider.pay(id, '100');
-    lab.provider.set({ isUnavailable: true });
+    const ids = await Promise.all(Array.from({ length: 50 }, () => harness.order(process)));
+    for (const id of ids) harness.provider.pay(id, '100');
+    harness.provider.set({ isUnavailable: true });
     for (let round = 0; round < 20; round += 1) {
-      await lab.makeDue();
+      await harness.makeDue();
       await process.work();
     }
     // A thousand times an order was due.
-    expect(lab.provider.count('status')).toBeLessThan(100);
-    lab.provider.set({ isUnavailable: false });
+    expect(harness.provider.count('status')).toBeLessThan(100);
+    harness.provider.set({ isUnavailable: false });
     for (const id of ids) await until(id, 'completed');
   });
 
   it('does not take an order that another process holds, until its lease is over', async () => {
-    const orderId = await lab.order(process);
+    const orderId = await harness.order(process);
     let release = (): void => undefined;
     let requested = 0;
     const gate = new Promise<void>((resolve) => (release = resolve));
-    lab.provider.set({ beforeStatus: () => ((requested += 1) === 1 ? gate : undefined) });
-    lab.provider.pay(orderId, '100');
+    harness.provider.set({ beforeStatus: () => ((requested += 1) === 1 ? gate : undefined) });
+    harness.provider.pay(orderId, '100');
     const slow = process.work();
     await eventually(() => requested === 1);
-    const other = lab.process();
+    const other = harness.process();
     await other.work();
     expect(requested).toBe(1);
-    expect((await lab.row(orderId))['seconds']).toBeGreaterThan(1);
-    await lab.makeDue();
+    expect((await harness.row(orderId))['seconds']).toBeGreaterThan(1);
+    await harness.makeDue();
     await until(orderId, 'completed', other);
     // It wakes up, and has nothing to add.
     release();
     await slow;
-    expect(await lab.types(orderId)).toEqual(COMPLETED);
+    expect(await harness.types(orderId)).toEqual(COMPLETED);
   });
 
   it('polls again when a reason arises during the poll', async () => {
-    const orderId = await lab.order(process);
+    const orderId = await harness.order(process);
     const beforeStatus = async (): Promise<void> => {
-      lab.provider.set({ beforeStatus: () => undefined });
-      await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
+      harness.provider.set({ beforeStatus: () => undefined });
+      await harness.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
     };
-    lab.provider.set({ beforeStatus });
+    harness.provider.set({ beforeStatus });
     await process.work();
-    expect((await lab.row(orderId))['is_due']).toBe(true);
+    expect((await harness.row(orderId))['is_due']).toBe(true);
     await process.work();
-    expect(lab.provider.count('status')).toBe(2);
+    expect(harness.provider.count('status')).toBe(2);
   });
 
   it('polls an order with a reason first, however many are due', async () => {
-    for (let n = 0; n < 25; n += 1) await lab.order(process);
-    const orderId = await lab.order(process);
-    await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
+    for (let n = 0; n < 25; n += 1) await harness.order(process);
+    const orderId = await harness.order(process);
+    await harness.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
     const claim = async (limit: number) =>
-      (await lab.items.claim({ kind: WATCH, limit, leaseMs: 30_000, lines: [0, 1] })).items;
+      (await harness.items.claim({ kind: WATCH, limit, leaseMs: 30_000, lines: [0, 1] })).items;
     expect((await claim(1)).map(({ key }) => key)).toEqual([orderId]);
     expect(await claim(100)).toHaveLength(25);
   });
 
   it('wakes an order that is no longer polled', async () => {
-    const orderId = await lab.order(process);
-    await lab.db.database.query('delete from work.items');
+    const orderId = await harness.order(process);
+    await harness.db.database.query('delete from work.items');
     await process.work();
-    expect(lab.provider.count('status')).toBe(0);
-    await lab.db.database.transaction((tx) => wakeWatches(tx, [orderId, randomUUID()]));
+    expect(harness.provider.count('status')).toBe(0);
+    await harness.db.database.transaction((tx) => wakeWatches(tx, [orderId, randomUUID()]));
     await process.work();
-    expect(lab.provider.count('status')).toBe(1);
+    expect(harness.provider.count('status')).toBe(1);
   });
 
   it('delays no order for another that cannot be polled', async () => {
-    const [bad, good] = [await lab.order(process), await lab.order(process)];
+    const [bad, good] = [await harness.order(process), await harness.order(process)];
     const beforeStatus = (id: string): void => {
       if (id === bad) throw new Error('a bug');
     };
-    lab.provider.set({ beforeStatus });
-    lab.provider.pay(good, '100');
+    harness.provider.set({ beforeStatus });
+    harness.provider.pay(good, '100');
     await until(good, 'completed');
-    expect((await lab.row(bad))['failures']).toBeGreaterThan(0);
-    expect(await lab.watches.totals()).toMatchObject({ open: { pending: 1 }, refundable: 0 });
+    expect((await harness.row(bad))['failures']).toBeGreaterThan(0);
+    expect(await harness.watches.totals()).toMatchObject({ open: { pending: 1 }, refundable: 0 });
   });
 });

@@ -15,7 +15,7 @@ import {
   late,
   processing,
   stateAfter,
-} from '../../../../test/support/order-story.js';
+} from '../../../../test/support/order-fixtures.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { KeyOutlived } from '../../../kernel/repeats.js';
 import {
@@ -32,7 +32,7 @@ import type { OrderEvent } from './order-events.js';
 
 const given = givenOf(order);
 
-describe('making an order', () => {
+describe('creating an order', () => {
   it('settles what it is', () =>
     given()
       .when((state) => createOrder(facts, state))

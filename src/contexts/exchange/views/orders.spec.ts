@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { facts as storyFacts } from '../../../../test/support/order-story.js';
+import { facts as storyFacts } from '../../../../test/support/order-fixtures.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import type { EventCodec } from '../../../platform/event-store/event-codec.js';
@@ -301,7 +301,7 @@ describe('the list of orders', () => {
   });
 });
 
-/** A row of zeros may stand or not. */
+/** A row of zeros may exist or not. */
 function isCounted(row: unknown): boolean {
   const counted = row as Readonly<Record<string, unknown>>;
   return ORDER_STATUSES.some((status) => counted[status] !== 0);

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { Side } from '../../../../test/support/crash-road.js';
-import { CuttableRoad } from '../../../../test/support/cuttable-road.js';
+import type { Side } from '../../../../test/support/crashing-proxy.js';
+import { DisconnectableProxy } from '../../../../test/support/disconnectable-proxy.js';
 import { eventItem, batchOf, type SentItem } from '../../../../test/support/event-batches.js';
-import { ProcessingLab, type TestWorker } from '../../../../test/support/tracking/processing-lab.js';
+import { ProcessingHarness, type TestWorker } from '../../../../test/support/tracking/processing-harness.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.js';
@@ -31,8 +31,8 @@ const MESSAGES = {
 type Message = keyof typeof MESSAGES;
 
 describe('processing', () => {
-  let lab: ProcessingLab;
-  let road: CuttableRoad;
+  let harness: ProcessingHarness;
+  let proxy: DisconnectableProxy;
   let database: Database;
   let worker: TestWorker;
   let merchant: string;
@@ -40,36 +40,36 @@ describe('processing', () => {
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
-    lab = await ProcessingLab.open();
+    harness = await ProcessingHarness.open();
   });
   afterAll(async () => {
-    await lab.close();
+    await harness.close();
     Logger.overrideLogger(['log', 'warn', 'error']);
   });
   beforeEach(async () => {
-    road = new CuttableRoad(new URL(lab.db.url));
-    const url = await road.open();
+    proxy = new DisconnectableProxy(new URL(harness.db.url));
+    const url = await proxy.open();
     database = await Database.connect({ url, poolSize: 3, timeoutMs: TIMEOUT_MS });
-    worker = lab.worker(database);
+    worker = harness.worker(database);
     merchant = randomUUID();
     sent = [];
     for (let index = 0; index < BATCHES; index += 1) {
       // Half of each are repeats of the batch before.
       const items = [...sent.slice(-2), eventItem(), eventItem()];
       sent.push(...items.slice(-2));
-      await lab.accept(merchant, items);
+      await harness.accept(merchant, items);
     }
   });
   afterEach(async () => {
-    road.hangs = false;
+    proxy.hangs = false;
     await worker.stop();
     await database.close();
-    await road.close();
+    await proxy.close();
   });
 
   const every = (): unknown[] => sent.map((item) => item['event_id']).sort();
   const counted = async (): Promise<{ accepted: number; bits: number }> => {
-    const [row] = await lab.db.database.query<{ accepted: number; bits: number }>(
+    const [row] = await harness.db.database.query<{ accepted: number; bits: number }>(
       `select count(*) filter (where state = 'accepted')::int as accepted,
          coalesce(sum(bit_count(new_items)), 0)::int as bits
        from tracking.batches where merchant_id = $1`,
@@ -77,7 +77,8 @@ describe('processing', () => {
     );
     return row!;
   };
-  const ids = async (): Promise<unknown[]> => (await lab.events(merchant)).map((event) => event['event_id']);
+  const ids = async (): Promise<unknown[]> =>
+    (await harness.events(merchant)).map((event) => event['event_id']);
   /** Once: a second wake would open a connection that takes 5 s to time out. */
   const hanging = async (): Promise<void> => {
     let polledAt = -Infinity;
@@ -87,7 +88,7 @@ describe('processing', () => {
         polledAt = performance.now();
         worker.wake();
       }
-      return road.hangs;
+      return proxy.hangs;
     });
   };
 
@@ -104,20 +105,20 @@ describe('processing', () => {
   ];
 
   it.each(places)('continues after the database hangs at %s (%s)', async (message, side) => {
-    road.hangAt = { text: MESSAGES[message], side };
+    proxy.hangAt = { text: MESSAGES[message], side };
     await hanging();
     // A little longer than a statement waits.
     await sleep(1.1 * TIMEOUT_MS);
-    road.hangs = false;
-    await lab.settle([worker]);
+    proxy.hangs = false;
+    await harness.settle([worker]);
     expect(await ids()).toEqual(every());
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
   it('leaves the batches to another process when it lost sight of the database in the middle', async () => {
-    road.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
+    proxy.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
     await hanging();
-    await lab.settle([lab.worker()]);
+    await harness.settle([harness.worker()]);
     expect(await ids()).toEqual(every());
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
@@ -125,12 +126,12 @@ describe('processing', () => {
   it.each(['the reading of batches', 'the insert of events', 'the commit'] as const)(
     'is stopped soon while the database hangs at %s',
     async (message) => {
-      road.hangAt = { text: MESSAGES[message], side: 'unacknowledged' };
+      proxy.hangAt = { text: MESSAGES[message], side: 'unacknowledged' };
       await hanging();
       const began = performance.now();
       await worker.stop();
       expect(performance.now() - began).toBeLessThan(STOP_MS);
-      await lab.settle([lab.worker()]);
+      await harness.settle([harness.worker()]);
       expect(await ids()).toEqual(every());
     },
   );
@@ -145,15 +146,15 @@ describe('processing', () => {
     worker.wake();
     await sleep(50);
     expect((await counted()).bits).toBe(bits);
-    await lab.settle([lab.worker()]);
+    await harness.settle([harness.worker()]);
     expect(await ids()).toEqual(every());
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 });
 
 it('a stalled process loses the lock of a merchant after 30 s', async () => {
-  const lab = await ProcessingLab.open();
-  const { database } = lab.db;
+  const harness = await ProcessingHarness.open();
+  const { database } = harness.db;
   let standstill: unknown;
   const transaction: Database['transaction'] = (work, options) =>
     database.transaction(async (tx, began) => {
@@ -161,13 +162,13 @@ it('a stalled process loses the lock of a merchant after 30 s', async () => {
       return work(tx, began);
     }, options);
   const watched = Object.assign(Object.create(database) as Database, { transaction });
-  await lab.accept(randomUUID(), [eventItem()]);
-  await lab.settle([lab.worker(watched)]);
+  await harness.accept(randomUUID(), [eventItem()]);
+  await harness.settle([harness.worker(watched)]);
   expect(standstill).toEqual({ idle_in_transaction_session_timeout: '30s' });
   expect((await database.query('show idle_in_transaction_session_timeout'))[0]).toEqual({
     idle_in_transaction_session_timeout: '0',
   });
-  await lab.close();
+  await harness.close();
 });
 
 const [LOADED, LATE] = ['loaded', 'late'];

@@ -3,31 +3,32 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Logger } from '@nestjs/common';
 import { batchOf, eventItem, type SentItem } from '../../../../test/support/event-batches.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { ProcessingLab } from '../../../../test/support/tracking/processing-lab.js';
+import { ProcessingHarness } from '../../../../test/support/tracking/processing-harness.js';
 import { MONTHS } from '../store/partitions.js';
 
 describe('accepted batches', () => {
-  let lab: ProcessingLab;
+  let harness: ProcessingHarness;
   let merchant: string;
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
-    lab = await ProcessingLab.open();
-    lab.worker();
+    harness = await ProcessingHarness.open();
+    harness.worker();
   });
   afterAll(async () => {
-    await lab.close();
+    await harness.close();
     Logger.overrideLogger(['log', 'warn', 'error']);
   });
   beforeEach(() => {
     merchant = randomUUID();
   });
 
-  const ids = async (): Promise<unknown[]> => (await lab.events(merchant)).map((event) => event['event_id']);
+  const ids = async (): Promise<unknown[]> =>
+    (await harness.events(merchant)).map((event) => event['event_id']);
   const items = (count: number): SentItem[] => Array.from({ length: count }, () => eventItem());
   const settled = async (sent: readonly SentItem[]): Promise<string> => {
-    const batch = await lab.accept(merchant, sent);
-    await lab.settle();
+    const batch = await harness.accept(merchant, sent);
+    await harness.settle();
     return batch;
   };
   const idsOf = (sent: readonly SentItem[]): unknown[] => sent.map((item) => item['event_id']).sort();
@@ -39,9 +40,9 @@ describe('accepted batches', () => {
       "event_datetime":"2026-02-28T23:59:59.123456789+01:30","user_external_id":" Kunde-\\u00e4 ","device_id":" d ","payload": ${payload},
       "extra":{"events":[]}}, {"event_id":"${other}","event_name":"x","payload":{},"event_datetime":"0001-01-01T00:00",
       "user_external_id":"y","device_id":null} ] , "more":"]}" }`;
-    const batch = await lab.accept(merchant, text, { itemCount: 2 });
-    await lab.settle();
-    const events = await lab.events(merchant);
+    const batch = await harness.accept(merchant, text, { itemCount: 2 });
+    await harness.settle();
+    const events = await harness.events(merchant);
     expect(events.find((event) => event['event_id'] === id)).toMatchObject({
       user_external_id: 'Kunde-ä',
       event_name: 'ångström 😀',
@@ -54,85 +55,85 @@ describe('accepted batches', () => {
       device_id: null,
       payload: '{}',
     });
-    expect(await lab.batch(batch)).toMatchObject({ state: 'processed', error: null });
-    expect(await lab.newItems(batch)).toEqual([0, 1]);
+    expect(await harness.batch(batch)).toMatchObject({ state: 'processed', error: null });
+    expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
   it('count an id once: inside a batch, in any letter case; the first item wins', async () => {
     const [first, second] = items(2) as [SentItem, SentItem];
     const again = { ...first, event_id: String(first['event_id']).toUpperCase(), event_name: 'later' };
-    const batch = await lab.accept(merchant, [first, second, again, second]);
-    await lab.settle();
+    const batch = await harness.accept(merchant, [first, second, again, second]);
+    await harness.settle();
     expect(await ids()).toEqual(idsOf([first, second]));
-    expect((await lab.events(merchant)).some((event) => event['event_name'] === 'later')).toBe(false);
-    expect(await lab.newItems(batch)).toEqual([0, 1]);
+    expect((await harness.events(merchant)).some((event) => event['event_name'] === 'later')).toBe(false);
+    expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
   it('count an id once: between batches that are processed together, and one after the other', async () => {
     const [a, b, c, d] = items(4) as [SentItem, SentItem, SentItem, SentItem];
-    const one = await lab.accept(merchant, [a, b]);
-    const two = await lab.accept(merchant, [b, c]);
-    await lab.settle();
-    const three = await lab.accept(merchant, [d, c, a]);
-    const four = await lab.accept(merchant, [a, b]);
-    await lab.settle();
+    const one = await harness.accept(merchant, [a, b]);
+    const two = await harness.accept(merchant, [b, c]);
+    await harness.settle();
+    const three = await harness.accept(merchant, [d, c, a]);
+    const four = await harness.accept(merchant, [a, b]);
+    await harness.settle();
     expect(await ids()).toEqual(idsOf([a, b, c, d]));
-    const counted = await Promise.all([one, two, three, four].map((batch) => lab.newItems(batch)));
+    const counted = await Promise.all([one, two, three, four].map((batch) => harness.newItems(batch)));
     expect(counted).toEqual([[0, 1], [1], [0], []]);
-    expect(await lab.batch(four)).toMatchObject({ state: 'processed' });
+    expect(await harness.batch(four)).toMatchObject({ state: 'processed' });
   });
 
   it('count an id once: over months, whichever is processed first', async () => {
     const sent = items(4);
     for (const [index, ago] of [1, 2, 11].entries())
-      await lab.accept(merchant, [sent[index]!], { receivedAt: MONTHS.at(new Date(), -ago).from });
-    await lab.settle();
-    expect(await lab.newItems(await settled(sent))).toEqual([3]);
-    const late = await lab.accept(merchant, sent, { receivedAt: MONTHS.at(new Date(), -5).from });
-    await lab.settle();
-    expect(await lab.newItems(late)).toEqual([]);
+      await harness.accept(merchant, [sent[index]!], { receivedAt: MONTHS.at(new Date(), -ago).from });
+    await harness.settle();
+    expect(await harness.newItems(await settled(sent))).toEqual([3]);
+    const late = await harness.accept(merchant, sent, { receivedAt: MONTHS.at(new Date(), -5).from });
+    await harness.settle();
+    expect(await harness.newItems(late)).toEqual([]);
     expect(await ids()).toEqual(idsOf(sent));
   });
 
   it('count an id once: also while another process counts it without the lock of the merchant', async () => {
     const [known, fresh] = items(2) as [SentItem, SentItem];
-    const other = await lab.db.pool.connect();
+    const other = await harness.db.pool.connect();
     await other.query('begin');
     await other.query('insert into tracking.event_ids values ($1, $2, now())', [merchant, known['event_id']]);
-    const batch = await lab.accept(merchant, [known, fresh]);
-    lab.worker().wake();
-    await eventually(async () => (await lab.waitingForRows()) > 0);
+    const batch = await harness.accept(merchant, [known, fresh]);
+    harness.worker().wake();
+    await eventually(async () => (await harness.waitingForRows()) > 0);
     await other.query('commit');
     other.release();
-    await lab.settle();
-    expect(await lab.newItems(batch)).toEqual([1]);
+    await harness.settle();
+    expect(await harness.newItems(batch)).toEqual([1]);
     expect(await ids()).toEqual(idsOf([fresh]));
   });
 
   it('count an id again once its event is older than TRACKING_RETENTION_MONTHS, and not before', async () => {
     const sent = items(2);
     const [old, oldest] = [-26, -25].map((ago) => MONTHS.at(new Date(), ago).from);
-    await lab.accept(merchant, [sent[0]!], { receivedAt: old! });
-    await lab.accept(merchant, [sent[1]!], { receivedAt: oldest! });
-    await lab.settle();
-    expect(await lab.newItems(await settled(sent))).toEqual([]);
-    await lab.partitions.drop();
-    expect(await lab.newItems(await settled(sent))).toEqual([0]);
+    await harness.accept(merchant, [sent[0]!], { receivedAt: old! });
+    await harness.accept(merchant, [sent[1]!], { receivedAt: oldest! });
+    await harness.settle();
+    expect(await harness.newItems(await settled(sent))).toEqual([]);
+    await harness.partitions.drop();
+    expect(await harness.newItems(await settled(sent))).toEqual([0]);
     expect(await ids()).toEqual(idsOf(sent));
   });
 
   it('of two merchants do not know each other', async () => {
     const sent = items(3);
     const other = randomUUID();
-    await lab.accept(merchant, sent);
-    const batch = await lab.accept(other, sent);
-    await lab.settle();
-    expect(await lab.newItems(batch)).toEqual([0, 1, 2]);
+    await harness.accept(merchant, sent);
+    const batch = await harness.accept(other, sent);
+    await harness.settle();
+    expect(await harness.newItems(batch)).toEqual([0, 1, 2]);
     expect(await ids()).toEqual(idsOf(sent));
   });
 
   it('are processed once by workers that run at the same time', async () => {
-    const workers = [lab.worker(), lab.worker(), lab.worker()];
+    const workers = [harness.worker(), harness.worker(), harness.worker()];
     const merchants = [merchant, randomUUID(), randomUUID()];
     const pool = Array.from({ length: 200 }, () => randomUUID());
     const sent = new Map<string, string[]>();
@@ -140,17 +141,17 @@ describe('accepted batches', () => {
       const of = merchants[index % 3]!;
       const chosen = Array.from({ length: 20 }, () => pool[Math.floor(Math.random() * pool.length)]!);
       sent.set(of, [...(sent.get(of) ?? []), ...chosen]);
-      await lab.accept(
+      await harness.accept(
         of,
         chosen.map((event_id) => eventItem({ event_id })),
       );
       for (const worker of workers) worker.wake();
     }
-    await lab.settle();
+    await harness.settle();
     for (const of of merchants) {
       const expected = [...new Set(sent.get(of))].sort();
-      expect((await lab.events(of)).map((event) => event['event_id'])).toEqual(expected);
-      const { rows } = await lab.db.pool.query<{ bits: number }>(
+      expect((await harness.events(of)).map((event) => event['event_id'])).toEqual(expected);
+      const { rows } = await harness.db.pool.query<{ bits: number }>(
         `select sum(bit_count(new_items))::int as bits from tracking.batches where merchant_id = $1`,
         [of],
       );
@@ -160,30 +161,33 @@ describe('accepted batches', () => {
 
   it('that cannot be read, or that the database refuses, fail alone and delay no others', async () => {
     const good = [items(2), items(2), items(2)];
-    const before = await lab.accept(merchant, good[0]!);
+    const before = await harness.accept(merchant, good[0]!);
     const poison = [
-      await lab.accept(merchant, '{"events":[{]}'),
-      await lab.accept(merchant, batchOf(items(1)), { itemCount: 2 }),
-      await lab.accept(merchant, batchOf([eventItem({ event_datetime: 'soon' })])),
-      await lab.accept(merchant, batchOf([eventItem({ user_external_id: 'a\u0000b' })])),
+      await harness.accept(merchant, '{"events":[{]}'),
+      await harness.accept(merchant, batchOf(items(1)), { itemCount: 2 }),
+      await harness.accept(merchant, batchOf([eventItem({ event_datetime: 'soon' })])),
+      await harness.accept(merchant, batchOf([eventItem({ user_external_id: 'a\u0000b' })])),
     ];
-    const between = await lab.accept(merchant, good[1]!);
-    poison.push(await lab.accept(merchant, batchOf([eventItem({ user_external_id: '\u0000' })])));
-    const after = await lab.accept(merchant, good[2]!);
-    await lab.settle();
+    const between = await harness.accept(merchant, good[1]!);
+    poison.push(await harness.accept(merchant, batchOf([eventItem({ user_external_id: '\u0000' })])));
+    const after = await harness.accept(merchant, good[2]!);
+    await harness.settle();
     for (const batch of [before, between, after])
-      expect(await lab.batch(batch)).toMatchObject({ state: 'processed' });
+      expect(await harness.batch(batch)).toMatchObject({ state: 'processed' });
     for (const batch of poison)
-      expect(await lab.batch(batch)).toMatchObject({ state: 'failed', error: expect.stringMatching(/./) });
+      expect(await harness.batch(batch)).toMatchObject({
+        state: 'failed',
+        error: expect.stringMatching(/./),
+      });
     expect(await ids()).toEqual(idsOf(good.flat()));
   });
 
   it('of a merchant with a backlog do not hold up another', async () => {
     const other = randomUUID();
-    for (let index = 0; index < 60; index += 1) await lab.accept(merchant, items(1));
-    const few = await lab.accept(other, items(1));
-    await lab.settle();
-    const { rows } = await lab.db.pool.query<{ earlier: number }>(
+    for (let index = 0; index < 60; index += 1) await harness.accept(merchant, items(1));
+    const few = await harness.accept(other, items(1));
+    await harness.settle();
+    const { rows } = await harness.db.pool.query<{ earlier: number }>(
       `select count(*)::int as earlier from tracking.batches
        where merchant_id = $1 and processed_at < (select processed_at from tracking.batches where batch_id = $2)`,
       [merchant, few],
@@ -192,30 +196,33 @@ describe('accepted batches', () => {
   });
 
   it('wait, and are processed later, when the database does not take them', async () => {
-    await lab.db.pool.query(
+    await harness.db.pool.query(
       `create function tracking.refuse() returns trigger language plpgsql as $$
        begin raise exception 'out of disk' using errcode = '53100'; end $$;
        create trigger refuse before insert on tracking.events for each row
          when (new.merchant_id = '${merchant}') execute function tracking.refuse()`,
     );
-    const [held, free] = [await lab.accept(merchant, items(1)), await lab.accept(randomUUID(), items(1))];
-    const [worker] = [lab.worker()];
+    const [held, free] = [
+      await harness.accept(merchant, items(1)),
+      await harness.accept(randomUUID(), items(1)),
+    ];
+    const [worker] = [harness.worker()];
     await eventually(async () => {
       worker.wake();
-      return (await lab.batch(free)).state === 'processed';
+      return (await harness.batch(free)).state === 'processed';
     });
-    expect((await lab.batch(held)).state).toBe('accepted');
-    await lab.db.pool.query('drop trigger refuse on tracking.events');
-    await lab.settle();
-    expect((await lab.batch(held)).state).toBe('processed');
+    expect((await harness.batch(held)).state).toBe('accepted');
+    await harness.db.pool.query('drop trigger refuse on tracking.events');
+    await harness.settle();
+    expect((await harness.batch(held)).state).toBe('processed');
   });
 
   it('get their partition created when it is missing', async () => {
     const receivedAt = MONTHS.at(new Date(), -7).from;
-    const batch = await lab.accept(merchant, items(1), { receivedAt });
-    await lab.db.pool.query(`drop table tracking.events_${MONTHS.at(receivedAt, 0).name}`);
-    await lab.settle();
-    expect(await lab.batch(batch)).toMatchObject({ state: 'processed' });
-    expect(await lab.events(merchant)).toMatchObject([{ received_at: receivedAt }]);
+    const batch = await harness.accept(merchant, items(1), { receivedAt });
+    await harness.db.pool.query(`drop table tracking.events_${MONTHS.at(receivedAt, 0).name}`);
+    await harness.settle();
+    expect(await harness.batch(batch)).toMatchObject({ state: 'processed' });
+    expect(await harness.events(merchant)).toMatchObject([{ received_at: receivedAt }]);
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 /** One endpoint whose attempts, enabling and evaluation happen when the test says. */
-class Lab {
+class Harness {
   readonly endpointId = newId();
   readonly commands: DisableWebhookEndpoint[] = [];
   now = START;
@@ -105,28 +105,28 @@ describe('automatic disabling', () => {
     let disablings = 0;
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
-        const lab = new Lab(config);
-        await lab.begin();
+        const harness = new Harness(config);
+        await harness.begin();
         const failed: number[] = [];
         let since = -Infinity;
         let enabled = true;
         for (const { wait, kind } of history) {
-          lab.now += wait * MINUTE;
+          harness.now += wait * MINUTE;
           if (kind === 'enable') {
-            await lab.enable();
-            [enabled, since] = [true, lab.now];
-          } else await lab.attempts(kind, lab.now);
-          if (kind !== 'enable' && kind !== 'succeeded') failed.push(lab.now);
+            await harness.enable();
+            [enabled, since] = [true, harness.now];
+          } else await harness.attempts(kind, harness.now);
+          if (kind !== 'enable' && kind !== 'succeeded') failed.push(harness.now);
           // The rule, word by word.
-          const counting = failed.filter((each) => each > since && each >= lab.now - window * MINUTE);
+          const counting = failed.filter((each) => each > since && each >= harness.now - window * MINUTE);
           const sustained =
             enabled &&
             counting.length >= failures &&
             Math.max(...counting) - Math.min(...counting) >= span * MINUTE;
-          expect(await lab.failures()).toBe(counting.length);
-          expect(await lab.evaluate()).toBe(sustained ? Math.min(...counting) : null);
+          expect(await harness.failures()).toBe(counting.length);
+          expect(await harness.evaluate()).toBe(sustained ? Math.min(...counting) : null);
           if (!sustained) continue;
-          await lab.disable();
+          await harness.disable();
           enabled = false;
           disablings += 1;
         }
@@ -147,13 +147,13 @@ describe('automatic disabling', () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (stream) => {
         const random = (): number => stream.next().value ?? 0;
-        const lab = new Lab(readConfig({}));
-        await lab.begin();
+        const harness = new Harness(readConfig({}));
+        await harness.begin();
         const times = Array.from({ length: 8 }, () => dead(random)).flat();
         for (const each of times.toSorted((a, b) => a - b)) {
-          lab.now = each;
-          await lab.attempts('retry', each);
-          expect(await lab.evaluate()).toBeNull();
+          harness.now = each;
+          await harness.attempts('retry', each);
+          expect(await harness.evaluate()).toBeNull();
         }
       }),
       { numRuns: 3 },
@@ -161,12 +161,12 @@ describe('automatic disabling', () => {
   });
 
   it('is for nine dead deliveries at once, two hours and a half later', async () => {
-    const lab = new Lab(readConfig({}));
-    await lab.begin();
+    const harness = new Harness(readConfig({}));
+    await harness.begin();
     for (const each of dead(() => 0.5)) {
-      lab.now = each;
-      await lab.attempts('retry', ...Array.from({ length: 9 }, () => each));
-      const failingSince = await lab.evaluate();
+      harness.now = each;
+      await harness.attempts('retry', ...Array.from({ length: 9 }, () => each));
+      const failingSince = await harness.evaluate();
       if (failingSince === null) continue;
       expect(failingSince).toBe(START);
       expect((each - START) / MINUTE).toBeCloseTo(155, 0);
@@ -176,26 +176,26 @@ describe('automatic disabling', () => {
   });
 
   it('waits for a pattern: a burst of failures is none', async () => {
-    const lab = new Lab(readConfig({}));
-    await lab.begin();
-    await lab.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
-    lab.now = START + 30 * MINUTE - 1;
-    await lab.attempts('retry', lab.now);
-    expect(await lab.evaluate()).toBeNull();
-    lab.now += 1;
-    await lab.attempts('retry', lab.now);
-    expect(await lab.evaluate()).toBe(START);
+    const harness = new Harness(readConfig({}));
+    await harness.begin();
+    await harness.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
+    harness.now = START + 30 * MINUTE - 1;
+    await harness.attempts('retry', harness.now);
+    expect(await harness.evaluate()).toBeNull();
+    harness.now += 1;
+    await harness.attempts('retry', harness.now);
+    expect(await harness.evaluate()).toBe(START);
   });
 
   it('shows no more failures than a thousand', async () => {
-    const lab = new Lab(readConfig({}));
-    await lab.begin();
-    await lab.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));
-    expect(await lab.failures()).toBe(1000);
-    lab.now += 6 * 60 * MINUTE + 1100;
-    expect(await lab.failures()).toBe(100);
-    lab.now += 100;
-    expect(await lab.failures()).toBe(0);
+    const harness = new Harness(readConfig({}));
+    await harness.begin();
+    await harness.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));
+    expect(await harness.failures()).toBe(1000);
+    harness.now += 6 * 60 * MINUTE + 1100;
+    expect(await harness.failures()).toBe(100);
+    harness.now += 100;
+    expect(await harness.failures()).toBe(0);
   });
 });
 

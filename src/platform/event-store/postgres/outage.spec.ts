@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { CuttableRoad } from '../../../../test/support/cuttable-road.js';
+import { DisconnectableProxy } from '../../../../test/support/disconnectable-proxy.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { CommitObservers } from '../commit-observer.js';
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 1000;
 describe('the PostgreSQL event store in an outage', () => {
   let test: TestDatabase;
   let direct: PostgresEventStore;
-  let road: CuttableRoad;
+  let proxy: DisconnectableProxy;
   let pool: pg.Pool;
   let store: PostgresEventStore;
 
@@ -22,8 +22,8 @@ describe('the PostgreSQL event store in an outage', () => {
   });
 
   beforeEach(async () => {
-    road = new CuttableRoad(new URL(test.url));
-    pool = new pg.Pool({ connectionString: await road.open(), max: 4, connectionTimeoutMillis: 1000 });
+    proxy = new DisconnectableProxy(new URL(test.url));
+    pool = new pg.Pool({ connectionString: await proxy.open(), max: 4, connectionTimeoutMillis: 1000 });
     pool.on('error', () => undefined);
     store = new PostgresEventStore(pool, new CommitObservers(), TIMEOUT_MS);
     await store.ping();
@@ -31,7 +31,7 @@ describe('the PostgreSQL event store in an outage', () => {
 
   afterEach(async () => {
     await store.close();
-    await road.close();
+    await proxy.close();
     await pool.end();
   });
 
@@ -49,9 +49,9 @@ describe('the PostgreSQL event store in an outage', () => {
   it('commits once when the response to the call is lost on its way', async () => {
     const commits = Array.from({ length: 5 }, someCommit);
     await store.commit(someCommit());
-    road.cutNextResponse = true;
+    proxy.cutNextResponse = true;
     const results = await Promise.all(commits.map((commit) => store.commit(commit)));
-    expect(road.cutNextResponse).toBe(false);
+    expect(proxy.cutNextResponse).toBe(false);
     for (const [n, { stream }] of commits.entries()) {
       const [event, ...more] = await direct.readStream(stream);
       expect(more).toEqual([]);
@@ -75,17 +75,17 @@ describe('the PostgreSQL event store in an outage', () => {
   });
 
   it('says that it is unavailable when the database stays down, and works again when it is back', async () => {
-    await road.close();
+    await proxy.close();
     await expect(store.commit(someCommit())).rejects.toThrow(EventStoreUnavailable);
     await expect(store.readStream('any')).rejects.toThrow(EventStoreUnavailable);
     await expect(store.ping()).rejects.toThrow(EventStoreUnavailable);
-    await road.open();
+    await proxy.open();
     expect(await store.commit(someCommit())).toMatchObject({ outcome: 'committed' });
   });
 
   it('says that it is unavailable when the database takes connections and never responds', async () => {
     const commit = someCommit();
-    road.hangs = true;
+    proxy.hangs = true;
     const started = performance.now();
     await Promise.all([
       expect(store.commit(commit)).rejects.toThrow(EventStoreUnavailable),
@@ -93,7 +93,7 @@ describe('the PostgreSQL event store in an outage', () => {
       expect(store.ping()).rejects.toThrow(EventStoreUnavailable),
     ]);
     expect(performance.now() - started).toBeLessThan(20 * TIMEOUT_MS);
-    road.hangs = false;
+    proxy.hangs = false;
     expect(await store.commit(commit)).toMatchObject({ outcome: 'committed', revisions: [0] });
     expect(await direct.readStream(commit.stream)).toHaveLength(1);
   });
@@ -111,9 +111,9 @@ describe('the PostgreSQL event store in an outage', () => {
     for (const down of [false, true, false]) {
       const commit = someCommit();
       streams.push(commit.stream);
-      if (down) await road.close();
+      if (down) await proxy.close();
       await direct.commit(commit);
-      if (down) await road.open();
+      if (down) await proxy.open();
     }
     await reading;
     await subscription.close();

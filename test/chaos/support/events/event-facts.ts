@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { EventBooks, StoredBatch, StoredEvent } from '../../../support/tracking/event-books.js';
 import type { SuiteOptions } from '../suite.js';
-import type { EventsStage } from './events-stage.js';
+import type { EventsHarness } from './events-harness.js';
 
 /** Batches that are not processed, and those of them whose senders got a 202. */
 export async function waiting(
@@ -25,7 +25,7 @@ export async function settled(pool: pg.Pool): Promise<boolean> {
 
 /** Every accepted event is stored once and was forwarded with its id; nothing else is, or was. */
 export async function checkEvents(
-  { service, forwarded, forwardRequests }: EventsStage,
+  { service, forwarded, forwardRequests }: EventsHarness,
   books: EventBooks,
   { verdict, say }: SuiteOptions,
 ): Promise<void> {

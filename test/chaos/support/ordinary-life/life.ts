@@ -7,7 +7,7 @@ import { SignedClient, type SignedCall } from '../../../support/signed-client.js
 import { SALE } from '../orders/order-facts.js';
 import { randomHash, reportBody } from '../payouts.js';
 import type { Random } from '../random.js';
-import type { LifeStage } from './life-stage.js';
+import type { LifeHarness } from './life-harness.js';
 
 const API = '/merchants/v1';
 const ACT = ['--reason', 'requested by the customer', '--actor', 'chaos'];
@@ -28,13 +28,13 @@ interface Step {
 /** What people, merchants and operators do, each in its own run, at one service. */
 export class Life {
   constructor(
-    private readonly stage: LifeStage,
+    private readonly harness: LifeHarness,
     private readonly receiverUrl: string,
   ) {}
 
   /** A user of a merchant with payouts; also the merchant's webhooks, an order, the chain. */
   async run(random: Random, number: number): Promise<void> {
-    const { merchant, secondMerchant, baseUrl } = this.stage.service;
+    const { merchant, secondMerchant, baseUrl } = this.harness.service;
     const who = new SignedClient(baseUrl, random.chance(0.5) ? merchant : secondMerchant);
     const phone = `+1555${String(1_000_000 + number)}`;
     const body = { phone_number: phone, external_id: `person ${number}`, email: `${number}@example.com` };
@@ -53,7 +53,7 @@ export class Life {
   private async call<T>(who: SignedClient, expected: number, call: SignedCall): Promise<T> {
     const method = call.method ?? (call.body === undefined ? 'GET' : 'POST');
     const response = await who.call({ ...call, method, path: API + call.path });
-    this.stage.tally.add(`${method} ${call.path.split('/')[1]!.split('?')[0]!} ${response.status}`);
+    this.harness.tally.add(`${method} ${call.path.split('/')[1]!.split('?')[0]!} ${response.status}`);
     if (response.status !== expected && response.status !== CONFLICT)
       throw new Error(`${method} ${call.path}: ${response.status} ${response.text}`);
     return response.json<T>();
@@ -64,7 +64,7 @@ export class Life {
     // 503 while a worker is behind: sent again, as the response says.
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { status, text } = await who.call({ method: 'POST', path: API + path });
-      this.stage.tally.add(`POST sandbox ${status}`);
+      this.harness.tally.add(`POST sandbox ${status}`);
       if (status === 200) return;
       if (status !== 503) throw new Error(`POST ${path}: ${status} ${text}`);
     }
@@ -72,14 +72,14 @@ export class Life {
 
   /** Through the page: details are corrected before the identity is handed in, or after it was rejected. */
   private async page(who: SignedClient, id: string, phone: string, random: Random): Promise<void> {
-    const url = `http://127.0.0.1:${this.stage.widgetPort}/onboarding/${who.credentials.apiKey}/${id}`;
+    const url = `http://127.0.0.1:${this.harness.widgetPort}/onboarding/${who.credentials.apiKey}/${id}`;
     let session = '';
     const step = async (name: string, body: object = {}, type = 'application/json'): Promise<Step> => {
       const headers = { 'content-type': type, authorization: `Bearer ${session}` };
       const sent = type === 'application/json' ? JSON.stringify(body) : new Uint8Array(PHOTO);
       const response = await fetch(`${url}/${name}`, { method: 'POST', headers, body: sent });
       const text = await response.text();
-      this.stage.tally.add(`page ${name} ${response.status}`);
+      this.harness.tally.add(`page ${name} ${response.status}`);
       if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
       return JSON.parse(text) as Step;
     };
@@ -101,7 +101,7 @@ export class Life {
     if (random.chance(0.5)) await named((lastName = random.pick(['Byron', 'Rejected', 'King'])));
     await handIn();
     const decided = async (): Promise<boolean> => {
-      const { rows } = await this.stage.shared.pool.query<{ type: string }>(
+      const { rows } = await this.harness.shared.pool.query<{ type: string }>(
         'select type from event_store.events where stream = $1 order by revision desc limit 1',
         [`onboarding-${id}`],
       );
@@ -126,15 +126,15 @@ export class Life {
     const report = (hash: string): Promise<unknown> =>
       this.call(who, 201, { path: '/payouts/report', body: reportBody(user, minor, hash, random.uuid()) });
     const habit = random.pick(['before', 'before', 'after', 'twice', 'other amount', 'never']);
-    this.stage.tally.add(`paid ${habit}`);
+    this.harness.tally.add(`paid ${habit}`);
     if (habit === 'never') return void (await report(randomHash()));
     if (habit === 'after') {
-      const { hash, broadcast } = await this.stage.treasury.prepare(wallet, minor);
+      const { hash, broadcast } = await this.harness.treasury.prepare(wallet, minor);
       await report(hash);
       // A reorganisation may have left its sender without the money.
-      return broadcast().catch(() => this.stage.tally.add('broadcast refused'));
+      return broadcast().catch(() => this.harness.tally.add('broadcast refused'));
     }
-    const hash = await this.stage.treasury.transfer(wallet, habit === 'other amount' ? minor + 1 : minor);
+    const hash = await this.harness.treasury.transfer(wallet, habit === 'other amount' ? minor + 1 : minor);
     await report(hash);
     if (habit === 'twice') await report(hash);
   }
@@ -183,7 +183,7 @@ export class Life {
   }
 
   private async resend(who: SignedClient, endpoint: string, random: Random): Promise<void> {
-    const { rows } = await this.stage.shared.pool.query<{ id: string }>(
+    const { rows } = await this.harness.shared.pool.query<{ id: string }>(
       'select delivery_id as id from webhooks.deliveries where endpoint_id = $1 order by 1 limit 50',
       [endpoint],
     );
@@ -194,18 +194,20 @@ export class Life {
 
   /** Paid in parts, too little, too much, after it was cancelled, or not; what is refundable in the end is refunded in parts. */
   private async order(random: Random): Promise<void> {
-    const { api_key: apiKey, secret } = this.stage.service.exchange;
-    const client = new ExchangeClient(this.stage.service.baseUrl, { apiKey, secret });
+    const { api_key: apiKey, secret } = this.harness.service.exchange;
+    const client = new ExchangeClient(this.harness.service.baseUrl, { apiKey, secret });
     const created = await client.order(SALE);
     if (created.status !== 201) throw new Error(`order: ${created.status} ${created.text}`);
     const { order } = created.json<Created>();
     const pay = (hundredths: number): Promise<string> => {
-      this.stage.tally.add(`deposit of ${hundredths} %`);
+      this.harness.tally.add(`deposit of ${hundredths} %`);
       const minor = (toMinorUnits(order.amount_from) * BigInt(hundredths)) / 100n;
-      return this.stage.treasury.transfer(order.deposit_address, Number(minor));
+      return this.harness.treasury.transfer(order.deposit_address, Number(minor));
     };
     const act = async (action: 'cancel' | 'mark_as_paid' | 'refresh'): Promise<void> =>
-      this.stage.tally.add(`${action} ${(await client.act(order.id, action, SALE.withdraw_address)).status}`);
+      this.harness.tally.add(
+        `${action} ${(await client.act(order.id, action, SALE.withdraw_address)).status}`,
+      );
     const shares = random.pick([[100], [100], [40, 60], [120], [30], []]);
     const action = random.pick([null, null, 'cancel', 'mark_as_paid', 'refresh'] as const);
     const isFirst = random.chance(0.5);
@@ -217,21 +219,21 @@ export class Life {
 
   /** Part or all of what one order has refundable, to its payer; then the same again, or by a transaction that does not exist. */
   private async refund(random: Random): Promise<void> {
-    const { rows } = await this.stage.shared.pool.query<{ order_id: string; refundable: string }>(
+    const { rows } = await this.harness.shared.pool.query<{ order_id: string; refundable: string }>(
       'select order_id, refundable::text from exchange.watches where refundable > 0 order by order_id limit 20',
     );
     if (rows.length === 0) return;
     const { order_id, refundable } = random.pick(rows);
     const amount = random.chance(0.5) ? refundable : '0.5';
-    const { treasury } = this.stage;
+    const { treasury } = this.harness;
     const transaction = random.chance(0.8)
       ? await treasury.transfer(treasury.from, Number(toMinorUnits(amount)))
       : randomHash();
     for (let repeats = random.below(2); repeats >= 0; repeats -= 1) {
       const args = ['--amount', amount, '--transaction', transaction];
-      const { code } = await this.stage.operate('exchange', 'refund', order_id, ...args);
+      const { code } = await this.harness.operate('exchange', 'refund', order_id, ...args);
       // Refused without such a transfer, or when another run refunded it meanwhile.
-      this.stage.tally.add(`exchange refund ${String(code)}`);
+      this.harness.tally.add(`exchange refund ${String(code)}`);
     }
   }
 
@@ -239,8 +241,8 @@ export class Life {
   private async reorganise(random: Random): Promise<void> {
     const depth = 1 + random.below(3);
     // Refused: another one replaces these blocks already.
-    const done = rpc(this.stage.rpcUrl, 'anvil_reorg', [depth, []]);
-    this.stage.tally.add(
+    const done = rpc(this.harness.rpcUrl, 'anvil_reorg', [depth, []]);
+    this.harness.tally.add(
       await done.then(
         () => 'reorganisation',
         () => 'reorganisation refused',
@@ -249,15 +251,15 @@ export class Life {
   }
 
   private async deactivate(user: string, random: Random): Promise<void> {
-    await this.stage.done('user', 'deactivate', user, ...ACT);
+    await this.harness.done('user', 'deactivate', user, ...ACT);
     if (random.chance(0.4)) return;
     await eventually('a user is deactivated', async () => {
-      const { rows } = await this.stage.shared.pool.query<{ gone: boolean }>(
+      const { rows } = await this.harness.shared.pool.query<{ gone: boolean }>(
         `select exists (select from event_store.events where stream = $1 and type = 'user.deactivated.v1') as gone`,
         [`user-${user}`],
       );
       return rows[0]!.gone;
     });
-    await this.stage.done('user', 'erase', user, '--yes', ...ACT);
+    await this.harness.done('user', 'erase', user, '--yes', ...ACT);
   }
 }

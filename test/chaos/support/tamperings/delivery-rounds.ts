@@ -1,5 +1,5 @@
 import { eventually } from '../../../../bench/support/wait.js';
-import type { Group } from './stage.js';
+import type { Group } from './tampering-harness.js';
 
 const TABLE = 'webhooks.deliveries';
 const COLUMNS = 'endpoint_id, merchant_id, type, body, is_test, mac';
@@ -8,8 +8,8 @@ const COLUMNS = 'endpoint_id, merchant_id, type, body, is_test, mac';
 export const deliveries: Group = {
   percent: 7,
   atOnce: 30,
-  async run(stage, random, count) {
-    const { db, verdict, receiver } = stage;
+  async run(harness, random, count) {
+    const { db, verdict, receiver } = harness;
     const { rows } = await db.query<{ id: string }>(
       `select delivery_id as id from ${TABLE} where state = 'succeeded' and type = 'payout.received' order by delivery_id`,
     );
@@ -62,7 +62,7 @@ export const deliveries: Group = {
       receiver.received.filter(({ body }) => marks.some((mark) => body.includes(mark))),
       'notifications of payouts that were never reported',
     );
-    await stage.change(`delete from ${TABLE}; insert into ${TABLE} table sent; drop table sent`);
+    await harness.change(`delete from ${TABLE}; insert into ${TABLE} table sent; drop table sent`);
     return [...forged.values()];
   },
 };

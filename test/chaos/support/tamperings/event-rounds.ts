@@ -2,7 +2,7 @@ import { deriveId } from '../../../../src/kernel/ids.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import type { Random } from '../random.js';
-import type { Group, TamperingStage } from './stage.js';
+import type { Group, TamperingHarness } from './tampering-harness.js';
 import { PLAIN, type Done, type StoredRow } from './tampering.js';
 
 const EVENTS = 'event_store.events';
@@ -13,9 +13,9 @@ const CHANGES = ['insert', 'flip', 'swap', 'drop'] as const;
 export const changedEvents: Group = {
   percent: 38,
   atOnce: 20,
-  async run(stage, random, count) {
-    const { db } = stage;
-    const [, ...unused] = (await stage.events()).slice(0, -1);
+  async run(harness, random, count) {
+    const { db } = harness;
+    const [, ...unused] = (await harness.events()).slice(0, -1);
     const next = (): StoredRow => unused.splice(random.below(unused.length), 1)[0]!;
     await db.query(`create temp table recorded as table ${EVENTS}`);
     const done: (readonly [name: string, done: Done])[] = [];
@@ -28,11 +28,11 @@ export const changedEvents: Group = {
         n += 1;
       }
     }
-    if (random.chance(0.25)) await signsOnly(stage);
-    const { findings } = await stage.check();
+    if (random.chance(0.25)) await signsOnly(harness);
+    const { findings } = await harness.check();
     for (const [, { what, isNamed }] of done)
-      stage.verdict.expect(isNamed(findings), `named: ${what}`, findings.map(describeFinding).join('; '));
-    await stage.change(
+      harness.verdict.expect(isNamed(findings), `named: ${what}`, findings.map(describeFinding).join('; '));
+    await harness.change(
       `delete from ${EVENTS} where position <= (select max(position) from recorded);
        insert into ${EVENTS} table recorded; drop table recorded`,
     );
@@ -41,10 +41,10 @@ export const changedEvents: Group = {
 };
 
 /** The service signs what it wrote, and its heads remain true: they are checked once the events are restored. */
-async function signsOnly(stage: TamperingStage): Promise<void> {
-  const { size } = await stage.newestHead();
-  await stage.write();
-  await eventually('the signer continues', async () => (await stage.newestHead()).size > size);
+async function signsOnly(harness: TamperingHarness): Promise<void> {
+  const { size } = await harness.newestHead();
+  await harness.write();
+  await eventually('the signer continues', async () => (await harness.newestHead()).size > size);
 }
 
 interface Forged {
@@ -60,23 +60,23 @@ export const insertedEvents: Group = {
   percent: 20,
   stops: true,
   atOnce: 40,
-  async run(stage, random, count) {
-    const { db, verdict } = stage;
-    const events = await stage.events();
-    const before = await stage.newestHead();
-    const facts = await factsOf(stage);
+  async run(harness, random, count) {
+    const { db, verdict } = harness;
+    const events = await harness.events();
+    const before = await harness.newestHead();
+    const facts = await factsOf(harness);
     const forged: Forged[] = [];
     await db.query('begin');
-    while (forged.length < count) forged.push(await insertForged(stage, events, random));
+    while (forged.length < count) forged.push(await insertForged(harness, events, random));
     await db.query('commit');
-    await stage.write();
-    const isHalted = async (): Promise<boolean> => (await stage.readiness()).text.includes('forged');
+    await harness.write();
+    const isHalted = async (): Promise<boolean> => (await harness.readiness()).text.includes('forged');
     await eventually('the service is not ready, and names a forged event', isHalted);
-    await stage.ticks();
-    const { findings } = await stage.check();
+    await harness.ticks();
+    const { findings } = await harness.check();
     for (const { name, position, id, subject } of forged) {
       const isNamed = findings.some((each) => each.kind === 'forged' && each.position === position);
-      const isSent = stage.receiver.received.some(({ body }) => body.includes(subject));
+      const isSent = harness.receiver.received.some(({ body }) => body.includes(subject));
       verdict.expect(
         isNamed,
         `named: ${name} inserted at ${position}`,
@@ -84,9 +84,9 @@ export const insertedEvents: Group = {
       );
       verdict.expect(!isSent, `the merchant is not notified of ${id}`);
     }
-    verdict.equal((await stage.newestHead()).size, before.size, 'events under the newest head');
-    verdict.none(await deliveriesOf(stage, forged), 'deliveries of forged events');
-    verdict.equal(await factsOf(stage), facts, 'payouts, balances, orders, endpoints and the provider');
+    verdict.equal((await harness.newestHead()).size, before.size, 'events under the newest head');
+    verdict.none(await deliveriesOf(harness, forged), 'deliveries of forged events');
+    verdict.equal(await factsOf(harness), facts, 'payouts, balances, orders, endpoints and the provider');
     await db.query(`delete from ${EVENTS} where position = any($1::bigint[])`, [
       forged.map(({ position }) => position),
     ]);
@@ -95,7 +95,7 @@ export const insertedEvents: Group = {
 };
 
 async function insertForged(
-  { db }: TamperingStage,
+  { db }: TamperingHarness,
   events: readonly StoredRow[],
   random: Random,
 ): Promise<Forged> {
@@ -145,7 +145,7 @@ async function insertForged(
   return { name: `${name}, MAC ${mac}`, position: rows[0]!.position, id, subject };
 }
 
-async function deliveriesOf({ db }: TamperingStage, forged: readonly Forged[]): Promise<readonly object[]> {
+async function deliveriesOf({ db }: TamperingHarness, forged: readonly Forged[]): Promise<readonly object[]> {
   const { rows: endpoints } = await db.query<{ endpoint_id: string }>(
     'select endpoint_id from webhooks.lanes',
   );
@@ -156,7 +156,7 @@ async function deliveriesOf({ db }: TamperingStage, forged: readonly Forged[]): 
 }
 
 /** What forged events would change. */
-async function factsOf({ db }: TamperingStage): Promise<string> {
+async function factsOf({ db }: TamperingHarness): Promise<string> {
   const { rows } = await db.query<{ facts: string }>(
     `select jsonb_build_object(
        'payouts', (select jsonb_object_agg(id, status) from payouts.payouts),

@@ -5,7 +5,7 @@ import { describeFinding } from '../../../../src/contexts/audit/domain/findings.
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 import { hashOfHead, headText } from '../../../../src/contexts/audit/domain/signed-head.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
-import type { Group } from './stage.js';
+import type { Group } from './tampering-harness.js';
 import { PLAIN, type Scene, type Tampering } from './tampering.js';
 
 /**
@@ -102,10 +102,10 @@ const KINDS = Object.entries({ forge, rollBack, spoil, truncate: PLAIN['truncate
 export const wholeLog: Group = {
   percent: 10,
   atOnce: 20,
-  async run(stage, random, count) {
-    const { db, key } = stage;
-    const events = await stage.events();
-    const newest = await stage.newestHead();
+  async run(harness, random, count) {
+    const { db, key } = harness;
+    const events = await harness.events();
+    const newest = await harness.newestHead();
     const done: string[] = [];
     for (let number = 0; done.length < count; number += 1) {
       const [name, tamper] = KINDS[number % KINDS.length]!;
@@ -113,10 +113,10 @@ export const wholeLog: Group = {
       const tampering = await tamper({ tx: db, events, random });
       if (tampering !== null) {
         const { needs, what, isNamed } = tampering;
-        const { findings } = await stage.check(
+        const { findings } = await harness.check(
           needs === 'head' ? { heads: [newest] } : needs === 'key' ? { key, sealer: null } : {},
         );
-        stage.verdict.expect(isNamed(findings), `named: ${what}`, findings.map(describeFinding).join('; '));
+        harness.verdict.expect(isNamed(findings), `named: ${what}`, findings.map(describeFinding).join('; '));
         done.push(name);
       }
       await db.query('rollback');

@@ -2,12 +2,12 @@ import { eventually } from '../../../../bench/support/wait.js';
 import { describeFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 import type { Random } from '../random.js';
-import type { Group, TamperingStage } from './stage.js';
+import type { Group, TamperingHarness } from './tampering-harness.js';
 
 const TABLES = ['signing_keys', 'heads', 'last_head', 'leaves', 'ledger'] as const;
 const SAVED = TABLES.map((table) => `create temp table saved_${table} as table audit.${table}`).join(';');
 
-type LedgerTampering = (stage: TamperingStage, random: Random) => Promise<string>;
+type LedgerTampering = (harness: TamperingHarness, random: Random) => Promise<string>;
 
 /** An unsigned hash becomes a leaf of the frontier. */
 const frontier: LedgerTampering = async ({ db }, random) => {
@@ -19,13 +19,13 @@ const frontier: LedgerTampering = async ({ db }, random) => {
 };
 
 /** Log, leaves and heads end at an older head, with the rows of that time, and the events behind it are others. */
-const cutBack: LedgerTampering = async (stage) => {
-  const { db } = stage;
+const cutBack: LedgerTampering = async (harness) => {
+  const { db } = harness;
   const { rows } = await db.query<{ size: string; position: string }>(
     'select size, position from older_ledger',
   );
   const { size, position } = rows[0]!;
-  await stage.change(
+  await harness.change(
     `delete from audit.heads where size > ${size}; delete from audit.leaves where index >= ${size};
      delete from audit.ledger; insert into audit.ledger table older_ledger;
      delete from audit.last_head; insert into audit.last_head table older_last_head;
@@ -35,10 +35,10 @@ const cutBack: LedgerTampering = async (stage) => {
   return `ledger cut back to ${size} events, and those behind it rewritten`;
 };
 
-const emptied: LedgerTampering = async (stage, random) => {
+const emptied: LedgerTampering = async (harness, random) => {
   const table = random.pick([...TABLES, 'all']);
   const names = table === 'all' ? TABLES : [table];
-  await stage.change(`truncate ${names.map((name) => `audit.${name}`).join(', ')} cascade`);
+  await harness.change(`truncate ${names.map((name) => `audit.${name}`).join(', ')} cascade`);
   return `emptied: ${names.join(', ')}`;
 };
 
@@ -70,28 +70,28 @@ export const ledgerTables: Group = {
   percent: 1,
   stops: true,
   atOnce: 1,
-  async run(stage, random) {
-    const { db, verdict } = stage;
-    const before = await stage.newestHead();
+  async run(harness, random) {
+    const { db, verdict } = harness;
+    const before = await harness.newestHead();
     const name = random.pick(Object.keys(LEDGER) as (keyof typeof LEDGER)[]);
     await db.query(`create temp table recorded as table event_store.events; ${SAVED}`);
     const signed = async (): Promise<readonly object[]> =>
       (await db.query<object>('select size from audit.heads where size > $1', [before.size])).rows;
-    const what = await LEDGER[name](stage, random);
-    await stage.write();
+    const what = await LEDGER[name](harness, random);
+    await harness.write();
     await eventually(`the ledger is not ready: ${what}`, async () => {
-      const { text } = await stage.readiness();
+      const { text } = await harness.readiness();
       return /"ledger":\{"status":"unavailable"/.test(text);
     });
-    await stage.ticks();
+    await harness.ticks();
     verdict.none(await signed(), `heads signed meanwhile: ${what}`);
-    const { findings } = await stage.check();
+    const { findings } = await harness.check();
     verdict.expect(
       findings.some(({ kind }) => ['ledger', 'head', 'truncated', 'forged'].includes(kind)),
       `named: ${what}`,
       findings.map(describeFinding),
     );
-    await stage.change(
+    await harness.change(
       `${TABLES.filter((table) => table !== 'leaves')
         .map((table) => `delete from audit.${table}; insert into audit.${table} table saved_${table};`)
         .join('')}

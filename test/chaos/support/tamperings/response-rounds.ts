@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { keyed, CREATE_USER, REPORT, type Operation } from '../payouts.js';
-import type { Group, TamperingStage } from './stage.js';
+import type { Group, TamperingHarness } from './tampering-harness.js';
 
 const REQUESTS = 20;
 const RESPONSES = 'event_store.responses';
@@ -15,16 +15,16 @@ interface Stored {
 }
 
 /** Requests whose responses are stored: sent once. */
-const requests = new WeakMap<TamperingStage, Promise<readonly Stored[]>>();
+const requests = new WeakMap<TamperingHarness, Promise<readonly Stored[]>>();
 
 /** Responses that are stored for repeats under their Idempotency-Key: those of others, or invented. */
 export const responses: Group = {
   percent: 9,
   atOnce: 30,
-  async run(stage, random, count) {
-    const { db, verdict } = stage;
-    if (!requests.has(stage)) requests.set(stage, storedOf(stage));
-    const stored = await requests.get(stage)!;
+  async run(harness, random, count) {
+    const { db, verdict } = harness;
+    if (!requests.has(harness)) requests.set(harness, storedOf(harness));
+    const stored = await requests.get(harness)!;
     const done: string[] = [];
     await db.query(`create temp table stored as table ${RESPONSES}`);
     while (done.length < count) {
@@ -38,7 +38,7 @@ export const responses: Group = {
         invented: `body = '{"user":{"id":"${FORGED}"}}'`,
       }[how];
       await db.query(`update ${RESPONSES} set ${change} where key = $1`, [key]);
-      const again = await send(stage, operation, request.body, key);
+      const again = await send(harness, operation, request.body, key);
       verdict.expect(
         again.status >= 500 && !again.text.includes(FORGED),
         `refused by the service: a stored response of ${operation.name}, ${how}`,
@@ -48,7 +48,7 @@ export const responses: Group = {
         `delete from ${RESPONSES} where key = '${key}';
          insert into ${RESPONSES} select * from stored where key = '${key}'`,
       );
-      const last = await send(stage, operation, request.body, key);
+      const last = await send(harness, operation, request.body, key);
       verdict.equal(last.text, text, 'the response once it is as it was stored');
       done.push(`response ${how}`);
     }
@@ -57,24 +57,24 @@ export const responses: Group = {
   },
 };
 
-async function storedOf(stage: TamperingStage): Promise<readonly Stored[]> {
-  const { rows } = await stage.db.query<{ user_id: string }>(
+async function storedOf(harness: TamperingHarness): Promise<readonly Stored[]> {
+  const { rows } = await harness.db.query<{ user_id: string }>(
     'select user_id from payouts.wallets join payouts.balances using (user_id) where merchant_id = $1',
-    [stage.service.merchant.apiKey],
+    [harness.service.merchant.apiKey],
   );
   return Promise.all(
     Array.from({ length: REQUESTS }, async (_, number) => {
       const operation = number % 2 === 0 ? CREATE_USER : REPORT;
       const [body, key] = [operation.body(rows[0]!.user_id), randomUUID()];
-      const { status, text } = await send(stage, operation, body, key);
-      stage.verdict.equal(status, 201, `a ${operation.name} under a key`);
+      const { status, text } = await send(harness, operation, body, key);
+      harness.verdict.equal(status, 201, `a ${operation.name} under a key`);
       return { operation, body, key, text };
     }),
   );
 }
 
 async function send(
-  { service }: TamperingStage,
+  { service }: TamperingHarness,
   operation: Operation,
   body: string,
   key: string,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { invoke } from '../../../support/operator.js';
 import type { Random } from '../random.js';
-import type { Group, TamperingStage } from './stage.js';
+import type { Group, TamperingHarness } from './tampering-harness.js';
 
 /** What was done, and the beginning of a difference that names it. */
 interface Changed {
@@ -147,14 +147,14 @@ const receipt: TableTampering = async (db, random, used) => {
 const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalogue, receipt];
 
 /** An unchanged copy is in order. */
-export async function untouchedTables(stage: TamperingStage): Promise<void> {
-  await stage.withCopy(async (_, url) => {
-    const { printed, exitCode } = await invoke('audit', environmentOf(stage, url), 'verify');
-    stage.verdict.expect(exitCode === null, 'an untouched copy is in order, and proven', printed);
+export async function untouchedTables(harness: TamperingHarness): Promise<void> {
+  await harness.withCopy(async (_, url) => {
+    const { printed, exitCode } = await invoke('audit', environmentOf(harness, url), 'verify');
+    harness.verdict.expect(exitCode === null, 'an untouched copy is in order, and proven', printed);
   });
 }
 
-function environmentOf({ masterKey }: TamperingStage, url: string): NodeJS.ProcessEnv {
+function environmentOf({ masterKey }: TamperingHarness, url: string): NodeJS.ProcessEnv {
   return { DATABASE_URL: url, MASTER_KEY: masterKey.toString('hex') };
 }
 
@@ -163,19 +163,19 @@ export const tables: Group = {
   percent: 15,
   atOnce: 15,
   onCopies: true,
-  async run(stage, random, count) {
+  async run(harness, random, count) {
     const done: Changed[] = [];
     const used = new Set<string>();
-    await stage.withCopy(async (db, url) => {
+    await harness.withCopy(async (db, url) => {
       while (done.length < count) {
         const changed = await random.pick(TAMPERINGS)(db, random, used);
         if (changed !== null) done.push(changed);
       }
-      const { printed, exitCode } = await invoke('audit', environmentOf(stage, url), '--json', 'verify');
+      const { printed, exitCode } = await invoke('audit', environmentOf(harness, url), '--json', 'verify');
       const { differences } = JSON.parse(printed) as { readonly differences: readonly string[] };
-      stage.verdict.equal(exitCode, 2, 'exit code of verify over tables that were changed');
+      harness.verdict.equal(exitCode, 2, 'exit code of verify over tables that were changed');
       for (const { name, named } of done)
-        stage.verdict.expect(
+        harness.verdict.expect(
           differences.some((each) => each.startsWith(named)),
           `named: ${name}, ${named}`,
           differences,

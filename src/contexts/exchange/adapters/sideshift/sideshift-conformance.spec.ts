@@ -1,17 +1,17 @@
 import { describeExchangeProvider } from '../../../../../test/conformance/exchange-provider.conformance.js';
-import { ADDRESS, SideShiftLab } from '../../../../../test/support/sideshift/lab.js';
+import { ADDRESS, SideShiftHarness } from '../../../../../test/support/sideshift/sideshift-harness.js';
 
 describeExchangeProvider('SideShift', async () => {
-  const lab = await SideShiftLab.start();
-  const { sideshift } = lab;
+  const harness = await SideShiftHarness.start();
+  const { sideshift } = harness;
   return {
-    open: () => Promise.resolve(lab.process()),
+    open: () => Promise.resolve(harness.process()),
     pairId: 'USDCSOL',
     withdrawAddress: ADDRESS,
     isSettledByUs: false,
     pay: ({ reference }, amount) => Promise.resolve(sideshift.pay(reference, amount)),
     startOutage: () => sideshift.shutDown(),
     endOutage: () => sideshift.restart(),
-    cleanUp: () => lab.stop(),
+    cleanUp: () => harness.stop(),
   };
 });

@@ -3,25 +3,25 @@ import {
   ADDRESS,
   UNAVAILABLE,
   CONTRADICTION,
-  SideShiftLab,
+  SideShiftHarness,
   requested,
-} from '../../../../../test/support/sideshift/lab.js';
+} from '../../../../../test/support/sideshift/sideshift-harness.js';
 import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
 import { newId } from '../../../../kernel/ids.js';
 import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
 
-let lab: SideShiftLab;
+let harness: SideShiftHarness;
 let sideshift: SideShift;
-let provider: SideShiftLab['provider'];
+let provider: SideShiftHarness['provider'];
 beforeAll(async () => {
-  lab = await SideShiftLab.start();
-  ({ sideshift, provider } = lab);
+  harness = await SideShiftHarness.start();
+  ({ sideshift, provider } = harness);
 });
-afterAll(() => lab?.stop());
-beforeEach(() => lab.recover());
+afterAll(() => harness?.stop());
+beforeEach(() => harness.recover());
 
-const newOrder: SideShiftLab['newOrder'] = (over) => lab.newOrder(over);
+const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
 describe('a SideShift that lies', () => {
   it.each<[string, object]>([
@@ -53,7 +53,7 @@ describe('a SideShift that lies', () => {
       request === 'POST /shifts/fixed' ? { ...reported, ...lie } : reported;
     const order = requested();
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
-    expect(await lab.shifts.find(order.orderId)).toBeNull();
+    expect(await harness.shifts.find(order.orderId)).toBeNull();
   });
 
   it.each<[string, object]>([
@@ -65,7 +65,7 @@ describe('a SideShift that lies', () => {
   ])('about a quote with %s makes no order', async (_, lie) => {
     sideshift.lie = (reported, request) => (request === 'POST /quotes' ? { ...reported, ...lie } : reported);
     await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
-    expect(lab.opened).toBe(0);
+    expect(harness.opened).toBe(0);
   });
 
   it.each<[string, object]>([
@@ -116,7 +116,7 @@ describe('a SideShift that lies', () => {
     sideshift.pay(shiftId, '100');
     const reported = await provider.status(reference);
     sideshift.lie = (truth) => ({ ...truth, ...lie });
-    for (const each of [provider, lab.process()])
+    for (const each of [provider, harness.process()])
       await expect(each.status(reference)).rejects.toMatchObject(CONTRADICTION);
     sideshift.lie = (truth) => truth;
     expect((await provider.status(reference)).outcome).toEqual(reported.outcome);
@@ -152,7 +152,9 @@ describe('a SideShift in trouble', () => {
     async (fault) => {
       const { reference } = await newOrder();
       sideshift.faults = [fault];
-      await expect(lab.process({}, { timeoutMs: 500 }).status(reference)).rejects.toMatchObject(UNAVAILABLE);
+      await expect(harness.process({}, { timeoutMs: 500 }).status(reference)).rejects.toMatchObject(
+        UNAVAILABLE,
+      );
       expect((await provider.status(reference)).outcome).toBeNull();
     },
   );
@@ -186,7 +188,7 @@ describe('a SideShift in trouble', () => {
 
 describe('a shift that somebody wrote into the database', () => {
   const swap = (to: string, from: string): Promise<unknown> =>
-    lab.db.pool.query(
+    harness.db.pool.query(
       `with other as (delete from exchange.sideshift_shifts where order_id = $2 returning *)
        update exchange.sideshift_shifts shift
        set agreed = other.agreed, mac = other.mac, shift_id = other.shift_id || '-'
@@ -198,7 +200,7 @@ describe('a shift that somebody wrote into the database', () => {
     [
       'for another shift',
       (orderId) =>
-        lab.db.pool.query(
+        harness.db.pool.query(
           `update exchange.sideshift_shifts set agreed = replace(agreed, shift_id, 'another') where order_id = $1`,
           [orderId],
         ),

@@ -4,26 +4,26 @@ import {
   UNAVAILABLE,
   CONTRADICTION,
   LATER,
-  SideShiftLab,
+  SideShiftHarness,
   requested,
-} from '../../../../../test/support/sideshift/lab.js';
+} from '../../../../../test/support/sideshift/sideshift-harness.js';
 import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
 import { ProviderRefused, type NewProviderOrder } from '../../application/ports.js';
 
 const FIVE_MINUTES = 5 * 60_000;
 
-let lab: SideShiftLab;
+let harness: SideShiftHarness;
 let sideshift: SideShift;
-let provider: SideShiftLab['provider'];
+let provider: SideShiftHarness['provider'];
 beforeAll(async () => {
-  lab = await SideShiftLab.start();
-  ({ sideshift, provider } = lab);
+  harness = await SideShiftHarness.start();
+  ({ sideshift, provider } = harness);
 });
-afterAll(() => lab?.stop());
-beforeEach(() => lab.recover());
+afterAll(() => harness?.stop());
+beforeEach(() => harness.recover());
 
-const newOrder: SideShiftLab['newOrder'] = (over) => lab.newOrder(over);
+const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
 describe('an order', () => {
   it('is a shift of a fixed rate, for exactly what is requested', async () => {
@@ -52,11 +52,11 @@ describe('an order', () => {
     sideshift.lie = (reported, request) => (request === 'POST /shifts/fixed' ? '' : reported);
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
     sideshift.lie = (reported) => reported;
-    expect(lab.opened).toBe(1);
+    expect(harness.opened).toBe(1);
     const first = await provider.create(order);
     expect(await provider.create(order)).toEqual(first);
-    expect(await lab.process().create({ ...order, amountFrom: '77' })).toEqual(first);
-    expect(lab.opened).toBe(2);
+    expect(await harness.process().create({ ...order, amountFrom: '77' })).toEqual(first);
+    expect(harness.opened).toBe(2);
   });
 
   it('is one, however many processes make it at once', async () => {
@@ -69,8 +69,8 @@ describe('an order', () => {
       if ((opening += 1) === 4) allAreThere();
       return all4;
     };
-    const all = await Promise.all(Array.from({ length: 4 }, () => lab.process().create(order)));
-    expect(lab.opened).toBe(4);
+    const all = await Promise.all(Array.from({ length: 4 }, () => harness.process().create(order)));
+    expect(harness.opened).toBe(4);
     expect(new Set(all.map(({ depositAddress }) => depositAddress)).size).toBe(1);
     expect(await provider.status({ orderId: order.orderId, reference: all[0]!.reference })).toMatchObject({
       deposits: [],
@@ -127,10 +127,10 @@ describe('what SideShift refuses', () => {
   });
 
   it('because of our account is for the operator', async () => {
-    const wrong = lab.process({ sideshiftSecret: 'another-key' });
+    const wrong = harness.process({ sideshiftSecret: 'another-key' });
     await expect(wrong.create(requested())).rejects.toMatchObject(UNAVAILABLE);
     await expect(wrong.ping()).rejects.toMatchObject(UNAVAILABLE);
-    const other = lab.process({ sideshiftAffiliateId: 'somebody' });
+    const other = harness.process({ sideshiftAffiliateId: 'somebody' });
     await expect(other.quote('USDCSOL', null)).rejects.toMatchObject(UNAVAILABLE);
     await expect(other.ping()).rejects.toThrow('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   });
@@ -219,7 +219,7 @@ describe('what becomes of a shift', () => {
 
   it('is complete up to a minute ago: a later transfer may not be listed yet', async () => {
     const { reference } = await newOrder();
-    const listing = lab.process({}, { listedAfterMs: 60_000 });
+    const listing = harness.process({}, { listedAfterMs: 60_000 });
     const before = sideshift.book.now();
     const { completeUntil } = await listing.status(reference);
     expect(Date.parse(completeUntil!)).toBeGreaterThanOrEqual(before - 60_000);

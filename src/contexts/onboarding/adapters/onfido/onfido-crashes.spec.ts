@@ -1,33 +1,33 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../../../test/support/eventually.js';
-import { failure, OnfidoLab, type Person } from '../../../../../test/support/onfido/onfido-lab.js';
+import { failure, OnfidoHarness, type Person } from '../../../../../test/support/onfido/onfido-harness.js';
 import { newId } from '../../../../kernel/ids.js';
 
-let lab: OnfidoLab;
+let harness: OnfidoHarness;
 beforeAll(async () => {
-  lab = await OnfidoLab.open();
+  harness = await OnfidoHarness.open();
 });
-afterEach(() => lab.onfido.recover());
-afterAll(() => lab.close());
+afterEach(() => harness.onfido.recover());
+afterAll(() => harness.close());
 
 describe('a process that dies in the middle', () => {
   /** Decides until there is an outcome, each time as a separate process. */
   const until = (ada: Person) =>
     eventually(
       async () =>
-        (await lab
+        (await harness
           .verifier({ timeoutMs: 2000, claimSeconds: 2 })
           .decide(ada)
           .catch(() => null)) === 'under_review',
     );
 
   const once = (ada: Person) => {
-    expect(lab.checksOf(ada)).toHaveLength(1);
-    const [applicant] = lab.applicantsOf(ada).filter(({ checks }) => checks.length > 0);
+    expect(harness.checksOf(ada)).toHaveLength(1);
+    const [applicant] = harness.applicantsOf(ada).filter(({ checks }) => checks.length > 0);
     expect(applicant!.documents.map(({ side }) => side).sort()).toEqual(['back', 'front']);
     expect(applicant!.livePhotos).toHaveLength(1);
     // An orphaned one holds no personal data.
-    const others = lab.applicantsOf(ada).filter(({ checks }) => checks.length === 0);
+    const others = harness.applicantsOf(ada).filter(({ checks }) => checks.length === 0);
     for (const { fields } of others) expect(JSON.stringify(fields)).not.toMatch(/Ada|Lovelace|1815/);
   };
 
@@ -36,8 +36,8 @@ describe('a process that dies in the middle', () => {
     'at request %i, which Onfido never got, or did: one check',
     async (nth) => {
       for (const fault of ['reset', 'done, then reset'] as const) {
-        const ada = lab.person();
-        lab.onfido.faults = [...Array.from({ length: nth }, () => null), fault];
+        const ada = harness.person();
+        harness.onfido.faults = [...Array.from({ length: nth }, () => null), fault];
         await until(ada);
         once(ada);
       }
@@ -48,8 +48,8 @@ describe('a process that dies in the middle', () => {
     const methods = ['open', 'keepApplicant', 'claimCheck', 'checked'] as const;
     for (const method of methods)
       for (const after of [false, true]) {
-        const ada = lab.person();
-        const store = lab.verifications();
+        const ada = harness.person();
+        const store = harness.verifications();
         const original = store[method].bind(store) as (...args: unknown[]) => Promise<unknown>;
         Object.assign(store, {
           [method]: async (...args: unknown[]) => {
@@ -57,17 +57,19 @@ describe('a process that dies in the middle', () => {
             throw new Error('dead');
           },
         });
-        expect(await failure(lab.verifier(undefined, store).decide(ada))).toMatchObject({ message: 'dead' });
-        await lab.database.query('update onboarding.verifications set check_claimed_until = null');
+        expect(await failure(harness.verifier(undefined, store).decide(ada))).toMatchObject({
+          message: 'dead',
+        });
+        await harness.database.query('update onboarding.verifications set check_claimed_until = null');
         await until(ada);
         once(ada);
       }
   });
 
   it('leaves one check also where many processes continue at the same time', async () => {
-    const ada = lab.person();
+    const ada = harness.person();
     const all = Array.from({ length: 8 }, () =>
-      lab
+      harness
         .verifier({ timeoutMs: 5000, claimSeconds: 60 })
         .decide(ada)
         .catch(() => null),
@@ -75,7 +77,7 @@ describe('a process that dies in the middle', () => {
     await Promise.all(all);
     await eventually(
       async () =>
-        (await lab
+        (await harness
           .verifier()
           .decide(ada)
           .catch(() => null)) === 'under_review',
@@ -84,9 +86,9 @@ describe('a process that dies in the middle', () => {
   });
 
   it('counts the older of two checks, should there be two', async () => {
-    const ada = lab.person();
-    await lab.verifier().decide(ada);
-    const [applicant] = lab.applicantsOf(ada);
+    const ada = harness.person();
+    await harness.verifier().decide(ada);
+    const [applicant] = harness.applicantsOf(ada);
     const [first] = applicant!.checks;
     applicant!.checks.unshift({
       ...first!,
@@ -95,7 +97,7 @@ describe('a process that dies in the middle', () => {
       status: 'complete',
       result: 'clear',
     });
-    await lab.database.query('update onboarding.verifications set check_reference = null');
-    expect(await lab.verifier().decide(ada)).toBe('under_review');
+    await harness.database.query('update onboarding.verifications set check_reference = null');
+    expect(await harness.verifier().decide(ada)).toBe('under_review');
   });
 });

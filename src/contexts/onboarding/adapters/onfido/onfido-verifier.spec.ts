@@ -5,37 +5,37 @@ import {
   failure,
   IMAGES,
   JPEG,
-  OnfidoLab,
+  OnfidoHarness,
   UNAVAILABLE,
   type Person,
-} from '../../../../../test/support/onfido/onfido-lab.js';
+} from '../../../../../test/support/onfido/onfido-harness.js';
 import { ONFIDO_TOKEN, type Fault } from '../../../../../test/support/onfido/onfido.js';
 import { NO_FACE, type Check } from '../../../../../test/support/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
 import { REASONS } from './onfido-reasons.js';
 import { OnfidoVerifier } from './onfido-verifier.js';
 
-let lab: OnfidoLab;
+let harness: OnfidoHarness;
 beforeAll(async () => {
-  lab = await OnfidoLab.open();
+  harness = await OnfidoHarness.open();
 });
-afterEach(() => lab.onfido.recover());
-afterAll(() => lab.close());
+afterEach(() => harness.onfido.recover());
+afterAll(() => harness.close());
 
 describe('identities checked by Onfido', () => {
   it('are under review once everything is handed over, and pass when the check is clear', async () => {
-    const ada = lab.person();
-    expect(await lab.verifier().decide(ada)).toBe('under_review');
-    const [applicant] = lab.applicantsOf(ada);
+    const ada = harness.person();
+    expect(await harness.verifier().decide(ada)).toBe('under_review');
+    const [applicant] = harness.applicantsOf(ada);
     expect(applicant!.fields).toMatchObject({ first_name: 'Ada', last_name: 'Lovelace', dob: '1815-12-10' });
     expect(applicant!.documents.map(({ side }) => side).sort()).toEqual(['back', 'front']);
     expect(applicant!.livePhotos).toHaveLength(1);
     expect(ada.handed).toBeGreaterThan(0);
-    lab.onfido.requests.length = 0;
-    expect(await lab.verifier().decide(ada)).toBe('under_review');
-    expect(lab.onfido.requests).toEqual([`GET /checks/${lab.checksOf(ada)[0]!.id}`]);
-    lab.onfido.complete(lab.checksOf(ada)[0]!, 'clear');
-    expect(await lab.verifier().decide(ada)).toEqual({ passed: true });
+    harness.onfido.requests.length = 0;
+    expect(await harness.verifier().decide(ada)).toBe('under_review');
+    expect(harness.onfido.requests).toEqual([`GET /checks/${harness.checksOf(ada)[0]!.id}`]);
+    harness.onfido.complete(harness.checksOf(ada)[0]!, 'clear');
+    expect(await harness.verifier().decide(ada)).toEqual({ passed: true });
   });
 
   it.each([
@@ -67,22 +67,22 @@ describe('identities checked by Onfido', () => {
     ['verification', 'document', { police_record: { result: 'consider' } }],
     ['verification', 'document', 'nonsense'],
   ] as const)('fail in our own words: %s, by the report %s', async (reason, name, breakdown) => {
-    const ada = lab.person();
-    await lab.verifier().decide(ada);
-    lab.onfido.complete(lab.checksOf(ada)[0]!, 'consider', [
+    const ada = harness.person();
+    await harness.verifier().decide(ada);
+    harness.onfido.complete(harness.checksOf(ada)[0]!, 'consider', [
       { name, result: 'consider', sub_result: 'caution', breakdown },
     ]);
-    expect(await lab.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS[reason] });
+    expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS[reason] });
   });
 
   it('do not disclose a suspected fraud', async () => {
-    const ada = lab.person();
-    await lab.verifier().decide(ada);
+    const ada = harness.person();
+    await harness.verifier().decide(ada);
     const breakdown = { data_validation: { breakdown: { document_expiration: { result: 'consider' } } } };
-    lab.onfido.complete(lab.checksOf(ada)[0]!, 'consider', [
+    harness.onfido.complete(harness.checksOf(ada)[0]!, 'consider', [
       { name: 'document', sub_result: 'suspected', breakdown },
     ]);
-    expect(await lab.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS.verification });
+    expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS.verification });
   });
 
   const front = (bytes: Buffer) =>
@@ -103,9 +103,9 @@ describe('identities checked by Onfido', () => {
     ['no selfie', { pictures: IMAGES.slice(0, 2) }, REASONS.gone],
     ['a name that it does not take', { details: { ...DETAILS, firstName: 'A;da' } }, REASONS.name],
   ])('are refused for good with %s, and no check is opened', async (_, over, reason) => {
-    const ada = lab.person(over);
-    expect(await failure(lab.verifier().decide(ada))).toMatchObject({ name: 'ProviderRefusal', reason });
-    expect(lab.checksOf(ada)).toEqual([]);
+    const ada = harness.person(over);
+    expect(await failure(harness.verifier().decide(ada))).toMatchObject({ name: 'ProviderRefusal', reason });
+    expect(harness.checksOf(ada)).toEqual([]);
     expect(ada.handed).toBe(0);
   });
 
@@ -120,14 +120,14 @@ describe('identities checked by Onfido', () => {
     ['responds with no JSON', { status: 200, body: 'Lovelace' }],
     ['responds with null', { status: 201, body: 'null' }],
   ])('wait while Onfido %s, and no error holds what was sent or received', async (_, fault) => {
-    const ada = lab.person();
+    const ada = harness.person();
     const calls = 8;
     for (let nth = 0; nth < calls; nth += 1) {
-      lab.onfido.faults = [...Array.from({ length: nth }, () => null), fault];
+      harness.onfido.faults = [...Array.from({ length: nth }, () => null), fault];
       const error = await failure(
-        lab
+        harness
           .verifier({ timeoutMs: 250, claimSeconds: 2 })
-          .decide(lab.person({ ...ada, verificationId: newId() })),
+          .decide(harness.person({ ...ada, verificationId: newId() })),
       );
       expect(error).toMatchObject(UNAVAILABLE);
       expect(inspect(error, { depth: 9 })).not.toMatch(/Lovelace|1815|token-of/);
@@ -136,16 +136,16 @@ describe('identities checked by Onfido', () => {
 
   it('wait with a token that is not accepted, and during an outage of Onfido', async () => {
     const other = new OnfidoVerifier(
-      { ...lab.onfido.account, onfidoApiToken: 'another' },
-      lab.verifications(),
+      { ...harness.onfido.account, onfidoApiToken: 'another' },
+      harness.verifications(),
     );
-    expect(await failure(other.decide(lab.person()))).toMatchObject({
+    expect(await failure(other.decide(harness.person()))).toMatchObject({
       message: 'Onfido does not accept our token (401)',
     });
-    await lab.onfido.shutDown();
-    expect(await failure(lab.verifier().decide(lab.person()))).toMatchObject(UNAVAILABLE);
-    await lab.onfido.restart();
-    expect(await lab.verifier().decide(lab.person())).toBe('under_review');
+    await harness.onfido.shutDown();
+    expect(await failure(harness.verifier().decide(harness.person()))).toMatchObject(UNAVAILABLE);
+    await harness.onfido.restart();
+    expect(await harness.verifier().decide(harness.person())).toBe('under_review');
     expect(ONFIDO_TOKEN).not.toBe('another');
   });
 
@@ -154,33 +154,33 @@ describe('identities checked by Onfido', () => {
     ['complete without a result', { status: 'complete', result: null }],
     ['a check without an id', { id: null }],
   ])('wait when Onfido responds with %s', async (_, lies) => {
-    const ada = lab.person();
-    lab.onfido.lie = (response, request) =>
+    const ada = harness.person();
+    harness.onfido.lie = (response, request) =>
       request === 'POST /checks' ? { ...response, ...lies } : response;
-    expect(await failure(lab.verifier().decide(ada))).toMatchObject(UNAVAILABLE);
+    expect(await failure(harness.verifier().decide(ada))).toMatchObject(UNAVAILABLE);
   });
 });
 
 describe('the row of a verification that SQL leads to the clear check of another person', () => {
-  let lab: OnfidoLab;
+  let harness: OnfidoHarness;
   let verifier: OnfidoVerifier;
   beforeAll(async () => {
-    lab = await OnfidoLab.open();
-    verifier = lab.verifier();
+    harness = await OnfidoHarness.open();
+    verifier = harness.verifier();
   });
-  afterAll(() => lab.close());
+  afterAll(() => harness.close());
 
   async function underReview(): Promise<{ readonly request: Person; readonly check: Check }> {
-    const request = lab.person();
+    const request = harness.person();
     expect(await verifier.decide(request)).toBe('under_review');
-    return { request, check: lab.checksOf(request)[0]! };
+    return { request, check: harness.checksOf(request)[0]! };
   }
 
   it('passes no identity check; the identity check continues once the row names the own check again', async () => {
     const [ada, eve] = [await underReview(), await underReview()];
-    lab.onfido.complete(ada.check, 'clear');
+    harness.onfido.complete(ada.check, 'clear');
     const write = (check: string | null, applicant: string): Promise<unknown> =>
-      lab.database.query(
+      harness.database.query(
         'update onboarding.verifications set check_reference = $2, applicant = $3 where verification_id = $1',
         [eve.request.verificationId, check, applicant],
       );

@@ -278,7 +278,7 @@ describe('cards of Stripe Issuing', () => {
     expect(stripe.cardsOf(request.userId)).toHaveLength(1);
   });
 
-  it('end also for a cardholder of whom we never heard', async () => {
+  it('end also for a cardholder that the service never stored', async () => {
     const request = person();
     stripe.faults = [null, 'done, then reset'];
     await failure(issuer().issue(request));

@@ -1,9 +1,9 @@
-import { LAB_HOSTS } from './hostile-names.js';
+import { NETWORK_HOSTS } from './hostile-names.js';
 import { publicAddresses } from './hostile-addresses.js';
 import type { OwnNetwork } from './own-network.js';
 import { fileURLToPath } from 'node:url';
 
-/** WEBHOOK_TIMEOUT_MS of the lab. */
+/** WEBHOOK_TIMEOUT_MS in the test network. */
 export const TIMEOUT_MS = 4500;
 /** For what is meant to time out. */
 export const HASTY_MS = 1500;
@@ -23,8 +23,8 @@ export interface Posted {
   readonly reached: readonly string[];
 }
 
-/** What the lab found (lab.ts). */
-export interface LabReport {
+/** What network.ts found. */
+export interface NetworkReport {
   /** Without a guard: `reached` or the code of the failure, by host. */
   readonly unguarded: Readonly<
     Record<'addresses' | 'names' | 'localhost' | 'public', Readonly<Record<string, string>>>
@@ -67,9 +67,9 @@ interface Unresponsive {
   readonly unresponsiveMs: number;
 }
 
-export const LAB: OwnNetwork = {
-  script: fileURLToPath(new URL('./lab.ts', import.meta.url)),
-  hosts: LAB_HOSTS,
+export const NETWORK: OwnNetwork = {
+  script: fileURLToPath(new URL('./network.ts', import.meta.url)),
+  hosts: NETWORK_HOSTS,
   certifiedFor: [
     ...['DNS:*.receiver.example', 'DNS:db', 'DNS:cache', 'IP:10.1.2.3', 'IP:fd00:1::1'],
     ...publicAddresses.map((each) => `IP:${each}`),

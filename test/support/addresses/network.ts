@@ -11,13 +11,13 @@ import {
   malformedUrls,
   publicAddresses,
 } from './hostile-addresses.js';
-import { halfResolvedNames, hostileNames, labZone, nameOf, publicNames } from './hostile-names.js';
-import { LabListener } from './lab-listener.js';
-import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type LabReport, type Posted } from './lab-report.js';
+import { halfResolvedNames, hostileNames, hostileZone, nameOf, publicNames } from './hostile-names.js';
+import { NetworkListener } from './network-listener.js';
+import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type NetworkReport, type Posted } from './network-report.js';
 
-/** The script of the lab (own-network.ts runs it): tries everything, and prints what happened, without a verdict. */
-const listener = await LabListener.start(process.env['TLS_FILES']!);
-const dns = await TestDnsServer.start(labZone);
+/** The script that own-network.ts runs in the test network: tries everything and prints what happened, without a verdict. */
+const listener = await NetworkListener.start(process.env['TLS_FILES']!);
+const dns = await TestDnsServer.start(hostileZone);
 
 const logged: string[] = [];
 const note = (line: unknown): void => void logged.push(JSON.stringify(line));
@@ -86,7 +86,7 @@ const withUser = malformedUrls
   .filter((url) => hostOfUrl(url) === '127.0.0.1');
 const names = [...hostileNames, ...halfResolvedNames].map(({ label }) => `https://${nameOf(label)}/hooks`);
 
-async function rebinding(): Promise<LabReport['rebinding']> {
+async function rebinding(): Promise<NetworkReport['rebinding']> {
   const url = (label: string, path = 'hooks'): string => `https://${nameOf(label)}/${path}`;
   const questions = (label: string): number => dns.requests.get(`${nameOf(label)} A`) ?? 0;
   const registration = await production.addresses.refusal(url('becomes-bad'));
@@ -130,7 +130,7 @@ async function questionsOfSixteen(): Promise<number> {
 async function alongside(
   sender: typeof production,
   urls: readonly string[],
-): Promise<LabReport['unresponsive']> {
+): Promise<NetworkReport['unresponsive']> {
   const began = performance.now();
   const unresponsive = Promise.all(urls.map((url) => sender.receivers.post(url, {}, '{}')));
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -159,7 +159,7 @@ async function leftovers(): Promise<string[]> {
 }
 
 const addressesOfUrls = [...new Set(hostile.map(hostOfUrl))].filter((host) => isIP(host) > 0);
-const report: LabReport = {
+const report: NetworkReport = {
   unguarded: {
     addresses: await unguarded(addressesOfUrls),
     names: await unguarded(hostileNames.map(({ label }) => nameOf(label))),

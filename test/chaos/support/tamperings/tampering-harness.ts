@@ -41,11 +41,11 @@ export interface Group {
   /** The database of the service remains as it was. */
   readonly onCopies?: true;
   /** Tampers at most `count` times, checks, and restores the database. Returns what was done, a name for each. */
-  run(stage: TamperingStage, random: Random, count: number): Promise<readonly string[]>;
+  run(harness: TamperingHarness, random: Random, count: number): Promise<readonly string[]>;
 }
 
 /** A history created over HTTP, and a service whose follower, signer and workers run while its database is changed. */
-export class TamperingStage {
+export class TamperingHarness {
   private copies = 0;
 
   private constructor(
@@ -62,7 +62,7 @@ export class TamperingStage {
     private readonly endpoint: string,
   ) {}
 
-  static async start(verdict: Verdict): Promise<TamperingStage> {
+  static async start(verdict: Verdict): Promise<TamperingHarness> {
     const shared = await Shared.start();
     const receiver = await TestReceiver.start();
     try {
@@ -85,11 +85,11 @@ export class TamperingStage {
       );
       const [key] = await new SigningKeys(queryable(db)).all();
       const sealer = await ringOf(url, masterKey);
-      const stage = new TamperingStage(
+      const harness = new TamperingHarness(
         ...([shared, masterKey, service, sealer, verdict, receiver, db, key!, endpoint] as const),
       );
-      await stage.works();
-      return stage;
+      await harness.works();
+      return harness;
     } catch (error) {
       await receiver.stop();
       await shared.close();

@@ -64,17 +64,17 @@ export interface RunningForwarder {
 }
 
 /** Processed batches in a database, and forwarders as worker processes have them. */
-export class ForwardingLab {
+export class ForwardingHarness {
   private constructor(
     readonly database: Database,
     private readonly url: string,
     private readonly log: Log,
   ) {}
 
-  static async open(database: Database, amplitudeUrl: string, log: Log): Promise<ForwardingLab> {
+  static async open(database: Database, amplitudeUrl: string, log: Log): Promise<ForwardingHarness> {
     const config = readConfig({});
     await new Partitions(database, systemClock, { ...config, roles: [] }).onModuleInit();
-    return new ForwardingLab(database, amplitudeUrl, log);
+    return new ForwardingHarness(database, amplitudeUrl, log);
   }
 
   /** A batch as processing leaves it; `isNew` says which items were seen for the first time. Resolves to its id. */

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
-import type { Side } from '../crash-road.js';
+import type { Side } from '../crashing-proxy.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { SignedClient, type Credentials } from '../signed-client.js';
 import type { SentBatch, StoredBatch, StoredEvent } from './event-books.js';
-import { MortalService } from './mortal-service.js';
+import { KillableService } from './killable-service.js';
 
 const EVENTS = '/merchants/v1/events';
 /** First half of the advisory locks of merchants, as the processor takes them. */
@@ -24,8 +24,8 @@ export interface SendMode {
 }
 
 /** An API and two workers on one PostgreSQL, which die and are replaced, under a clock that can be set. */
-export class EventStage {
-  private readonly parts = new Map<Part, MortalService>();
+export class EventHarness {
+  private readonly parts = new Map<Part, KillableService>();
   private readonly revivals = new Map<Part, Promise<void>>();
   private readonly corpses: Promise<void>[] = [];
   private readonly masterKey = randomBytes(32).toString('hex');
@@ -37,10 +37,10 @@ export class EventStage {
 
   private constructor(readonly database: TestDatabase) {}
 
-  static async open(): Promise<EventStage> {
-    const stage = new EventStage(await testDatabase());
-    for (const part of ['api', 'worker', 'other worker'] as const) await stage.start(part);
-    return stage;
+  static async open(): Promise<EventHarness> {
+    const harness = new EventHarness(await testDatabase());
+    for (const part of ['api', 'worker', 'other worker'] as const) await harness.start(part);
+    return harness;
   }
 
   async newMerchant(): Promise<Credentials> {
@@ -176,6 +176,6 @@ export class EventStage {
     const clock = { now: () => new Date(Date.now() + this.shiftMs) };
     const role = part === 'api' ? 'api' : 'worker';
     const { masterKey, database } = this;
-    this.parts.set(part, await MortalService.start({ databaseUrl: database.url, masterKey, role, clock }));
+    this.parts.set(part, await KillableService.start({ databaseUrl: database.url, masterKey, role, clock }));
   }
 }

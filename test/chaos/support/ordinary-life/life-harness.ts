@@ -33,7 +33,7 @@ interface Ran {
 }
 
 /** The service, its chain, and what operators do between batches. */
-export class LifeStage {
+export class LifeHarness {
   readonly tally = new Tally();
   private readonly folder = mkdtempSync(join(tmpdir(), 'disburse-life-'));
   readonly keyFile = join(this.folder, 'key.pem');
@@ -51,22 +51,22 @@ export class LifeStage {
     private readonly verdict: Verdict,
   ) {}
 
-  static async start(verdict: Verdict): Promise<LifeStage> {
+  static async start(verdict: Verdict): Promise<LifeHarness> {
     const shared = await Shared.start();
     const chain = await shared.chain();
-    const stage = new LifeStage(shared, await Treasury.of(chain), chain.rpcUrl, verdict);
+    const harness = new LifeHarness(shared, await Treasury.of(chain), chain.rpcUrl, verdict);
     // Payouts expire by the time of blocks.
-    stage.mining = setInterval(
+    harness.mining = setInterval(
       () => void rpc(chain.rpcUrl, 'anvil_mine', []).catch(() => undefined),
       BLOCK_MS,
     );
-    stage.operator.on('message', ({ id, ...ran }: Ran & { readonly id: number }) =>
-      stage.pending.get(id)?.(ran),
+    harness.operator.on('message', ({ id, ...ran }: Ran & { readonly id: number }) =>
+      harness.pending.get(id)?.(ran),
     );
-    await Promise.all([stage.open(), once(stage.operator, 'message')]);
-    await stage.covered();
-    writeFileSync(stage.keyFile, (await stage.program('audit', 'key')).printed);
-    return stage;
+    await Promise.all([harness.open(), once(harness.operator, 'message')]);
+    await harness.covered();
+    writeFileSync(harness.keyFile, (await harness.program('audit', 'key')).printed);
+    return harness;
   }
 
   async end(): Promise<void> {

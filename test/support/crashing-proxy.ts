@@ -4,16 +4,16 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export type Side = 'unsent' | 'unacknowledged';
 
 /**
- * The only road of one process to PostgreSQL. At a chosen message it ends for good: what the process had not committed is
- * rolled back, and nothing that it does afterwards has an effect. For all others the process is dead.
+ * A proxy that is the only way from one process to PostgreSQL. At a chosen message it ends for good: what the process had
+ * not committed is rolled back, and nothing that it does afterwards has an effect. For all others the process is dead.
  */
-export class CrashRoad {
+export class CrashingProxy {
   private readonly sockets = new Set<Socket>();
   private left = Infinity;
   private side: Side = 'unsent';
   private ended = false;
   private arrived: () => void = () => undefined;
-  /** Resolves when the road has ended. */
+  /** Resolves when the proxy has ended. */
   readonly end = new Promise<void>((resolve) => (this.arrived = resolve));
 
   private constructor(
@@ -23,11 +23,11 @@ export class CrashRoad {
     server.on('connection', (client: Socket) => this.carry(client));
   }
 
-  static async open(target: string): Promise<CrashRoad> {
+  static async open(target: string): Promise<CrashingProxy> {
     const server = createServer();
-    const road = new CrashRoad(new URL(target), server);
+    const proxy = new CrashingProxy(new URL(target), server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return road;
+    return proxy;
   }
 
   /** For the process, in place of the server's own URL. */

@@ -39,7 +39,7 @@ export interface OrderProcess {
 }
 
 /** Orders at a provider of memory, watched by rows of a database: as many processes as one likes. */
-export class OrderLab {
+export class OrderHarness {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
   readonly items: WorkItems;
@@ -53,8 +53,8 @@ export class OrderLab {
     this.watches = new Watches(db.database, this.items);
   }
 
-  static async open(): Promise<OrderLab> {
-    return new OrderLab(await testDatabase({ poolSize: 4 }));
+  static async open(): Promise<OrderHarness> {
+    return new OrderHarness(await testDatabase({ poolSize: 4 }));
   }
 
   process(clock: Clock = systemClock): OrderProcess {

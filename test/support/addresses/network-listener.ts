@@ -8,13 +8,13 @@ import { UNRESPONSIVE_ADDRESS } from './hostile-names.js';
 /** Of the event loop: one would do. */
 const TICKS = 3;
 
-/** Listens on every address of the lab's network, with TLS on 443 and without on 80, and notes who is connected to. */
-export class LabListener {
+/** Listens on every address of the test network, with TLS on 443 and without on 80, and notes who is connected to. */
+export class NetworkListener {
   /** The addresses of connections, in order. */
   private readonly connected: string[] = [];
 
-  static async start(tlsFiles: string): Promise<LabListener> {
-    const listener = new LabListener();
+  static async start(tlsFiles: string): Promise<NetworkListener> {
+    const listener = new NetworkListener();
     const [key, cert] = ['key.pem', 'cert.pem'].map((file) => readFileSync(join(tlsFiles, file)));
     await Promise.all([
       listener.serve(443, createHttpsServer({ key, cert }, listener.respond)),

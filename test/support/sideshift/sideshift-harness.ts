@@ -18,7 +18,7 @@ export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
 export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
 
 /** A SideShift, and the adapter on a database of its own, by SideShift's clock. */
-export class SideShiftLab {
+export class SideShiftHarness {
   readonly shifts: SideShiftShifts;
   readonly provider: SideShiftProvider;
   private readonly processes: SideShiftProvider[] = [];
@@ -31,8 +31,8 @@ export class SideShiftLab {
     this.provider = this.process();
   }
 
-  static async start(): Promise<SideShiftLab> {
-    return new SideShiftLab(await testDatabase(), await SideShift.start());
+  static async start(): Promise<SideShiftHarness> {
+    return new SideShiftHarness(await testDatabase(), await SideShift.start());
   }
 
   /** The adapter as one more process has it, with another account perhaps. */

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FAILING = 0.02;
 
 /** A service with all roles on its own PostgreSQL, a second worker, and an analytics provider with Amplitude's HTTP API. */
-export class EventsStage {
+export class EventsHarness {
   /** `<merchant id> <insert_id>` of each forwarded event, and how often it came. */
   readonly forwarded = new Map<string, number>();
   forwardRequests = 0;
@@ -37,7 +37,7 @@ export class EventsStage {
     };
   }
 
-  static async open(merchants: number): Promise<EventsStage> {
+  static async open(merchants: number): Promise<EventsHarness> {
     const provider = await TestReceiver.start();
     const service = await Sandbox.create({
       AMPLITUDE_API_KEY: 'chaos',
@@ -53,10 +53,10 @@ export class EventsStage {
       const { merchant, second_merchant: second } = service.file;
       const own = [merchant, second].map(credentials);
       const more = Array.from({ length: Math.max(0, merchants - own.length) }, () => newMerchant(service));
-      const stage = new EventsStage(service, worker, [...own, ...more], provider);
+      const harness = new EventsHarness(service, worker, [...own, ...more], provider);
       await worker.spawn();
       await worker.ready();
-      return stage;
+      return harness;
     } catch (error) {
       await service.remove();
       await provider.stop();

@@ -24,7 +24,7 @@ export interface Person extends IdentityRequest {
 }
 
 /** A verifier over a database and a local Onfido. */
-export class OnfidoLab {
+export class OnfidoHarness {
   private readonly sealer = new Sealer(randomBytes(32));
 
   private constructor(
@@ -32,8 +32,8 @@ export class OnfidoLab {
     readonly onfido: Onfido,
   ) {}
 
-  static async open(): Promise<OnfidoLab> {
-    return new OnfidoLab(await testDatabase(), await Onfido.start());
+  static async open(): Promise<OnfidoHarness> {
+    return new OnfidoHarness(await testDatabase(), await Onfido.start());
   }
 
   async close(): Promise<void> {

@@ -23,7 +23,7 @@ import {
   FORWARDING_TIMES,
   type ForwardingTimes,
 } from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
-import { CrashRoad, type Side } from '../crash-road.js';
+import { CrashingProxy, type Side } from '../crashing-proxy.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   ...{
@@ -48,7 +48,7 @@ const TIMES: ForwardingTimes = {
   unavailable: { firstMs: 50, mostMs: 200 },
 };
 
-interface MortalServiceOptions {
+interface KillableServiceOptions {
   readonly databaseUrl: string;
   readonly masterKey: string;
   /** Both process and forward events; `api` also takes them in. */
@@ -57,26 +57,31 @@ interface MortalServiceOptions {
 }
 
 /** A service process, simulated in this one: it can die at any message to its database, and be replaced. */
-export class MortalService {
+export class KillableService {
   dead = false;
 
   private constructor(
     readonly app: NestFastifyApplication,
     private readonly adapter: EdgeAdapter,
-    private readonly road: CrashRoad,
+    private readonly proxy: CrashingProxy,
     private readonly graceMs: number,
     /** Where the API listens; empty for a worker. */
     readonly url: string,
   ) {
-    void road.end.then(() => (this.dead = true));
+    void proxy.end.then(() => (this.dead = true));
   }
 
-  static async start({ databaseUrl, masterKey, role, clock }: MortalServiceOptions): Promise<MortalService> {
-    const road = await CrashRoad.open(databaseUrl);
+  static async start({
+    databaseUrl,
+    masterKey,
+    role,
+    clock,
+  }: KillableServiceOptions): Promise<KillableService> {
+    const proxy = await CrashingProxy.open(databaseUrl);
     const config = readConfig({
       ...SETTINGS,
       ROLES: role === 'api' ? 'api,worker' : role,
-      DATABASE_URL: road.url,
+      DATABASE_URL: proxy.url,
       MASTER_KEY: masterKey,
     });
     const imports = [
@@ -97,17 +102,17 @@ export class MortalService {
     if (role === 'worker') await app.init();
     else await app.listen(0, '127.0.0.1');
     const url = role === 'worker' ? '' : await app.getUrl();
-    return new MortalService(app, adapter, road, config.shutdownGraceMs, url);
+    return new KillableService(app, adapter, proxy, config.shutdownGraceMs, url);
   }
 
   /** From now on it dies at its `nth` message to the database, if it gets that far. */
   dieAt(nth: number, side: Side): void {
-    this.road.endAt(nth, side);
+    this.proxy.endAt(nth, side);
   }
 
   /** Ends it, if it is not dead yet, and closes what is left of it. */
   async bury(): Promise<void> {
-    this.road.endNow();
+    this.proxy.endNow();
     // Its clients lose their connections too: one that is kept would hold the rest of it for a minute.
     await drainHttp(this.adapter, 0);
     await this.app.close().catch(() => undefined);
@@ -116,6 +121,6 @@ export class MortalService {
   async stop(): Promise<void> {
     await drainHttp(this.adapter, this.graceMs);
     await this.app.close();
-    this.road.endNow();
+    this.proxy.endNow();
   }
 }

@@ -16,7 +16,7 @@ import { Receivers, type Behavior } from './receivers.js';
 
 const DATABASE = 'chaos';
 
-export interface StageOptions {
+export interface DeliveryHarnessOptions {
   readonly endpoints: number;
   /** `deadNames`: whether names can be had whose DNS servers never respond. */
   readonly behaviorOf: (place: number, deadNames: boolean) => Behavior;
@@ -29,7 +29,7 @@ export interface StageOptions {
  * What the suites about deliveries run on: a PostgreSQL and a dev chain of their own, receivers, merchants with
  * registered endpoints, and workers of the real build.
  */
-export class Stage {
+export class DeliveryHarness {
   private constructor(
     private readonly environment: BenchEnvironment,
     readonly pool: pg.Pool,
@@ -41,7 +41,7 @@ export class Stage {
     private readonly workerEnv: Readonly<Record<string, string>>,
   ) {}
 
-  static async open({ endpoints, behaviorOf, queue, env }: StageOptions): Promise<Stage> {
+  static async open({ endpoints, behaviorOf, queue, env }: DeliveryHarnessOptions): Promise<DeliveryHarness> {
     const environment = await BenchEnvironment.start();
     let receivers: Receivers | null = null;
     let redis: TestRedis | null = null;
@@ -66,7 +66,7 @@ export class Stage {
           listening.urlOf(place, behavior === 'unresolved' ? `dead-${place}.example` : undefined),
       });
       receivers.introduce(merchants.hooks);
-      return new Stage(environment, pool, store, receivers, merchants, redis, dns, {
+      return new DeliveryHarness(environment, pool, store, receivers, merchants, redis, dns, {
         ROLES: 'worker',
         MASTER_KEY: masterKey.toString('hex'),
         ...(redis === null ? {} : { QUEUE_URL: redis.url }),

@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { Side } from './crash-road.js';
+import type { Side } from './crashing-proxy.js';
 
-/** A road to PostgreSQL that can be cut, at once or just before the next response comes back, or lead nowhere. */
-export class CuttableRoad {
+/** A proxy to PostgreSQL that can be disconnected, at once or just before the next response returns, or made to hang. */
+export class DisconnectableProxy {
   cutNextResponse = false;
   /** Connections stay open and nothing comes through: a server that hangs, a network that drops packets. */
   hangs = false;

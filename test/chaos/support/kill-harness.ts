@@ -8,7 +8,7 @@ import { between, seconds, type SuiteOptions } from './suite.js';
 /** Leases of killed processes have to run out before another process continues their work. */
 const REACHED_WITHIN_MS = 240_000;
 
-export interface KillStageOptions {
+export interface KillHarnessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Roles of the process that stays up. */
   readonly livingRoles: string;
@@ -20,7 +20,7 @@ export interface KillStageOptions {
 }
 
 /** One process that accepts requests and stays up, and one that does all the work and is killed again and again. */
-export class KillStage {
+export class KillHarness {
   readonly outages: string[] = [];
   private readonly living: ServiceProcess;
   private victim: ServiceProcess | null = null;
@@ -31,7 +31,7 @@ export class KillStage {
 
   constructor(
     private readonly shared: Shared,
-    private readonly options: KillStageOptions,
+    private readonly options: KillHarnessOptions,
     private readonly suite: SuiteOptions,
   ) {
     this.living = shared.process('living', { ...options.env, ROLES: options.livingRoles });

@@ -29,7 +29,7 @@ export interface StoredBatch {
 }
 
 /** The tables of event batches and workers on them, without the rest of the service. */
-export class ProcessingLab {
+export class ProcessingHarness {
   private readonly workers: TestWorker[] = [];
   private receivedAt = Date.now();
 
@@ -38,11 +38,11 @@ export class ProcessingLab {
     readonly partitions: Partitions,
   ) {}
 
-  static async open(clock: Clock = { now: () => new Date() }): Promise<ProcessingLab> {
+  static async open(clock: Clock = { now: () => new Date() }): Promise<ProcessingHarness> {
     const db = await testDatabase({ poolSize: 16 });
     const partitions = new Partitions(db.database, clock, CONFIG);
     await partitions.ensure();
-    return new ProcessingLab(db, partitions);
+    return new ProcessingHarness(db, partitions);
   }
 
   /** Puts a batch where the API puts it; its id. Each is received a millisecond after the one before. */
@@ -68,7 +68,7 @@ export class ProcessingLab {
     return batchId;
   }
 
-  /** One more worker, with the database that is given or that of the lab. */
+  /** One more worker, with the database that is given or that of the harness. */
   worker(database: Database = this.db.database): TestWorker {
     const accepted = new AcceptedBatches(database, this.partitions);
     const events = new CountedEvents(database);

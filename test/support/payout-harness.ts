@@ -25,21 +25,21 @@ const TOKEN = new Interface([
   'function mint(address to, uint256 amount)',
 ]);
 
-export interface LabUser {
+export interface TestUser {
   readonly id: string;
   readonly merchantId: string;
   readonly wallet: string;
 }
 
-export interface LabReport {
-  readonly user: LabUser;
+export interface TestReport {
+  readonly user: TestUser;
   readonly hash: string;
   readonly amount?: string;
   readonly windowSeconds?: number;
 }
 
 /** A database and a chain of one's own behind a node that can fail, and as many worker processes as one likes. */
-export class PayoutLab {
+export class PayoutHarness {
   private readonly services: Service[] = [];
   private readonly masterKey = randomBytes(32).toString('hex');
 
@@ -49,9 +49,9 @@ export class PayoutLab {
     readonly db: TestDatabase,
   ) {}
 
-  static async open(): Promise<PayoutLab> {
+  static async open(): Promise<PayoutHarness> {
     const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
-    return new PayoutLab(chain, await TestNode.start(chain.rpcUrl), db);
+    return new PayoutHarness(chain, await TestNode.start(chain.rpcUrl), db);
   }
 
   /** Starts a process with the role of a worker. */
@@ -79,7 +79,7 @@ export class PayoutLab {
   }
 
   /** Adds a payout to those to verify that no event reported. */
-  async forge(payout: { id: string; user: LabUser; hash: string; amountMinor: number; seconds: number }) {
+  async forge(payout: { id: string; user: TestUser; hash: string; amountMinor: number; seconds: number }) {
     const { id, user, hash, amountMinor, seconds } = payout;
     await this.db.database.query(
       `with facts as (
@@ -93,25 +93,25 @@ export class PayoutLab {
   }
 
   /** A user who is onboarding; {@link activate} gives it its wallet. */
-  async newUser(): Promise<LabUser> {
+  async newUser(): Promise<TestUser> {
     const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
     const body = { phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}` };
     await this.bus.execute(new CreateUser(user.merchantId, body, plainTicket(user.id), {}));
     return user;
   }
 
-  async activate(user: LabUser): Promise<void> {
+  async activate(user: TestUser): Promise<void> {
     await this.bus.execute(new ActivateUser(user.id, user.wallet));
   }
 
-  async activeUser(): Promise<LabUser> {
+  async activeUser(): Promise<TestUser> {
     const user = await this.newUser();
     await this.activate(user);
     return user;
   }
 
   /** Reports a payout and gives back its id. Default: 1 USDC, with an hour for its verification. */
-  async report({ user, hash, amount = '1', windowSeconds = 3600 }: LabReport): Promise<string> {
+  async report({ user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
     const { app } = this.service;
     const handler = new ReportPayoutHandler(
       app.get<CommandLoop>(COMMAND_LOOP),

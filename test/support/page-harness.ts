@@ -26,7 +26,7 @@ interface VisitOptions {
 }
 
 /** The service and a browser with a camera. At its end each visit may have logged no problems. */
-export class PageLab {
+export class PageHarness {
   private readonly visits: Visit[] = [];
 
   private constructor(
@@ -34,13 +34,13 @@ export class PageLab {
     readonly browser: TestBrowser,
   ) {}
 
-  static async start(settings: TestSettings = {}): Promise<PageLab> {
+  static async start(settings: TestSettings = {}): Promise<PageHarness> {
     const [app, browser] = await Promise.all([
       startTestApp(settings),
       // A camera of 20 pictures a second would cost more than the rest of the page.
       TestBrowser.start(findChromium()!, ['--use-fake-device-for-media-stream=fps=5']),
     ]);
-    return new PageLab(app, browser);
+    return new PageHarness(app, browser);
   }
 
   /** A new user at the first step; the camera may be used unless `options` say otherwise. */

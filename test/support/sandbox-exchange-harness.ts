@@ -16,12 +16,12 @@ import { TestNode } from './test-node.js';
 
 export const SOLANA_ADDRESS = 'So11111111111111111111111111111111111111112';
 
-export interface LabOrder extends ProviderReference {
+export interface TestOrder extends ProviderReference {
   readonly address: string;
 }
 
 /** The sandbox provider with a database and a chain of its own, behind a node that can fail. */
-export class SandboxExchangeLab {
+export class SandboxExchangeHarness {
   private readonly sealer = new Sealer(randomBytes(32));
   private readonly chains: DevChain[] = [];
   private watches: DepositWatch[] = [];
@@ -36,10 +36,10 @@ export class SandboxExchangeLab {
     this.provider = this.open();
   }
 
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<SandboxExchangeLab> {
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<SandboxExchangeHarness> {
     Logger.overrideLogger(false);
     const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
-    return new SandboxExchangeLab(chain, await TestNode.start(chain.rpcUrl), db, settings);
+    return new SandboxExchangeHarness(chain, await TestNode.start(chain.rpcUrl), db, settings);
   }
 
   /** The provider as another process has it. */
@@ -56,7 +56,7 @@ export class SandboxExchangeLab {
     this.watches.push(watch);
   }
 
-  async order(): Promise<LabOrder> {
+  async order(): Promise<TestOrder> {
     const orderId = newId();
     const { reference, depositAddress: address } = await this.provider.create({
       orderId,
@@ -69,12 +69,12 @@ export class SandboxExchangeLab {
     return { orderId, reference, address };
   }
 
-  async amounts(order: LabOrder): Promise<readonly string[]> {
+  async amounts(order: TestOrder): Promise<readonly string[]> {
     return (await this.provider.status(order)).deposits.map(({ amount }) => amount);
   }
 
   /** Waits until the status of an order is as expected, and returns it. */
-  until(order: LabOrder, isExpected: (status: ProviderStatus) => boolean): Promise<ProviderStatus> {
+  until(order: TestOrder, isExpected: (status: ProviderStatus) => boolean): Promise<ProviderStatus> {
     return eventually(async () => {
       const status = await this.provider.status(order);
       return isExpected(status) && status;

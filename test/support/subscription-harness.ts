@@ -20,7 +20,7 @@ import { testDatabase, type TestDatabase } from './postgres.js';
 
 export const RELEVANT = 'thing.relevant.v1';
 export const OTHER = 'thing.other.v1';
-/** Of a version to come: {@link SubscriptionLab.process} knows it only when it is told to. */
+/** Of a version to come: {@link SubscriptionHarness.process} knows it only when it is told to. */
 export const NEWER = 'thing.relevant.v2';
 
 /** What one process of the service holds to run subscriptions. */
@@ -35,7 +35,7 @@ export interface SubscriptionProcess {
 }
 
 /** One database with a read model `seen` in which no event may come twice, and as many processes as one likes. */
-export class SubscriptionLab {
+export class SubscriptionHarness {
   /** The subscription under test; {@link begin} gives each test its own. */
   name = '';
   private count = 0;
@@ -47,14 +47,14 @@ export class SubscriptionLab {
     readonly sealer: Sealer,
   ) {}
 
-  static async open(): Promise<SubscriptionLab> {
+  static async open(): Promise<SubscriptionHarness> {
     const database = await testDatabase({ poolSize: 24 });
     await database.pool.query(
       'create table seen (name text, id uuid, n int, place bigint generated always as identity, primary key (name, id))',
     );
     const sealer = new Sealer(randomBytes(32));
     const writer = new AuthenticEventStore(new PostgresEventStore(database.pool), sealer);
-    return new SubscriptionLab(database, writer, sealer);
+    return new SubscriptionHarness(database, writer, sealer);
   }
 
   /** A new subscription whose checkpoint is where the log ends now, so that events of other tests do not count. */
