@@ -80,7 +80,9 @@ describe('deposits on the dev chain', () => {
     await harness.chain.reorg(1);
     await harness.chain.mine(5);
     expect(await harness.provider.status(order)).toMatchObject({
-      ...{ deposits: [], missing: [], isDepositPending: false },
+      deposits: [],
+      missing: [],
+      isDepositPending: false,
     });
   });
 

@@ -70,8 +70,11 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
       const { head } = await this.chain.heads();
       const depositAddress = await addressOf(orderId);
       const terms = {
-        ...{ ...quote, expiresAt: this.expiry(CREATION_MARGIN_MS) },
-        ...{ reference: depositAddress.toLowerCase(), depositAddress, depositAddressTag: null },
+        ...quote,
+        expiresAt: this.expiry(CREATION_MARGIN_MS),
+        reference: depositAddress.toLowerCase(),
+        depositAddress,
+        depositAddressTag: null,
       };
       return this.orders.add(orderId, terms, Math.max(0, head.number - EARLIER_BLOCKS));
     });
@@ -97,7 +100,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
       const ids = new Set(transfers.map(({ id }) => id));
       return {
         deposits: counted.map(({ id, amountMinor, transactionHash }) => ({
-          ...{ id, amount: fromMinorUnits(amountMinor), transactionHash, at: listed[id]! },
+          id,
+          amount: fromMinorUnits(amountMinor),
+          transactionHash,
+          at: listed[id]!,
         })),
         missing: Object.keys(listed).filter((id) => !ids.has(id)),
         isDepositPending: counted.length < transfers.length,

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 
 /** USDC has 6 decimals; a minor unit is 0.000001 USDC. All sums are bigint minor units. */
-export const USDC_DECIMALS = 6;
+const USDC_DECIMALS = 6;
 
 const ZEROS = '0'.repeat(USDC_DECIMALS);
 const AMOUNT = /^[0-9]+(\.[0-9]{1,6})?$/;

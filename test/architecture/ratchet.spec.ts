@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { lowered, readCeilings, violations, writeCeilings } from './ratchet/ceilings.js';
 import { sources, type Source } from './ratchet/sources.js';
-import { ownership, sharedNames, sizes } from './ratchet/structure.js';
+import { ownership, privateExports, sharedNames, sizes } from './ratchet/structure.js';
 import { programOf, Way } from './ratchet/way.js';
 import { countWords } from './ratchet/words.js';
 
@@ -86,6 +86,19 @@ describe('size, owners, ways and words', () => {
       file('src/f.ts', 'export function pause() {}\nexport class Own {}'),
     ]);
     expect([...names]).toEqual([['pause', ['src/e.ts', 'src/f.ts']]]);
+  });
+
+  it('find an export that only its own file uses', () => {
+    expect(privateExports(sources(null))).toEqual([]);
+    const planted = [
+      file(
+        'src/g.ts',
+        'export const used = 1;\nexport const unused = 2;\nexport interface Tested {}\nconst own = 3;',
+      ),
+      file('src/h.ts', "import { used as other } from './g.js';"),
+      file('src/g.spec.ts', "import type { Tested } from './g.js';"),
+    ];
+    expect(privateExports(planted)).toEqual(['src/g.ts unused']);
   });
 
   it('count banned words in identifiers, constants, file names and sentences', () => {

@@ -82,7 +82,15 @@ export function App({ opened }: { opened: OnboardingFacts }) {
       ) : step === null ? (
         <Resume follow={follow} />
       ) : (
-        <Screens {...{ state, place, notice, step, keep, follow, setNotice }} />
+        <Screens
+          state={state}
+          place={place}
+          notice={notice}
+          step={step}
+          keep={keep}
+          follow={follow}
+          setNotice={setNotice}
+        />
       )}
     </PageContext.Provider>
   );

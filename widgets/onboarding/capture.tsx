@@ -55,7 +55,7 @@ export function Capture({ kind, title, done, back }: CaptureProps) {
         <Progress at={2} />
         <Heading>{title}</Heading>
         <Alert>{trouble}</Alert>
-        <Finder {...{ kind, title, took: review }} chose={(file) => void choose(file)} />
+        <Finder kind={kind} title={title} took={review} chose={(file) => void choose(file)} />
         {leave}
       </section>
     );

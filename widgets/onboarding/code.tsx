@@ -82,13 +82,11 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
         error={wrong.words}
         type="text"
         input={{
-          ...{
-            inputMode: 'numeric',
-            autocomplete: 'one-time-code',
-            maxLength: 30,
-            value: code,
-            class: isLong ? 'code long' : 'code',
-          },
+          inputMode: 'numeric',
+          autocomplete: 'one-time-code',
+          maxLength: 30,
+          value: code,
+          class: isLong ? 'code long' : 'code',
           onInput: ({ currentTarget }) => setCode(currentTarget.value),
         }}
       />

@@ -24,7 +24,8 @@ export interface TypedDetails {
   readonly birth: TypedBirth;
 }
 export const NOTHING_TYPED: TypedDetails = {
-  ...{ first_name: '', last_name: '' },
+  first_name: '',
+  last_name: '',
   birth: { day: '', month: '', year: '' },
 };
 const ALL_PARTS: readonly BirthPart[] = ['day', 'month', 'year'];

@@ -65,7 +65,10 @@ interface FieldProps {
 /** An input with its label, what has to be known before, and what is wrong with it. */
 export function Field({ name, label, error, hint, type, input }: FieldProps) {
   const attributes = {
-    ...{ ...input, id: name, name, type },
+    ...input,
+    id: name,
+    name,
+    type,
     'aria-invalid': error !== '',
     'aria-describedby': `${hint === undefined ? '' : `${name}-hint `}${name}-error`,
   } as InputHTMLAttributes<HTMLInputElement>;

@@ -42,7 +42,8 @@ export function Phone({ notice, sent }: PhoneProps) {
         error={wrong.words}
         type="tel"
         input={{
-          ...{ autocomplete: 'tel', value: phone },
+          autocomplete: 'tel',
+          value: phone,
           onInput: ({ currentTarget }) => setPhone(currentTarget.value),
         }}
       />

@@ -81,7 +81,9 @@ export function Screens({ state, place, notice, step, keep, follow, setNotice }:
     case 'details':
       return (
         <Details
-          {...{ typed, type, notice }}
+          typed={typed}
+          type={type}
+          notice={notice}
           confirmed={(now) => {
             keep({ changing: undefined });
             follow(now);
@@ -92,17 +94,19 @@ export function Screens({ state, place, notice, step, keep, follow, setNotice }:
     case 'documents':
       return (
         <Documents
-          {...{ state, follow, notice }}
+          state={state}
+          follow={follow}
+          notice={notice}
           document={place.document}
           chooseDocument={(document) => keep({ document })}
           changeDetails={change}
         />
       );
     case 'review':
-      return <Review {...{ state, follow }} />;
+      return <Review state={state} follow={follow} />;
     case 'failed':
       return <Failed state={state} retry={change} />;
     case 'card_failed':
-      return <CardFailed {...{ state, follow }} />;
+      return <CardFailed state={state} follow={follow} />;
   }
 }

@@ -149,7 +149,9 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
           <>
             <strong>
               {say('amountUnderstood', {
-                ...{ amount: exact(quote.amount_from), symbol, toSymbol },
+                amount: exact(quote.amount_from),
+                symbol,
+                toSymbol,
                 toAmount: exact(quote.amount_to),
               })}
             </strong>{' '}

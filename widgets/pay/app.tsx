@@ -42,7 +42,7 @@ function Screens({ facts }: { facts: PayFacts }) {
   const { session } = place;
   const startAgain = facts.session === null ? null : () => go({ session });
   if (place.order !== undefined)
-    return <FollowedOrder key={place.order} {...{ api, id: place.order, again: startAgain }} />;
+    return <FollowedOrder key={place.order} api={api} id={place.order} again={startAgain} />;
   if (offer === undefined) return <Choose choose={({ pair_id }) => go({ session, pair: pair_id })} />;
   const confirm = async (amount: string): Promise<void> => {
     // The same request again, after a lost response or a reload, is the same order; another amount is another one.
@@ -54,7 +54,10 @@ function Screens({ facts }: { facts: PayFacts }) {
   };
   return (
     <Amounts
-      {...{ api, offer, confirm, amount: place.amount }}
+      api={api}
+      offer={offer}
+      confirm={confirm}
+      amount={place.amount}
       keep={(amount) => {
         if (amount === place.amount) return;
         go({ session, pair: offer.pair_id, amount });
@@ -120,9 +123,9 @@ function FollowedOrder({ api, id, again }: Followed) {
         </p>
       )}
       {waits ? (
-        <Payment {...{ offer, seen, act }} now={() => api.now()} />
+        <Payment offer={offer} seen={seen} act={act} now={() => api.now()} />
       ) : (
-        <Outcome {...{ offer, seen, again }} />
+        <Outcome offer={offer} seen={seen} again={again} />
       )}
     </>
   );

@@ -27,7 +27,9 @@ export function Payment({ offer, seen, now, act }: Props) {
   ) as [string, string, string];
   const until = <Countdown until={order.expires_at} now={now} />;
   const sendLead = say(facts.sandbox ? 'payLeadSandbox' : 'payLead', {
-    ...{ chain, toAmount, toSymbol: facts.to.symbol },
+    chain,
+    toAmount,
+    toSymbol: facts.to.symbol,
   });
   return (
     <section>
@@ -47,7 +49,7 @@ export function Payment({ offer, seen, now, act }: Props) {
           <strong>{say(offer.tag === 'memo' ? 'payMemo' : 'payTag')}</strong> {say('payTagText')}
         </Alert>
       )}
-      {facts.test_payments && <TestPayment key={seen.missing} {...{ missing, symbol, act }} />}
+      {facts.test_payments && <TestPayment key={seen.missing} missing={missing} symbol={symbol} act={act} />}
       {!said && <Deposit offer={offer} seen={seen} />}
       <p class="status" role="status">
         <span class="dot" aria-hidden="true" />

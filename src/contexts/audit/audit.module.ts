@@ -25,7 +25,7 @@ class LedgerKeysModule {}
   controllers: [LedgerController],
   providers: [Ledger, Heads, LedgerAnchor, HeadSigner, PayoutProofs],
 })
-export class AuditModule {}
+class AuditModule {}
 
 /** Audit: proves the books, and keeps evidence of the log. */
 export const audit = defineContext({

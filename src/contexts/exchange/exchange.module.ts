@@ -62,7 +62,7 @@ const SIDESHIFT = Symbol('SIDESHIFT');
   ],
   exports: [OrdersView, Watches],
 })
-export class OperatedOrdersModule {}
+class OperatedOrdersModule {}
 
 const providers = [
   SideShiftShifts,
@@ -103,24 +103,40 @@ const providers = [
 @Module({
   imports: [OperatedOrdersModule],
   controllers: [
-    ...[
-      OrdersController,
-      MerchantOrdersController,
-      ConfigurationController,
-      TokensController,
-      IconsController,
-    ],
-    ...[PayPageController, PayCallsController],
+    OrdersController,
+    MerchantOrdersController,
+    ConfigurationController,
+    TokensController,
+    IconsController,
+    PayPageController,
+    PayCallsController,
   ],
   providers: [
     ...providers,
-    ...[CreateOrderHandler, MarkOrderAsPaidHandler, CancelOrderHandler, RefreshOrderHandler],
-    ...[OrderPoller, OrderLog, OrderWatcher, WatchGauge, ClockCheck],
-    ...[TokenOffer, ComplianceNotices, Onramps, ProviderBudget, SignedLinks],
-    ...[PayerOrders, Quotes, OrderChanges, PaySessions, TestPayments, PayLinks, PayerGuard],
+    CreateOrderHandler,
+    MarkOrderAsPaidHandler,
+    CancelOrderHandler,
+    RefreshOrderHandler,
+    OrderPoller,
+    OrderLog,
+    OrderWatcher,
+    WatchGauge,
+    ClockCheck,
+    TokenOffer,
+    ComplianceNotices,
+    Onramps,
+    ProviderBudget,
+    SignedLinks,
+    PayerOrders,
+    Quotes,
+    OrderChanges,
+    PaySessions,
+    TestPayments,
+    PayLinks,
+    PayerGuard,
   ],
 })
-export class ExchangeModule implements OnModuleInit {
+class ExchangeModule implements OnModuleInit {
   private readonly logger = new Logger(ExchangeModule.name);
 
   constructor(

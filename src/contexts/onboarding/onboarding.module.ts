@@ -43,7 +43,11 @@ class OnboardingOperatorModule {
     return {
       module: OnboardingOperatorModule,
       providers: [
-        ...[RetryStepHandler, RetryCardHandler, SubmitKycHandler, Images, Progress],
+        RetryStepHandler,
+        RetryCardHandler,
+        SubmitKycHandler,
+        Images,
+        Progress,
         ...(mode === 'sandbox' ? [Callbacks, ...SANDBOX_REVIEWS] : []),
       ],
     };
@@ -58,7 +62,9 @@ class OnboardingModule {
     return {
       module: OnboardingModule,
       controllers: [
-        ...[OnboardingPageController, StepsController, IdentityCallbacksController],
+        OnboardingPageController,
+        StepsController,
+        IdentityCallbacksController,
         ...(isSandbox ? [SandboxOnboardingController] : []),
       ],
       providers: [

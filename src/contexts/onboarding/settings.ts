@@ -124,7 +124,7 @@ const WALLET_SETTINGS = {
   ),
 };
 
-export const PROVIDER_SETTINGS = {
+const PROVIDER_SETTINGS = {
   ...SMS_SETTINGS,
   ...IDENTITY_SETTINGS,
   ...CARD_SETTINGS,

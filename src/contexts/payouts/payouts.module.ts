@@ -66,7 +66,7 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     BalancesView,
   ],
 })
-export class PayoutsModule implements OnModuleInit {
+class PayoutsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
     private readonly clock: ClockCheck,

@@ -79,7 +79,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     Retention,
   ],
 })
-export class WebhooksModule {}
+class WebhooksModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',

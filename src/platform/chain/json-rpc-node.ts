@@ -21,7 +21,7 @@ export interface RpcCall {
 }
 
 /** Why a call has no result. `denied`: the node refuses all requests (401, 403, 429). */
-export interface RpcRefusal {
+interface RpcRefusal {
   readonly kind: 'denied' | 'too_large' | 'slow' | 'unavailable' | 'error' | 'nonsense';
   /** For the log: holds no address and nothing that the node wrote. */
   readonly message: string;
@@ -31,7 +31,7 @@ export interface RpcRefusal {
 export type RpcResponse =
   { readonly result: unknown; readonly text?: string } | { readonly refused: RpcRefusal };
 
-export interface AskOptions {
+interface AskOptions {
   /** Calls per request; 1 sends a plain call, no batch. */
   readonly batch?: number;
   readonly timeoutMs?: number;
@@ -200,7 +200,7 @@ function parts<T, R>(all: readonly T[], size: number, each: (part: readonly T[])
 }
 
 /** Lets so many tasks run at a time; the others wait. */
-export class Slots {
+class Slots {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
@@ -219,7 +219,7 @@ export class Slots {
 }
 
 /** The text of a body; null, and the connection is closed, as soon as it has more than `maxBytes`. */
-export async function readCapped(body: Readable, maxBytes: number): Promise<string | null> {
+async function readCapped(body: Readable, maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {

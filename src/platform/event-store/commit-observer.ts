@@ -1,5 +1,5 @@
 /** What telemetry learns of commits. */
-export interface CommitObserver {
+interface CommitObserver {
   /** One call to the store: how long it took, and how many units of work it carried. */
   onCommit(durationMs: number, units: number): void;
   /** A command was decided again because a stream of this category had moved on. */

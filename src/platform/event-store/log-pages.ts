@@ -4,7 +4,7 @@ import { comparePositions, type EventStore, type RecordedEvent } from './port.js
 const PAGE = 500;
 
 /** Where to begin (after that position), and the last position to read; without an end, as far as there are events. */
-export interface LogExtent {
+interface LogExtent {
   readonly after?: string | null;
   readonly end?: string | null;
 }

@@ -1,5 +1,5 @@
 /** JSON as it is stored. No bigint: amounts are decimal strings. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
 /** Who and what caused an event; never personal data. */

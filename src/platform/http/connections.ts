@@ -16,7 +16,7 @@ export const KEEP_ALIVE_MS = 72_000;
 export const TIMEOUT_CHECK_MS = 5_000;
 
 /** What every listener allows one connection, and all of them. */
-export interface ConnectionBounds {
+interface ConnectionBounds {
   readonly max: number;
   readonly maxPerAddress: number;
   /** While bytes are queued, a client has to read `minDrained` of them, or all, in each such time. */

@@ -19,7 +19,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 type EdgeConfig = ArrivalConfig & Pick<Config, 'requestMemoryMib'>;
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
-export interface EdgeServices {
+interface EdgeServices {
   readonly authentications: Authentications;
   readonly admission: Admission;
   readonly keyed: KeyedRequests;

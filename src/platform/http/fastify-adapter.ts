@@ -144,7 +144,7 @@ interface Route {
 }
 
 /** Every route of the server: distinguishes an unknown path (404) from a wrong method (405). */
-export class RouteTable {
+class RouteTable {
   private readonly routes: Route[] = [];
 
   add(methods: string | readonly string[], url: string): void {

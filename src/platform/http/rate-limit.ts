@@ -13,14 +13,14 @@ const MAX_WINDOWS = 50_000;
 const STORE_TIMEOUT_MS = 1000;
 
 /** What one request was granted, and what is left of the window. */
-export interface Quota {
+interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
   /** Epoch milliseconds at which the window ends. */
   readonly resetsAt: number;
 }
 
-export function retryAfterSeconds(resetsAt: number, now: number): number {
+function retryAfterSeconds(resetsAt: number, now: number): number {
   return Math.max(1, Math.ceil((resetsAt - now) / 1000));
 }
 

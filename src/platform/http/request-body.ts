@@ -16,11 +16,11 @@ export function tooLarge(limit: number): string {
 }
 
 /** What any request may hold: small ones pass while large ones wait or are refused. */
-export const SMALL_BYTES = 16_384;
+const SMALL_BYTES = 16_384;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
-export function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }

@@ -9,7 +9,7 @@ import type { MerchantCredentials } from './merchant-directory.js';
 export const NO_BODY = Buffer.alloc(0);
 
 /** How a request with an Idempotency-Key got its response; part of its log line. */
-export type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
+type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
 
 /** What the edge knows of one request in flight. */
 export class RequestState {

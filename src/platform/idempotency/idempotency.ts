@@ -6,7 +6,7 @@ import { ResponseStore } from './response-store.js';
 import { fingerprintOf, RequestTicket } from './ticket.js';
 
 /** Why a key is refused: a request under it is in progress, or it belongs to another request. */
-export type KeyConflict = 'in_flight' | 'mismatch';
+type KeyConflict = 'in_flight' | 'mismatch';
 
 /** Before the request was read, or a fault of the service: a repeat runs again (contract.md 4.4). */
 function saysNothing(status: number): boolean {

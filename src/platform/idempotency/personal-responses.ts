@@ -9,7 +9,7 @@ const MARGIN_MS = 86_400_000;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
 /** Which responses are dropped. */
-export interface Naming {
+interface Naming {
   readonly named: readonly string[];
   readonly scope: string;
   /** When the first of the named records was created, ISO 8601. */

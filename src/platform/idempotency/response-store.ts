@@ -10,7 +10,7 @@ import { earlierNow } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
 
 /** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
-export interface ResponseWriter {
+interface ResponseWriter {
   commit(commit: { readonly appends: readonly []; readonly response: StoredResponse }): Promise<CommitResult>;
 }
 

@@ -91,7 +91,7 @@ export class DocsPage {
 }
 
 /** Displays the document; where it may be tried, the page signs requests with the keys of its two fields. */
-export function docsScript(mayTry: boolean): string {
+function docsScript(mayTry: boolean): string {
   return `${mayTry ? SIGNING : ''}
 SwaggerUIBundle({
   url: '/openapi.json',

@@ -20,7 +20,7 @@ export interface ApiScheme {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-export interface DocumentParts {
+interface DocumentParts {
   readonly info: { readonly title: string; readonly version: string };
   /** Name and description, in the order in which pages show them; one without an operation is left out. */
   readonly tags: Readonly<Record<string, string>>;

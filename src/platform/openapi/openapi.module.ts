@@ -20,7 +20,7 @@ export class OpenApiModule {
 }
 
 /** Nest injection token of what reads the document. */
-export const OPENAPI_DOCUMENT = Symbol('OPENAPI_DOCUMENT');
+const OPENAPI_DOCUMENT = Symbol('OPENAPI_DOCUMENT');
 
 /** Where `scripts/openapi.mjs` writes, seen from the built file, and from its source. */
 const PLACES = ['../../../openapi', '../../../dist/openapi'];
@@ -36,7 +36,7 @@ export async function builtDocument(mode: Config['mode']): Promise<object> {
 
 /** `/openapi.json`, and `/docs` to read it; everything comes from this server. */
 @Controller()
-export class OpenApiController {
+class OpenApiController {
   private text: Promise<string> | null = null;
 
   constructor(
@@ -88,7 +88,7 @@ export class OpenApiController {
 const SANDBOX_URL = 'http://127.0.0.1:3000';
 
 /** What a reader of the document must know before the first call; its commands run unchanged, with the reader's keys. */
-export function signingGuide(serverUrl: string): string {
+function signingGuide(serverUrl: string): string {
   return GUIDE.replace('SERVER', () => (serverUrl === '/' ? SANDBOX_URL : serverUrl));
 }
 

@@ -3,9 +3,9 @@ import { ApiBody, ApiIncludeEndpoint, ApiOperation, ApiResponse, ApiTags } from 
 import { ApiProperty, type Dto } from '../dto/field.js';
 
 /** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
-export type Described = string | readonly [type: Dto, when: string];
+type Described = string | readonly [type: Dto, when: string];
 
-export interface OperationWords {
+interface OperationWords {
   /** Its name in the document and in generated clients. */
   readonly id: string;
   readonly tag: string;

@@ -19,7 +19,7 @@ export interface BodyRows {
 }
 
 /** One page, read by `read`, which must not keep the buffers. */
-export interface BodyPage {
+interface BodyPage {
   /** The bodies of the page with commas between them, in UTF-8. */
   readonly bodies: Buffer;
   /** The last place when another page follows. */

@@ -4,7 +4,7 @@ import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
-export interface Lag {
+interface Lag {
   readonly name: string;
   readonly position: string | null;
   /** Age of the oldest event that is not behind the checkpoint, in milliseconds; 0 when there is none. */

@@ -37,7 +37,7 @@ export interface SubscriptionState {
 }
 
 /** Parts that all subscriptions of a process share. */
-export interface SubscriptionParts {
+interface SubscriptionParts {
   readonly feed: EventFeed;
   readonly checkpoints: Checkpoints;
   readonly codec: EventCodec;

@@ -93,7 +93,7 @@ const SETTLED = ['ready', 'end', 'wait'];
  * A connection to Redis and those that BullMQ copies from it. They wait for as long as the server is unavailable, and once the
  * process shuts down no longer: BullMQ's own shutdown waits for the server to come back.
  */
-export class RedisConnections {
+class RedisConnections {
   private stopping = false;
   private readonly all: Redis[] = [];
 

@@ -10,7 +10,7 @@ export const FRESH_AFTER_SECONDS = 60;
 /** A master key that no process went by for so long is out of use. */
 const QUIET_SECONDS = 4 * NOTED_SECONDS;
 
-export interface MasterUse {
+interface MasterUse {
   readonly id: string;
   readonly setting: 'MASTER_KEY' | 'MASTER_KEY_FORMER' | null;
   /** Of how many of the ring's keys it has a copy. */
@@ -19,7 +19,7 @@ export interface MasterUse {
   readonly seenSecondsAgo: number | null;
 }
 
-export interface RingKey {
+interface RingKey {
   readonly id: string;
   readonly createdAt: Date;
   /** Null: it only opens. */

@@ -1,7 +1,7 @@
 import { withTimeout } from '../timeout.js';
 
 /** One thing the service cannot work without. */
-export interface HealthCheck {
+interface HealthCheck {
   /** Its name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
   readonly name: string;
   /** Resolves when it works, with what an operator should know all the same; rejects when it does not. */
@@ -13,7 +13,7 @@ export class NotReady extends Error {
   override readonly name: string = 'NotReady';
 }
 
-export interface HealthReport {
+interface HealthReport {
   readonly status: 'ok' | 'unavailable';
   readonly checks: Readonly<
     Record<string, { readonly status: 'ok' | 'unavailable'; readonly detail?: string }>

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
 
 /** The fields of a line, by name. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 

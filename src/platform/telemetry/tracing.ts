@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js';
 let enabled = false;
 
 /** Turned on once a tracer provider is registered; until then spans cost one comparison. */
-export function enableTracing(on: boolean): void {
+function enableTracing(on: boolean): void {
   enabled = on;
 }
 

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import ts from 'typescript';
 import { isProgram, isTest, type Source } from './sources.js';
 
@@ -88,3 +89,56 @@ function exportedNames(path: string, text: string): Set<string> {
     }),
   );
 }
+
+/** Exported names of the program that no other file imports, specs and tests included. */
+export function privateExports(files: readonly Source[]): string[] {
+  const code = files.filter(({ path }) => /\.(tsx?|mjs)$/.test(path));
+  const imported = new Set(code.flatMap(({ path, text }) => importedNames(path, text)));
+  return code.flatMap(({ path, text }) => {
+    if (!isProgram(path) || imported.has(`${path} *`)) return [];
+    return [...exportedNames(path, text)]
+      .map((name) => `${path} ${name}`)
+      .filter((each) => !imported.has(each));
+  });
+}
+
+/** What a file imports of others, `path name`; `path *` where a namespace or a dynamic import may use every name. */
+function importedNames(path: string, text: string): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (
+      (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
+      node.moduleSpecifier !== undefined
+    ) {
+      const from = fileOf(path, (node.moduleSpecifier as ts.StringLiteral).text);
+      const named = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : node.exportClause;
+      if (named !== undefined && 'elements' in named) {
+        for (const { name, propertyName } of named.elements)
+          names.push(`${from} ${(propertyName ?? name).text}`);
+      } else names.push(`${from} *`);
+    }
+    const [only] = ts.isCallExpression(node) ? node.arguments : [];
+    const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+    if (isDynamic && only !== undefined && ts.isStringLiteral(only))
+      names.push(`${fileOf(path, only.text)} *`);
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      names.push(`${fileOf(path, (node.argument.literal as ts.StringLiteral).text)} *`);
+    }
+    if (ts.isModuleDeclaration(node) && ts.isStringLiteral(node.name)) {
+      const from = fileOf(path, node.name.text);
+      ts.forEachChild(node.body!, (child) => {
+        if (ts.isInterfaceDeclaration(child)) names.push(`${from} ${child.name.text}`);
+      });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
+  return names;
+}
+
+/** The source file that an import means; programs outside of the build import from dist. */
+const fileOf = (path: string, specifier: string): string =>
+  posix
+    .join(posix.dirname(path), specifier)
+    .replace(/^dist\//, '')
+    .replace(/\.js$/, '.ts');

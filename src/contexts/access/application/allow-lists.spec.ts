@@ -95,9 +95,25 @@ describe('where a page may lead back to', () => {
   });
 
   it.each([
-    ...['https:', 'http:', 'javascript:', 'JavaScript:', 'data:', 'vbscript:', 'file:', 'blob:', 'intent:'],
-    ...['shopapp', 'shopapp://', 'shopapp://done', '1app:', 'shop app:', ':', 'http://localhost:3000'],
-    ...['https://shop.example/done', 'https://*.shop.example', ''],
+    'https:',
+    'http:',
+    'javascript:',
+    'JavaScript:',
+    'data:',
+    'vbscript:',
+    'file:',
+    'blob:',
+    'intent:',
+    'shopapp',
+    'shopapp://',
+    'shopapp://done',
+    '1app:',
+    'shop app:',
+    ':',
+    'http://localhost:3000',
+    'https://shop.example/done',
+    'https://*.shop.example',
+    '',
   ])('is not %j', (text) => {
     expect(() => canonicalCallbacks([text])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });

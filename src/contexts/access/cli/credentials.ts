@@ -108,7 +108,9 @@ export function secretLines(title: string, secrets: readonly SecretRow[]): strin
 export function secretsJson(kind: CredentialKind, secrets: readonly SecretRow[]): object[] {
   const name = KINDS[kind].secretId;
   return secrets.map(({ secretId, issuedAt, revokedAt }) => ({
-    ...{ [name]: secretId, issued_at: issuedAt, revoked_at: revokedAt },
+    [name]: secretId,
+    issued_at: issuedAt,
+    revoked_at: revokedAt,
   }));
 }
 

@@ -10,7 +10,10 @@ const event = (type: string, data: object = {}): DomainEvent => ({
 });
 const issued = (over: object = {}): DomainEvent =>
   event('issued', {
-    ...{ label: 'shop', demands_signature: true, memo_signing: 'full', issued_at: at },
+    label: 'shop',
+    demands_signature: true,
+    memo_signing: 'full',
+    issued_at: at,
     ...over,
   });
 const secret = (id: string): DomainEvent =>

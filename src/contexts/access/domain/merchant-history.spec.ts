@@ -15,7 +15,10 @@ const revoked = (id: string): DomainEvent => event('key_revoked', { key_id: id, 
 const [suspended, reinstated] = [event('suspended', { at }), event('reinstated', { at })];
 const allowed = event('ip_allow_list_set', { cidrs: ['192.0.2.0/24'], at });
 const embedding = event('embedding_set', {
-  ...{ origins: ['https://shop.example'], callbacks: ['shop:'], shown_as: 'The Shop', at },
+  origins: ['https://shop.example'],
+  callbacks: ['shop:'],
+  shown_as: 'The Shop',
+  at,
 });
 
 const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(merchantHistory, 'm', events);

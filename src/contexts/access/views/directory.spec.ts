@@ -59,7 +59,9 @@ function secretIssued(secret_id: string, issued_at: string): AccessEvent {
 }
 
 const secretRow = (secretId: string, issuedAt: string, revokedAt: string | null) => ({
-  ...{ secretId, sealedSecret: `sealed ${secretId}`, issuedAt: new Date(issuedAt) },
+  secretId,
+  sealedSecret: `sealed ${secretId}`,
+  issuedAt: new Date(issuedAt),
   revokedAt: revokedAt === null ? null : new Date(revokedAt),
 });
 
@@ -68,8 +70,13 @@ describe('the directory', () => {
   let view: DirectoryView;
   const apply = (events: readonly AccessEvent[]): Promise<void> => {
     const recorded = events.map((event, n) => ({
-      ...{ ...event, id: newId(), metadata: {}, stream: 'of-no-account', revision: n },
-      ...{ position: String(n + 1), recordedAt: new Date(at) },
+      ...event,
+      id: newId(),
+      metadata: {},
+      stream: 'of-no-account',
+      revision: n,
+      position: String(n + 1),
+      recordedAt: new Date(at),
     }));
     return db.database.transaction((tx) => directoryProjection.apply(recorded, tx));
   };
@@ -91,15 +98,28 @@ describe('the directory', () => {
     expect(await rows()).toEqual(once);
     expect(once).toEqual([
       {
-        ...{ merchantId: ACME, name: 'Acme', status: 'suspended', cidrs: ['10.0.0.0/8'] },
-        ...{ origins: ['https://acme.example'], callbacks: ['acme:'], displayName: 'ACME!' },
+        merchantId: ACME,
+        name: 'Acme',
+        status: 'suspended',
+        cidrs: ['10.0.0.0/8'],
+        origins: ['https://acme.example'],
+        callbacks: ['acme:'],
+        displayName: 'ACME!',
         registeredAt: new Date(at),
         secrets: [secretRow(FIRST, at, at), secretRow(SECOND, later, null)],
       },
       {
-        ...{ keyId: KEY, merchantId: ACME, label: 'Shop', demandsSignature: true, memoSigning: 'full' },
-        ...{ logo: 'data:,', helpUrl: 'https://a.example/', termsUrl: null },
-        ...{ cidrs: ['10.0.0.0/8'], issuedAt: new Date(at), revokedAt: new Date(later) },
+        keyId: KEY,
+        merchantId: ACME,
+        label: 'Shop',
+        demandsSignature: true,
+        memoSigning: 'full',
+        logo: 'data:,',
+        helpUrl: 'https://a.example/',
+        termsUrl: null,
+        cidrs: ['10.0.0.0/8'],
+        issuedAt: new Date(at),
+        revokedAt: new Date(later),
         secrets: [secretRow(THIRD, at, later), secretRow(FOURTH, later, null)],
       },
     ]);

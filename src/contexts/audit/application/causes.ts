@@ -78,14 +78,21 @@ export async function withCauses(
     const { position, recordedAt: recorded_at, stream, id, type, data, metadata } = event;
     const { actor, request_id, merchant_id, key_id, traceparent, causation_id } = metadata;
     return {
-      ...{ position, recorded_at, stream, id, type, says: fieldsOf(data, sealed.get(type)), data },
+      position,
+      recorded_at,
+      stream,
+      id,
+      type,
+      says: fieldsOf(data, sealed.get(type)),
+      data,
       cause: {
-        ...{ actor: actor ?? 'not recorded', request_id: request_id ?? null },
-        ...{ merchant_id: merchant_id ?? null, key_id: key_id ?? null, traceparent: traceparent ?? null },
-        ...{
-          causation_id: causation_id ?? null,
-          causing_position: positions.get(causation_id ?? '') ?? null,
-        },
+        actor: actor ?? 'not recorded',
+        request_id: request_id ?? null,
+        merchant_id: merchant_id ?? null,
+        key_id: key_id ?? null,
+        traceparent: traceparent ?? null,
+        causation_id: causation_id ?? null,
+        causing_position: positions.get(causation_id ?? '') ?? null,
       },
     };
   });

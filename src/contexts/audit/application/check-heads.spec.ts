@@ -16,7 +16,9 @@ async function checked(
     yield events;
   })();
   const report = await checkLedger(pages, {
-    ...{ state: null, leaves: async () => [], verify: (head: SignedHead) => trust.verify(head) },
+    state: null,
+    leaves: async () => [],
+    verify: (head: SignedHead) => trust.verify(head),
     heads: async (size) => heads.filter((head) => head.size > size),
     isTrusted: (head) => trust.trusts(head),
   });

@@ -159,7 +159,8 @@ describe('a log compared with the leaves of its ledger', () => {
   it('names heads whose signature is wrong, and proves nothing by them', async () => {
     const verify = (): string => 'its signature is wrong';
     const { findings, proven } = await compared(events, events, {
-      ...{ heads: [headOf(events.slice(0, 4), key)], ledger: { verify } },
+      heads: [headOf(events.slice(0, 4), key)],
+      ledger: { verify },
     });
     expect(findings).toEqual([{ kind: 'head', size: 4, why: 'its signature is wrong' }]);
     expect(proven).toBeNull();

@@ -16,13 +16,21 @@ import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 const sealer = new Sealer(randomBytes(32));
 const pair = newKeyPair();
 const key: SigningKey = {
-  ...{ key_id: keyIdOf(pair.publicKey), public_key: pair.publicKey.toString('base64'), made_at: 'then' },
-  ...{ former_key_id: null, signature: null },
+  key_id: keyIdOf(pair.publicKey),
+  public_key: pair.publicKey.toString('base64'),
+  made_at: 'then',
+  former_key_id: null,
+  signature: null,
 };
 const headOf = (size: number, root = 'ab'): SignedHead => {
   const head = {
-    ...{ log_id: 'l', size, root, position: String(size), signed_at: 'then' },
-    ...{ key_id: key.key_id, previous: null },
+    log_id: 'l',
+    size,
+    root,
+    position: String(size),
+    signed_at: 'then',
+    key_id: key.key_id,
+    previous: null,
   };
   return { ...head, signature: signText(headText(head), pair.privateKey) };
 };

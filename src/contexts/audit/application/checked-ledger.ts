@@ -38,7 +38,10 @@ export async function ledgerAtHand(
   // Only those that are not stored as well are read from there.
   const retained = new Set(kept);
   return {
-    ...{ state, leaves, heads: keptHeads, ...trusted(trust) },
+    state,
+    leaves,
+    heads: keptHeads,
+    ...trusted(trust),
     isRetained: (head) => retained.has(head),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored, state, sealer),
     ...(sealer !== null && { isForged: (event: LeafEvent) => !hasValidMac(event, sealer) }),

@@ -86,8 +86,15 @@ export async function exportTo(
 
 function beginning(scope: ExportScope, log_id: string, log_end: string | null, now: Date): Unfinished {
   return {
-    ...{ format: MANIFEST_FORMAT, log_id, asked: scope, log_end, exported_at: now.toISOString() },
-    ...{ events: 0, first_position: null, last_position: null, parts: [] },
+    format: MANIFEST_FORMAT,
+    log_id,
+    asked: scope,
+    log_end,
+    exported_at: now.toISOString(),
+    events: 0,
+    first_position: null,
+    last_position: null,
+    parts: [],
     tree: isWhole(scope) ? { size: 0, peaks: '' } : null,
   };
 }
@@ -165,7 +172,11 @@ class Writing {
   said(): Omit<Manifest, 'merkle_root' | keyof Signed> {
     const { format, log_id, asked, log_end, exported_at } = this.begun;
     return {
-      ...{ format, log_id, asked, log_end, exported_at },
+      format,
+      log_id,
+      asked,
+      log_end,
+      exported_at,
       events: this.parts.reduce((sum, { events }) => sum + events, 0),
       first_position: this.parts[0]?.first_position ?? null,
       last_position: this.parts.at(-1)?.last_position ?? null,

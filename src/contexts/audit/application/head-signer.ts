@@ -62,7 +62,10 @@ export class HeadSigner {
     if (state.tree.size === last.size) return null;
     const { logId, tree, position } = state;
     const head = await this.keys.sign({
-      ...{ log_id: logId, size: tree.size, root: tree.root.toString('hex'), position },
+      log_id: logId,
+      size: tree.size,
+      root: tree.root.toString('hex'),
+      position,
       signed_at: timestamp(this.clock),
       previous: former === null ? null : last.hash,
     });

@@ -64,7 +64,8 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
     const sealer = new Sealer(randomBytes(32));
     const kept = (key: Pair, bytes = Buffer.from(key.public_key, 'base64')) => ({
       ...key,
-      ...{ sealedPrivateKey: null, sealedPublicKey: sealer.seal(bytes, `audit/public-key/${key.key_id}`) },
+      sealedPrivateKey: null,
+      sealedPublicKey: sealer.seal(bytes, `audit/public-key/${key.key_id}`),
     });
     expect(new HeadTrust('l', [kept(first), kept(second)], null, sealer).findings).toEqual([]);
     const forged = kept(second, Buffer.from(first.public_key, 'base64'));
@@ -78,8 +79,13 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
 describe('a head, verified by the keys of a ledger', () => {
   const key = keyAfter(null);
   const head = {
-    ...{ log_id: 'l', size: 1, root: 'ab', position: '1', signed_at: 'then', key_id: key.key_id },
-    ...{ previous: null },
+    log_id: 'l',
+    size: 1,
+    root: 'ab',
+    position: '1',
+    signed_at: 'then',
+    key_id: key.key_id,
+    previous: null,
   };
   const signed: SignedHead = { ...head, signature: signText(headText(head), key.privateKey) };
 

@@ -8,8 +8,11 @@ import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 const pair = newKeyPair();
 const key: SigningKey = {
-  ...{ key_id: keyIdOf(pair.publicKey), public_key: pair.publicKey.toString('base64'), made_at: 'then' },
-  ...{ former_key_id: null, signature: null },
+  key_id: keyIdOf(pair.publicKey),
+  public_key: pair.publicKey.toString('base64'),
+  made_at: 'then',
+  former_key_id: null,
+  signature: null,
 };
 
 /** Signed heads over so many events each, every one naming the one before. */
@@ -18,7 +21,12 @@ function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
   for (const size of sizes) {
     const last = heads.at(-1);
     const head = {
-      ...{ log_id, size, root: 'ab', position: String(size), signed_at: 'then', key_id: key.key_id },
+      log_id,
+      size,
+      root: 'ab',
+      position: String(size),
+      signed_at: 'then',
+      key_id: key.key_id,
       previous: last === undefined ? null : hashOfHead(last),
     };
     heads.push({ ...head, signature: signText(headText(head), pair.privateKey) });

@@ -105,14 +105,21 @@ export async function verify(
   const unknown = [...audit.unknown.values()];
   const { violations, streams, histories, evidence } = audit;
   return {
-    ...{ log_id: source.logId, read_to: last, read: streams.events },
-    ...{ position: booksEnd, events, streams: streams.count, evaluated: histories.evaluated },
+    log_id: source.logId,
+    read_to: last,
+    read: streams.events,
+    position: booksEnd,
+    events,
+    streams: streams.count,
+    evaluated: histories.evaluated,
     books: extent.wholeStreams ? booksOf(audit) : null,
     evidence: { checked: evidence.checked },
-    ...{ violations: violations.first, violation_count: violations.count },
+    violations: violations.first,
+    violation_count: violations.count,
     ledger: (await ledger?.end()) ?? null,
     read_models: readModels,
-    ...{ differences: differences.listed, difference_count: differences.count },
+    differences: differences.listed,
+    difference_count: differences.count,
     let_pass: unknown.filter(({ type }) => allowed.has(type)),
     not_checked: [
       ...rebuilt.failures,
@@ -218,6 +225,7 @@ function booksOf({ books }: LogAudit): BooksReport {
   return {
     payouts: { ...books.counts },
     users: books.balances.size,
-    ...{ confirmed_minor: confirmed.toString(), pending_minor: pending.toString() },
+    confirmed_minor: confirmed.toString(),
+    pending_minor: pending.toString(),
   };
 }

@@ -39,7 +39,11 @@ export function balanceProgram(program: Command, operator: Operator): void {
 function textOf({ history, figures, payouts, api }: BalanceAt, at?: string, quick?: boolean): string {
   const { userId, merchantId, createdAt, position, read } = history;
   const rows = payouts.map(({ id, amount, status, reportedAt, endedAt }) => [
-    ...[id, amount, status, time(reportedAt), endedAt === null ? '' : time(endedAt)],
+    id,
+    amount,
+    status,
+    time(reportedAt),
+    endedAt === null ? '' : time(endedAt),
   ]);
   const head = ['payout', 'amount', 'status', 'reported (UTC)', 'received or expired (UTC)'];
   const sums = columns(
@@ -87,7 +91,11 @@ function jsonOf({ history, figures, payouts, api }: BalanceAt, quick = false): o
     payouts_named_by: quick ? 'read model' : 'log',
     ...figures,
     payouts: payouts.map(({ id, amount, status, reportedAt, endedAt }) => ({
-      ...{ id, amount, status, reported_at: reportedAt, ended_at: endedAt },
+      id,
+      amount,
+      status,
+      reported_at: reportedAt,
+      ended_at: endedAt,
     })),
     api,
   };

@@ -51,7 +51,8 @@ export function explainProgram(program: Command, operator: Operator): void {
           explainBalance(sources, user, {
             ...(at === undefined ? {} : { at }),
             ...(quick ? { payoutsOf: sources.payouts.payoutsOf.bind(sources.payouts) } : {}),
-            ...{ now: new Date(), progress: progressOf() },
+            now: new Date(),
+            progress: progressOf(),
           }),
         balanceText,
       ),
@@ -73,7 +74,8 @@ function explanationText(explanation: Explanation): string {
   return [
     what,
     ...rowLines(figure),
-    ...['', 'events (UTC)'],
+    '',
+    'events (UTC)',
     ...(events.length === 0
       ? ['  none in the log']
       : events.flatMap((event) => eventLines(event, explanation))),
@@ -86,8 +88,12 @@ function explanationText(explanation: Explanation): string {
 function balanceText({ what, figure, events, after }: ExplainedBalance): string {
   const head = ['time (UTC)', 'position', 'event', 'payout', 'pending', 'confirmed', 'caused by'];
   const lines = events.map(({ recorded_at: at, position, type, stream, cause }, place) => [
-    ...[time(at), position, bareName(type), stream.replace('payout-', '')],
-    ...[after[place]!.pending, after[place]!.confirmed],
+    time(at),
+    position,
+    bareName(type),
+    stream.replace('payout-', ''),
+    after[place]!.pending,
+    after[place]!.confirmed,
     cause.request_id === null ? `${cause.actor}${because(cause)}` : `${cause.actor}, ${cause.request_id}`,
   ]);
   return [
@@ -98,7 +104,8 @@ function balanceText({ what, figure, events, after }: ExplainedBalance): string 
       ? ['no payouts']
       : [
           ...columns([head, ...lines], [1, 4, 5]),
-          ...['', 'audit -- explain payout ID prints the evidence of each figure'],
+          '',
+          'audit -- explain payout ID prints the evidence of each figure',
         ]),
   ].join('\n');
 }
@@ -133,7 +140,8 @@ function causeChain({ chain, events, merchants }: Explanation): string[] {
   const links = chain.flatMap((position) => events.filter((event) => event.position === position));
   if (links.length === 0) return [];
   const lines = links.map(({ type, position, cause }) => [
-    ...[`${bareName(type)} at ${position}`, `by ${cause.actor}`],
+    `${bareName(type)} at ${position}`,
+    `by ${cause.actor}`,
   ]);
   const { request_id: request, merchant_id: merchant } = links.at(-1)!.cause;
   if (request !== null)

@@ -97,7 +97,9 @@ async function audit(
   const hasMasterKey = !offline && operator.config().masterKey !== null;
   const pinned = brought.key !== null || hasMasterKey;
   const said = {
-    ...{ ...report, faults: exported?.faults.listed ?? [], fault_count: exported?.faults.count ?? 0 },
+    ...report,
+    faults: exported?.faults.listed ?? [],
+    fault_count: exported?.faults.count ?? 0,
     keys_pinned: pinned,
     not_checked: [
       ...report.not_checked,
@@ -134,7 +136,8 @@ async function verifyConnected(
       // Before the log is read: every event of the ledger is then in it.
       const stored = await ledgerAtHand(storedLedger(database), logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
-        ...{ key, sealer },
+        key,
+        sealer,
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);

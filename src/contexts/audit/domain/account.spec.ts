@@ -7,7 +7,10 @@ const [REPORTED, ENDED, LATER] = [1, 2, 3].map((day) => new Date(Date.UTC(2026, 
   Date,
 ];
 const event = (type: string, data: object, recordedAt = REPORTED): AccountEvent => ({
-  ...{ position: '1', type, data, recordedAt },
+  position: '1',
+  type,
+  data,
+  recordedAt,
 });
 const reported = (id = 'p', amount = '12.50'): AccountEvent =>
   event('payout.reported.v1', { payout_id: id, amount });

@@ -13,8 +13,13 @@ const provisioned: Recorded = ['onboarding.wallet_provisioned.v1', activated[1]]
 const received = (over: object = {}): Recorded => [
   'payout.received.v2',
   {
-    ...{ payout_id: 'p', user_id: 'u', amount: '12.50', value: '12500000' },
-    ...{ to: WALLET, token: TOKEN, confirmations: 1 },
+    payout_id: 'p',
+    user_id: 'u',
+    amount: '12.50',
+    value: '12500000',
+    to: WALLET,
+    token: TOKEN,
+    confirmations: 1,
     ...over,
   },
 ];

@@ -5,7 +5,11 @@ import { Differences, Violations } from './findings.js';
 import { Histories } from './streams.js';
 
 const created = (stream: string, type = 'thing.created.v1'): BookedEvent => ({
-  ...{ position: '7', stream, revision: 0, type, data: {} },
+  position: '7',
+  stream,
+  revision: 0,
+  type,
+  data: {},
 });
 
 describe('the histories of a log', () => {
@@ -42,7 +46,8 @@ describe('what is found', () => {
     const violations = new Violations();
     for (let n = 0; n < 1001; n += 1) violations.add({ position: String(n), rule: 'r' });
     expect([violations.count, violations.first.length, violations.first.at(-1)]).toEqual([
-      ...[1001, 1000],
+      1001,
+      1000,
       { position: '999', rule: 'r' },
     ]);
   });

@@ -3,22 +3,30 @@ import { isWhole, readManifest } from './manifest.js';
 
 const part = { file: 'f', bytes: 1, sha256: 'ab', events: 1, first_position: '1', last_position: '1' };
 const head = {
-  ...{ log_id: 'l', size: 1, root: 'ab', position: '1', signed_at: 'then', key_id: 'k' },
-  ...{ previous: null, signature: 'cd' },
+  log_id: 'l',
+  size: 1,
+  root: 'ab',
+  position: '1',
+  signed_at: 'then',
+  key_id: 'k',
+  previous: null,
+  signature: 'cd',
 };
 const key = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: null, signature: null };
 const scope = { merchant: null, from: null, to: null, part_events: 10 };
 const manifest = {
-  ...{
-    format: 'disburse-export.v1',
-    log_id: 'l',
-    asked: scope,
-    log_end: '1',
-    exported_at: 'then',
-    events: 1,
-  },
-  ...{ first_position: '1', last_position: '1', parts: [part], merkle_root: 'ab' },
-  ...{ signed_head: head, signing_keys: [key] },
+  format: 'disburse-export.v1',
+  log_id: 'l',
+  asked: scope,
+  log_end: '1',
+  exported_at: 'then',
+  events: 1,
+  first_position: '1',
+  last_position: '1',
+  parts: [part],
+  merkle_root: 'ab',
+  signed_head: head,
+  signing_keys: [key],
 };
 const read = (over: object): unknown => readManifest(JSON.stringify({ ...manifest, ...over }));
 

@@ -77,12 +77,18 @@ type Types = Readonly<Record<string, readonly string[]>>;
 
 const TEXT_OR_NULL = ['string', 'null'];
 const SCOPE: Types = {
-  ...{ merchant: TEXT_OR_NULL, from: TEXT_OR_NULL, to: TEXT_OR_NULL },
+  merchant: TEXT_OR_NULL,
+  from: TEXT_OR_NULL,
+  to: TEXT_OR_NULL,
   part_events: ['number'],
 };
 const PART: Types = {
-  ...{ file: ['string'], bytes: ['number'], sha256: ['string'], events: ['number'] },
-  ...{ first_position: ['string'], last_position: ['string'] },
+  file: ['string'],
+  bytes: ['number'],
+  sha256: ['string'],
+  events: ['number'],
+  first_position: ['string'],
+  last_position: ['string'],
 };
 
 function hasTypes(value: unknown, types: Types): boolean {

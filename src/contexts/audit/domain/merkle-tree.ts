@@ -68,7 +68,7 @@ export class MerkleTree {
 }
 
 /** Splits concatenated hashes. */
-export function hashesOf(bytes: Buffer): Buffer[] {
+function hashesOf(bytes: Buffer): Buffer[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
     bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
   );

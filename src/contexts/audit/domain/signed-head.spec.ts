@@ -3,8 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import { hashOfHead, headText, keyText, readHead, readKey } from './signed-head.js';
 
 const HEAD = {
-  ...{ log_id: 'l', size: 7, root: 'ab', position: '9', signed_at: 'then', key_id: 'k' },
-  ...{ previous: 'cd', signature: 'ef' },
+  log_id: 'l',
+  size: 7,
+  root: 'ab',
+  position: '9',
+  signed_at: 'then',
+  key_id: 'k',
+  previous: 'cd',
+  signature: 'ef',
 };
 const KEY = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: 'f', signature: 'ef' };
 const without = (value: object, name: string): object =>

@@ -56,7 +56,7 @@ export const CATALOGUE = `
   order by 1, 2, 3`;
 
 /** What migrations create that is not a table: the text of all their statements. */
-export async function statementsOf(migrations: readonly Migration[]): Promise<string> {
+async function statementsOf(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
   const runner = { query: async (sql: string) => void statements.push(sql) } as unknown as QueryRunner;
   for (const each of migrations) await new each().up(runner);

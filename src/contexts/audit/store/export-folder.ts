@@ -149,7 +149,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Complete parts stay: the same command continues with them. */
-export function inWords(error: unknown, path: string): unknown {
+function inWords(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const words = code === undefined ? undefined : WORDS[code];
   if (words === undefined) return error;

@@ -77,7 +77,9 @@ export class Heads {
       );
       const next = { size, hash: hashOfHead(head) };
       await tx.query('update audit.last_head set size = $1, hash = $2, mac = $3', [
-        ...[next.size, next.hash, macs.mac(PURPOSE, textOf(next))],
+        next.size,
+        next.hash,
+        macs.mac(PURPOSE, textOf(next)),
       ]);
       return head;
     });

@@ -191,7 +191,11 @@ async function extendFrom(
       )
       select from moved`,
     values: [
-      ...[tree.size, position, tree.peakBytes, from.tree.size, from.position],
+      tree.size,
+      position,
+      tree.peakBytes,
+      from.tree.size,
+      from.position,
       Buffer.concat(hashes),
       fresh.map((leaf) => leaf.position),
       starts,

@@ -10,10 +10,17 @@ const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 
 type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
 const transfer = (from: string, to: string, minor: number, logIndex = 0, token = USDC) => ({
-  ...{ from, to: to.toLowerCase(), amountMinor: BigInt(minor), logIndex, token },
+  from,
+  to: to.toLowerCase(),
+  amountMinor: BigInt(minor),
+  logIndex,
+  token,
 });
 const receipt = (transfers: Receipt['transfers'], over: Partial<Receipt> = {}): Receipt => ({
-  ...{ succeeded: true, blockNumber: 90, blockHash: hash('b'), transfers },
+  succeeded: true,
+  blockNumber: 90,
+  blockHash: hash('b'),
+  transfers,
   ...over,
 });
 const block = (number: number) => ({ number, hash: hash('b'), timestamp: 2_000_000_000 + number });
@@ -29,8 +36,10 @@ const honest: ReadonlyMap<string, Receipt | null> = new Map([
   [
     hash('6'),
     receipt([
-      ...[transfer(STRANGER, STRANGER, 40_000_000), transfer(STRANGER, PAYER, 40_000_000, 1)],
-      ...[transfer(STRANGER, PAYER, 39_000_000, 2), transfer(STRANGER, PAYER, 40_000_000, 3)],
+      transfer(STRANGER, STRANGER, 40_000_000),
+      transfer(STRANGER, PAYER, 40_000_000, 1),
+      transfer(STRANGER, PAYER, 39_000_000, 2),
+      transfer(STRANGER, PAYER, 40_000_000, 3),
     ]),
   ],
   [hash('9'), null],
@@ -43,7 +52,9 @@ const chainOf = (
 ): Pick<ChainReader, 'confirm'> => ({
   confirm: async (requested) =>
     nodes.map((node, place) => ({
-      ...{ head: block(100), final: block(finals[place] ?? 90), refusals: [] },
+      head: block(100),
+      final: block(finals[place] ?? 90),
+      refusals: [],
       receipts: new Map(
         requested.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),
       ),
@@ -51,7 +62,10 @@ const chainOf = (
 });
 
 const nodeSettings = {
-  ...{ chainId: 31337, chainRpcUrl: 'http://127.0.0.1:1', usdcAddress: USDC, chainQuorum: 1 },
+  chainId: 31337,
+  chainRpcUrl: 'http://127.0.0.1:1',
+  usdcAddress: USDC,
+  chainQuorum: 1,
 };
 
 describe('the transfer of a refund', () => {
@@ -108,7 +122,8 @@ describe('the transfer of a refund', () => {
 
   it('waits until its block is final', async () => {
     await expect(check(hash('5'))).rejects.toMatchObject({
-      ...{ code: 'unavailable', message: expect.stringContaining('not final yet') as unknown },
+      code: 'unavailable',
+      message: expect.stringContaining('not final yet') as unknown,
     });
   });
 
@@ -126,7 +141,8 @@ describe('the transfer of a refund', () => {
       [other, honest],
     ])
       await expect(check(of, { nodes })).rejects.toMatchObject({
-        ...{ code: 'unavailable', message: expect.stringContaining('do not agree') as unknown },
+        code: 'unavailable',
+        message: expect.stringContaining('do not agree') as unknown,
       });
     // CHAIN_QUORUM of 2: two of three agree, and with two of each there are two quorums.
     for (const nodes of [
@@ -153,7 +169,8 @@ describe('the transfer of a refund', () => {
   it('is not checked, and says so, where no node of its chain is configured', async () => {
     for (const config of [{ chainId: 10 }, { chainRpcUrl: null }, { usdcAddress: null }])
       expect(await check(hash('9'), { config })).toEqual({
-        ...{ unchecked: expect.stringContaining('was not checked'), logIndexes: [] },
+        unchecked: expect.stringContaining('was not checked'),
+        logIndexes: [],
       });
   });
 
@@ -192,7 +209,9 @@ describe('the deposits of an order, checked again', () => {
 
   it('are on the chain where each has a transfer of its amount to the address of the order', async () => {
     expect(await found(of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b')))).toEqual([
-      ...['on_chain', 'on_chain', 'on_chain'],
+      'on_chain',
+      'on_chain',
+      'on_chain',
     ]);
   });
 
@@ -223,10 +242,12 @@ describe('the deposits of an order, checked again', () => {
     const nodes = [node, other, node];
     expect(await found(state, { nodes, finals: [90, 90, 90] })).toEqual(['on_chain', 'missing']);
     expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 90] })).toEqual([
-      ...['on_chain', 'missing'],
+      'on_chain',
+      'missing',
     ]);
     expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 80] })).toEqual([
-      ...['unknown', 'unknown'],
+      'unknown',
+      'unknown',
     ]);
     expect(await found(state, { nodes: [node, other] })).toEqual(['unknown', 'unknown']);
   });

@@ -74,7 +74,9 @@ export class ChainOrderTransfers implements OrderTransfers {
     return deposits.map((deposit) => {
       const hash = hashOf(deposit);
       const result = (found: CheckedDeposit['found'], why: string | null): CheckedDeposit => ({
-        ...{ depositId: deposit.deposit_id, found, why },
+        depositId: deposit.deposit_id,
+        found,
+        why,
       });
       const responses = this.agreed(observations, hash);
       if (responses.length === 0) return result('unknown', 'the nodes gave no usable response, or disagree');

@@ -17,7 +17,7 @@ import { ProviderRefused } from './ports.js';
 import { ExchangeProviders, unavailableResponse } from './providers.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
-export interface NewOrder {
+interface NewOrder {
   readonly keyId: string;
   readonly merchantId: string;
   /** One of the catalogue. */

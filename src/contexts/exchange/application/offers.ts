@@ -7,7 +7,7 @@ import { COUNTRY_OF, type CountryOf } from './ports.js';
 import { ExchangeProviders } from './providers.js';
 
 /** A token of `GET /v1/tokens` (contract.md 25.1). */
-export interface TokenListing {
+interface TokenListing {
   readonly id: string;
   readonly name: string;
   /** Absolute; under one URL the picture never changes. */

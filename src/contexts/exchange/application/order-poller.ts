@@ -19,7 +19,7 @@ import { ExchangeProviders } from './providers.js';
 /** Reasons are displayed to merchants. */
 const MAX_REASON = 255;
 
-export interface PolledOrder {
+interface PolledOrder {
   readonly state: ExistingOrder;
   readonly isDepositPending: boolean;
 }

@@ -79,7 +79,10 @@ describe('the watch of orders', () => {
     ];
     const batch = (id: string): void =>
       void harness.provider.order(id).deposits.push({
-        ...{ id: `batch of ${id}`, amount: '100', transactionHash: '0xsame', claim: 'memory_0xsame' },
+        id: `batch of ${id}`,
+        amount: '100',
+        transactionHash: '0xsame',
+        claim: 'memory_0xsame',
         at: new Date().toISOString(),
       });
     batch(one);
@@ -91,7 +94,10 @@ describe('the watch of orders', () => {
     expect(errors).toHaveBeenCalledWith(expect.objectContaining(notice));
     errors.mockRestore();
     expect(await harness.state(other)).toMatchObject({
-      ...{ reason: 'deposit_of_another_order', deposits: [], lateDeposits: [], refundable: '0' },
+      reason: 'deposit_of_another_order',
+      deposits: [],
+      lateDeposits: [],
+      refundable: '0',
     });
     harness.provider.order(other).outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null };
     await eventually(async () => {

@@ -166,7 +166,11 @@ export class ExchangeProviders {
     if (this.logged.size >= MAX_LOGGED) this.logged.clear();
     this.logged.set(what, now);
     this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error']({
-      ...{ msg: 'exchange provider call failed', provider, operation, kind, order_id: orderId ?? null },
+      msg: 'exchange provider call failed',
+      provider,
+      operation,
+      kind,
+      order_id: orderId ?? null,
       ...(kind === 'unexpected' ? { err: error } : { why: message, err: cause }),
     });
   }

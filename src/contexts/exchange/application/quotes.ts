@@ -6,7 +6,7 @@ import { ProviderRefused, type Quote } from './ports.js';
 import { ExchangeProviders, unavailableResponse } from './providers.js';
 
 /** An amount of one side, or of neither for the pair's default. Decimal strings, not checked yet. */
-export interface QuoteRequest {
+interface QuoteRequest {
   readonly pairId: unknown;
   readonly amountFrom?: unknown;
   readonly amountTo?: unknown;

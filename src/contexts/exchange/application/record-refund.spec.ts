@@ -50,7 +50,10 @@ function refundsWith(
 async function withOrders(store: InMemoryEventStore): Promise<InMemoryEventStore> {
   for (const id of ['a', 'b', 'c']) {
     const events = [created, failed('deposit_too_low', '7', at)].map(({ type, data }) => ({
-      ...{ id: crypto.randomUUID(), type, data: { ...data, order_id: id }, metadata: {} },
+      id: crypto.randomUUID(),
+      type,
+      data: { ...data, order_id: id },
+      metadata: {},
     }));
     await store.commit({ appends: [{ stream: `order-${id}`, events, expected: 'no_stream' }] });
   }

@@ -119,7 +119,10 @@ it('a link opens with the newest secret of the key, and no longer with the one t
   const config = readConfig({ PAY_URL: 'https://pay.example/' });
   const links = new SignedLinks({ now: () => NOW }, config);
   const caller: ExchangeCaller = {
-    ...{ keyId: 'the key', merchantId: 'the merchant', demandsSignature: true, memoSigning: 'contract' },
+    keyId: 'the key',
+    merchantId: 'the merchant',
+    demandsSignature: true,
+    memoSigning: 'contract',
     secrets: ['the old one', 'the new one'],
   };
   const { url, expiresAt } = links.make(caller, {

@@ -11,7 +11,7 @@ import { ORDER_EVENTS, type OrderFacts } from '../domain/order-events.js';
 import { orderEvents } from '../metrics.js';
 import { addWatches, WATCH, wakeWatches } from '../store/watches.js';
 
-export const WATCH_SAGA = subscriptionName('exchange.watch');
+const WATCH_SAGA = subscriptionName('exchange.watch');
 
 /** Every order is watched from its first event on, and polled again after every other event. */
 export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {

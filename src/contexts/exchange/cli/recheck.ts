@@ -96,7 +96,9 @@ class Recheck {
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
       return [...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => ({
-        ...{ depositId: deposit_id, found: 'unknown', why: error.message },
+        depositId: deposit_id,
+        found: 'unknown',
+        why: error.message,
       }));
     }
   }

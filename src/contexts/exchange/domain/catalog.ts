@@ -3,7 +3,7 @@
  * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum. Everything is exchanged for `sol` on `solana` (contract.md 25.2).
  */
 
-export interface Chain {
+interface Chain {
   readonly id: string;
   readonly name: string;
   /** The name of the identifier that transfers carry in addition to the address; null where they carry none. */
@@ -12,7 +12,7 @@ export interface Chain {
   readonly explorer: string;
 }
 
-export interface Token {
+interface Token {
   readonly id: string;
   readonly name: string;
   readonly symbol: string;
@@ -113,7 +113,7 @@ export function pairsTo({ token, chain }: Asset): readonly Pair[] {
 }
 
 /** A token that is exchanged for another (contract.md 25.1). */
-export interface OfferedToken {
+interface OfferedToken {
   readonly token: Token;
   readonly chains: readonly Chain[];
   readonly pairs: readonly Pair[];

@@ -1,5 +1,5 @@
 /** Notices by country (ISO 3166-1 alpha-2, upper case), as the file of EXCHANGE_NOTICES_FILE holds them. */
-export type Notices = ReadonlyMap<string, string>;
+type Notices = ReadonlyMap<string, string>;
 
 const COUNTRY = /^[A-Z]{2}$/;
 const MAX_CODE_POINTS = 500;

@@ -50,8 +50,13 @@ const MAX_NAME = 60;
 const MAX_URL = 2048;
 const PLACEHOLDER = /\{([a-z_]*)\}/g;
 const PLACEHOLDERS = [
-  ...['withdraw_address', 'withdraw_address_tag', 'withdraw_address_memo'],
-  ...['token', 'chain', 'fiat', 'amount'],
+  'withdraw_address',
+  'withdraw_address_tag',
+  'withdraw_address_memo',
+  'token',
+  'chain',
+  'fiat',
+  'amount',
 ];
 
 /** Reads `[{"id": ..., "name": ..., "url": ..., "fiats": [{"code": ..., "minimum": ..., "maximum": ...}]}]`. Throws an Error that says what is wrong. */

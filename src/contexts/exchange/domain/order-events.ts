@@ -61,52 +61,49 @@ type OrderEventOf<Type extends string, Data extends object> = DomainEvent<
   Data & { readonly order_id: string; readonly at: string }
 >;
 
-export type OrderCreated = DomainEvent<'order.created.v1', OrderFacts>;
+type OrderCreated = DomainEvent<'order.created.v1', OrderFacts>;
 /** `waits_until`: without a deposit until then it has failed. */
-export type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', { readonly waits_until: string }>;
+type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', { readonly waits_until: string }>;
 /** `refundable`: what had been received. */
-export type OrderCancelled = OrderEventOf<'order.cancelled.v1', { readonly refundable: string }>;
-export type OrderExpired = OrderEventOf<'order.expired.v1', object>;
+type OrderCancelled = OrderEventOf<'order.cancelled.v1', { readonly refundable: string }>;
+type OrderExpired = OrderEventOf<'order.expired.v1', object>;
 /** Counted towards the requested amount. */
-export type OrderDepositReceived = OrderEventOf<'order.deposit_received.v1', DepositFacts>;
+type OrderDepositReceived = OrderEventOf<'order.deposit_received.v1', DepositFacts>;
 /** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
-export type OrderProcessingStarted = OrderEventOf<
+type OrderProcessingStarted = OrderEventOf<
   'order.processing_started.v1',
   { readonly amount_from: string; readonly amount_to: string; readonly refundable: string }
 >;
-export type OrderCompleted = OrderEventOf<
+type OrderCompleted = OrderEventOf<
   'order.completed.v1',
   { readonly amount_to: string; readonly withdraw_transaction_hash: string }
 >;
 /** `refundable`: all that had come, unless it was exchanged. */
-export type OrderFailed = OrderEventOf<
-  'order.failed.v1',
-  { readonly reason: string; readonly refundable: string }
->;
+type OrderFailed = OrderEventOf<'order.failed.v1', { readonly reason: string; readonly refundable: string }>;
 /** The provider refunded `amount`: all that was counted, including what is no longer on the chain. */
-export type OrderRefunded = OrderEventOf<
+type OrderRefunded = OrderEventOf<
   'order.refunded.v1',
   { readonly amount: string; readonly refund_transaction_hash: string | null }
 >;
 /** After the end, or during the exchange of another deposit: never exchanged automatically. */
-export type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
+type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
 /** A reorganisation removed a recorded deposit. In another block the same transfer is another deposit. */
-export type OrderDepositMissing = OrderEventOf<
+type OrderDepositMissing = OrderEventOf<
   'order.deposit_missing.v1',
   Pick<DepositFacts, 'deposit_id' | 'amount' | 'transaction_hash'>
 >;
 /** Transfers too small to be recorded one by one: their total so far, which replaces the last one. */
-export type OrderDustRecorded = OrderEventOf<
+type OrderDustRecorded = OrderEventOf<
   'order.dust_recorded.v1',
   { readonly count: number; readonly amount: string }
 >;
 /** The provider exchanged or refunded for an order that had ended here: for the operator, the status stays. */
-export type OrderLateOutcomeRecorded = OrderEventOf<
+type OrderLateOutcomeRecorded = OrderEventOf<
   'order.late_outcome_recorded.v1',
   { readonly outcome: 'completed' | 'refunded'; readonly transaction_hash: string | null }
 >;
 /** An operator refunded `amount`. */
-export type OrderRefundRecorded = OrderEventOf<
+type OrderRefundRecorded = OrderEventOf<
   'order.refund_recorded.v1',
   { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
 >;

@@ -20,21 +20,37 @@ it('the record of an order has what was agreed and what came, the newest deposit
     late(deposit('c', '5')),
   );
   expect(orderRecord(state)).toEqual({
-    ...{ id: 'o1', pair_id: 'USDCSOL', status: 'processing', reason: null, user_id: 'u1' },
-    ...{ withdraw_address: facts.withdraw_address, withdraw_address_tag: null, withdraw_address_memo: null },
-    ...{ deposit_address: facts.deposit_address, deposit_address_tag: null },
-    ...{ amount_from: '100', amount_to: '0.5', amount_received: '110', amount_refundable: '15' },
-    ...{ rate: '0.005', minimum: '10', maximum: '1000' },
-    ...{ deposit_transaction_hash: '0xb', withdraw_transaction_hash: null },
+    id: 'o1',
+    pair_id: 'USDCSOL',
+    status: 'processing',
+    reason: null,
+    user_id: 'u1',
+    withdraw_address: facts.withdraw_address,
+    withdraw_address_tag: null,
+    withdraw_address_memo: null,
+    deposit_address: facts.deposit_address,
+    deposit_address_tag: null,
+    amount_from: '100',
+    amount_to: '0.5',
+    amount_received: '110',
+    amount_refundable: '15',
+    rate: '0.005',
+    minimum: '10',
+    maximum: '1000',
+    deposit_transaction_hash: '0xb',
+    withdraw_transaction_hash: null,
     late_deposits: [{ amount: '5', transaction_hash: '0xc', deposited_at: deposit('c', '5').at }],
-    ...{ created_at: facts.created_at, updated_at: state.updatedAt, expires_at: facts.expires_at },
+    created_at: facts.created_at,
+    updated_at: state.updatedAt,
+    expires_at: facts.expires_at,
   });
   expect(orderRecord(stateAfter(created))).toMatchObject({
     deposit_transaction_hash: null,
     late_deposits: [],
   });
   expect(JSON.parse(orderResponse(state, 'notice'))).toEqual({
-    ...{ order: orderRecord(state), compliance_notice: 'notice' },
+    order: orderRecord(state),
+    compliance_notice: 'notice',
   });
 });
 

@@ -57,12 +57,13 @@ describe('the audit of an order', () => {
     [
       'is exchanged up to its maximum, and the rest refunded',
       [
-        ...[created, received(deposit('a', '60.5')), received(deposit('b', '1000'))],
-        ...[
-          processing('1000', '5', '60.5'),
-          event('completed', { amount_to: '5', withdraw_transaction_hash: '' }),
-        ],
-        ...[late(deposit('c', '2')), refundOf('62.5', '0xback')],
+        created,
+        received(deposit('a', '60.5')),
+        received(deposit('b', '1000')),
+        processing('1000', '5', '60.5'),
+        event('completed', { amount_to: '5', withdraw_transaction_hash: '' }),
+        late(deposit('c', '2')),
+        refundOf('62.5', '0xback'),
       ],
     ],
     [
@@ -133,8 +134,12 @@ describe('the audit of an order', () => {
     [
       'returns more than is refundable, in several refunds',
       [
-        ...[created, received(deposit('a', '5')), failedWith('deposit_too_low', '5', at)],
-        ...[refundOf('2', '0x1'), refundOf('2', '0x2'), refundOf('2', '0x3')],
+        created,
+        received(deposit('a', '5')),
+        failedWith('deposit_too_low', '5', at),
+        refundOf('2', '0x1'),
+        refundOf('2', '0x2'),
+        refundOf('2', '0x3'),
       ],
       'At most 1 is refundable',
     ],

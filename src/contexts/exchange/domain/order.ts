@@ -295,7 +295,7 @@ function invalidTransition(what: string, status: string): DomainError {
 }
 
 /** The facts of an order whose personal data is erased. */
-export function withoutPerson(facts: OrderFacts): OrderFacts {
+function withoutPerson(facts: OrderFacts): OrderFacts {
   return {
     ...facts,
     user_id: null,

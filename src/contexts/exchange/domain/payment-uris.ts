@@ -16,7 +16,7 @@ const SCHEMES: Readonly<Record<string, string>> = {
 };
 
 /** The chain that replaces Ethereum in the sandbox, and its USDC. */
-export interface TestChain {
+interface TestChain {
   readonly chainId: number;
   readonly usdc: string;
 }

@@ -41,7 +41,7 @@ const ids = text({ examples: ['moonpay,transak'] }, (value) => {
 });
 
 /** Query of GET /v1/merchants/configuration. */
-export class ConfigurationQuery {
+class ConfigurationQuery {
   @Field(code(TOKENS_TO), { description: 'What is paid out.' })
   token!: string;
 
@@ -111,7 +111,7 @@ class Onramp implements ConfiguredOnramp {
 }
 
 /** contract.md 25.3. */
-export class ConfigurationResponse {
+class ConfigurationResponse {
   @ApiProperty({ type: 'string', format: 'uri', description: 'Opens the pay widget until expires_at.' })
   signed_url!: string;
 

@@ -74,7 +74,7 @@ class LateDeposit {
 }
 
 /** contract.md 22.3. */
-export class Order implements OrderRecord {
+class Order implements OrderRecord {
   @ApiProperty(UUID)
   id!: string;
 

@@ -12,7 +12,8 @@ const accepted = (budget: ProviderBudget, countedAs: string, times: number): num
       passed += 1;
     } catch (error) {
       expect((error as Refusal).problem).toMatchObject({
-        ...{ status: 429, headers: { 'retry-after': expect.any(String) } },
+        status: 429,
+        headers: { 'retry-after': expect.any(String) },
       });
     }
   return passed;

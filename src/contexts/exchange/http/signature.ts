@@ -28,7 +28,7 @@ export function isSignedWith(
 }
 
 /** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */
-export type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
+type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
 /** Whether `signature_v2` is the signature of one of the secrets over all other parameters (contract.md 21.8). */
 export function isQuerySignedWith(

@@ -10,7 +10,7 @@ import { Caller, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
 /** Query of GET /v1/tokens. */
-export class TokensQuery {
+class TokensQuery {
   @Field(code(TOKENS_TO), { description: 'What is paid out.' })
   to_token!: string;
 
@@ -47,7 +47,7 @@ class Token {
 }
 
 /** contract.md 25.1. */
-export class TokensResponse {
+class TokensResponse {
   @Many(() => Token)
   tokens!: readonly Token[];
 

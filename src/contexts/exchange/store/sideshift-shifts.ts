@@ -28,7 +28,7 @@ export interface SeenShiftDeposit {
 /** By the ids of deposits. */
 export type SeenDeposits = Readonly<Record<string, SeenShiftDeposit>>;
 
-export interface StoredShift {
+interface StoredShift {
   readonly agreed: AgreedShift;
   readonly seen: SeenDeposits;
 }

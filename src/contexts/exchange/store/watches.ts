@@ -14,7 +14,7 @@ const LATE_MS = 10_000;
 export type Notification = 'settle' | 'cancel' | null;
 
 /** The result of a poll. */
-export interface PollResult {
+interface PollResult {
   readonly status: OrderStatus;
   readonly refundable: string;
   readonly shortfall: string;
@@ -38,7 +38,7 @@ export interface WatchedOrder {
   readonly next_check_at: Date | null;
 }
 
-export interface WatchFilter {
+interface WatchFilter {
   readonly status: string | null;
   readonly keyId: string | null;
   readonly isRefundable: boolean;

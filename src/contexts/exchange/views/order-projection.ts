@@ -169,16 +169,16 @@ export const HOUR_MS = 3_600_000;
  * What the read model keeps of an order. Its events and not its state: that may have another shape in the next version,
  * which folds the same events.
  */
-export interface KnownOrder {
+interface KnownOrder {
   /** Of the last event. */
   readonly revision: number;
   readonly events: readonly Pick<OrderEvent, 'type' | 'data'>[];
 }
 
-export const UNKNOWN_ORDER: KnownOrder = { revision: -1, events: [] };
+const UNKNOWN_ORDER: KnownOrder = { revision: -1, events: [] };
 
 /** The order with one more event; the same one when it has seen the event before. */
-export function withEvent(known: KnownOrder, { revision, type, data }: RecordedEvent): KnownOrder {
+function withEvent(known: KnownOrder, { revision, type, data }: RecordedEvent): KnownOrder {
   if (revision <= known.revision) return known;
   return { revision, events: [...known.events, { type, data } as unknown as OrderEvent] };
 }
@@ -193,15 +193,15 @@ export function statusNumber(status: OrderStatus): number {
 }
 
 /** The order as the API shows it, but for personal fields, which are sealed. */
-export function orderJson(state: ExistingOrder): string {
+function orderJson(state: ExistingOrder): string {
   return JSON.stringify(orderRecord(state));
 }
 
 /** The columns that lists filter by, each with an index. */
-export type ScopeColumn = 'key_scope' | 'user_scope' | 'address_scope' | 'user_address_scope';
+type ScopeColumn = 'key_scope' | 'user_scope' | 'address_scope' | 'user_address_scope';
 
 /** The filters of a list but for status and time. */
-export interface Scope {
+interface Scope {
   readonly keyId: string;
   readonly userHash?: string | null | undefined;
   readonly withdrawAddress?: string | undefined;
@@ -222,9 +222,9 @@ export function scopeOf({ keyId, userHash, withdrawAddress }: Scope): {
 }
 
 /** Every scope that an order is in, by column; null where it has no user, or none any more. */
-export type Scopes = Readonly<Record<ScopeColumn, string | null>>;
+type Scopes = Readonly<Record<ScopeColumn, string | null>>;
 
-export function scopesOf({ facts }: ExistingOrder): Scopes {
+function scopesOf({ facts }: ExistingOrder): Scopes {
   const { key_id: keyId, user_hash: userHash, withdraw_address: withdrawAddress } = facts;
   return {
     key_scope: keyId,
@@ -240,14 +240,14 @@ export function countedSpans(column: ScopeColumn): readonly number[] {
 }
 
 /** A count that an order is in. */
-export interface CountPlace {
+interface CountPlace {
   readonly scope: string;
   readonly hours: number;
   readonly startsAt: Date;
 }
 
 /** The counts of an order with these scopes. */
-export function countPlaces(scopes: Scopes, createdAt: number): readonly CountPlace[] {
+function countPlaces(scopes: Scopes, createdAt: number): readonly CountPlace[] {
   return Object.entries(scopes).flatMap(([column, scope]) =>
     scope === null
       ? []

@@ -91,14 +91,14 @@ export class OrdersView {
 }
 
 /** The statement of a page. */
-export interface OrderPageQuery {
+interface OrderPageQuery {
   readonly sql: string;
   readonly params: readonly (string | Date)[];
   /** How many there are on all pages. */
   readonly total: string;
 }
 
-export function orderPageQuery(
+function orderPageQuery(
   keyId: string,
   { from, until, userId, status, withdrawAddress, pageSize, after }: OrderFilter,
   keyedHash: KeyedHash,

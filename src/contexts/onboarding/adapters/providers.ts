@@ -74,7 +74,7 @@ const PORTS = {
   wallet: { what: 'wallets', setting: 'ONBOARDING_WALLETS' },
   card: { what: 'cards', setting: 'ONBOARDING_CARDS' },
 } as const;
-export type Port = keyof typeof PORTS;
+type Port = keyof typeof PORTS;
 
 /** By port: the name of a provider, `sandbox` or `none`. */
 type Chosen = Readonly<Record<Port, string>>;
@@ -120,8 +120,11 @@ function smsOf(name: string, isSandbox: boolean): Provider[] {
         const { twilioFrom, twilioMessagingServiceSid, twilioUrl } = config;
         const { twilioAccountSid, twilioAuthToken } = config;
         return new TwilioSms({
-          ...{ twilioAccountSid: twilioAccountSid!, twilioAuthToken: twilioAuthToken! },
-          ...{ twilioFrom, twilioMessagingServiceSid, twilioUrl },
+          twilioAccountSid: twilioAccountSid!,
+          twilioAuthToken: twilioAuthToken!,
+          twilioFrom,
+          twilioMessagingServiceSid,
+          twilioUrl,
         });
       },
     },

@@ -143,7 +143,9 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     // An erasure from here on finds the verification.
     await this.applicant(state);
     const request: IdentityRequest = {
-      ...{ verificationId, userId, details },
+      verificationId,
+      userId,
+      details,
       images: () => this.images.of(userId),
       handedOver: () => this.images.deleteUntil(userId, opened_at),
     };

@@ -66,7 +66,8 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     failpoint('onboarding.code_issued');
     try {
       const message = {
-        ...{ code, text: textOf(code, isLong, words) },
+        code,
+        text: textOf(code, isLong, words),
         validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
       };
       await calling('sms', () => this.sms.send(phoneNumber, message));

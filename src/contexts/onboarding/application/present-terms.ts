@@ -10,7 +10,7 @@ interface Document {
   readonly url: string;
 }
 
-export interface Terms {
+interface Terms {
   readonly terms: Document;
   readonly privacy: Document;
 }

@@ -62,7 +62,9 @@ export function confirmDetails(
           type: 'onboarding.consent_given.v1',
           data: {
             ...common(person),
-            ...{ at, terms_version: consent.termsVersion, privacy_version: consent.privacyVersion },
+            at,
+            terms_version: consent.termsVersion,
+            privacy_version: consent.privacyVersion,
           },
         },
       ];

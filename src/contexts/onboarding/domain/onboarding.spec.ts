@@ -224,8 +224,15 @@ describe('an onboarding', () => {
     expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
       version: 2,
       kept: {
-        ...{ stage: 'completed', userId: 'u1', merchantId: 'm1', details, consent, verificationId: 'v1' },
-        ...{ submittedAt: at, issuerWalletAddress: wallet, cardAttempt: 1 },
+        stage: 'completed',
+        userId: 'u1',
+        merchantId: 'm1',
+        details,
+        consent,
+        verificationId: 'v1',
+        submittedAt: at,
+        issuerWalletAddress: wallet,
+        cardAttempt: 1,
         tries: { details: [at], checks: [at], cards: [] },
       },
     });

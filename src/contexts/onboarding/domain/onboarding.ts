@@ -33,7 +33,7 @@ type WalletProvisioned = DomainEvent<
   Common & { issuer_wallet_address: string; derivation?: WalletDerivation }
 >;
 type CardIssued = DomainEvent<'onboarding.card_issued.v1', Common & { card_id: string }>;
-export type CardFailed = DomainEvent<'onboarding.card_failed.v1', Common & { reason: string }>;
+type CardFailed = DomainEvent<'onboarding.card_failed.v1', Common & { reason: string }>;
 type CardRetried = DomainEvent<'onboarding.card_retried.v1', Common>;
 /** Follows the activation of the user, whose `account_state` is `active` by then. */
 export type OnboardingCompleted = DomainEvent<
@@ -156,7 +156,10 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
         const submitted = { verificationId: event.data.verification_id, submittedAt: at };
         const { details } = state;
         return {
-          ...{ stage: 'kyc_submitted', ...person, details, ...submitted },
+          stage: 'kyc_submitted',
+          ...person,
+          details,
+          ...submitted,
           tries: withTry(tries, 'checks', at),
         };
       }
@@ -188,8 +191,10 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
         return { stage: 'card_failed', reason: event.data.reason, ...owner };
       case 'onboarding.card_retried.v1':
         return {
-          ...{ stage: 'wallet_provisioned', ...owner },
-          ...{ tries: withTry(tries, 'cards', at), cardAttempt: cardAttempt + 1 },
+          stage: 'wallet_provisioned',
+          ...owner,
+          tries: withTry(tries, 'cards', at),
+          cardAttempt: cardAttempt + 1,
         };
       case 'onboarding.completed.v1':
         return { stage: 'completed', ...owner };

@@ -15,7 +15,7 @@ const MAX_GROUPS = 8;
 const BATCH_TIMEOUT_MS = 3000;
 const ALONE_TIMEOUT_MS = 5000;
 
-export interface ChainNodeOptions extends NodeRules {
+interface ChainNodeOptions extends NodeRules {
   readonly url: string;
   readonly token: string;
   /** Receipts of {@link ChainNode.confirm} come with their source, to be kept. */
@@ -189,7 +189,7 @@ const MOST = 200_000;
  * Transactions that are in no block up to one head. They are not requested again until the head changes, also to a
  * reorganised one of the same height.
  */
-export class MissingTransactions {
+class MissingTransactions {
   private head: string | null = null;
   private readonly hashes = new Set<string>();
 

@@ -30,7 +30,7 @@ interface RawReceipt {
  * What a node's response says of the transaction `hash`: its receipt, null when it is in no block, undefined when
  * nothing may be concluded from the response.
  */
-export function readReceipt(response: unknown, hash: string): TransactionReceipt | null | undefined {
+function readReceipt(response: unknown, hash: string): TransactionReceipt | null | undefined {
   if (response === null) return null;
   if (typeof response !== 'object') return undefined;
   const { transactionHash, blockNumber } = response as { transactionHash?: unknown; blockNumber?: unknown };
@@ -41,7 +41,7 @@ export function readReceipt(response: unknown, hash: string): TransactionReceipt
 }
 
 /** The transfers of one transaction in an eth_getLogs result; undefined when nothing may be concluded from it. */
-export function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
+function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
   return result
     .filter((log) => String(log.transactionHash).toLowerCase() === hash)
@@ -82,7 +82,7 @@ function addressIn(word: string): string {
 }
 
 /** `text` is the receipt as the node sent it. */
-export function sourceOf(text: string): ReceiptSource {
+function sourceOf(text: string): ReceiptSource {
   const bytes = Buffer.from(text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { sha256, text: bytes.length > MAX_KEPT_BYTES ? null : text };

@@ -11,7 +11,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { payout, receive, type SeenTransfer, expire } from '../domain/payout.js';
 
 /** `ended`: the payout had its outcome already. `used`: every one of the transfers confirmed another payout. */
-export type Receipt = 'received' | 'ended' | 'used';
+type Receipt = 'received' | 'ended' | 'used';
 
 /** The transfer of a payout was verified; any of `transfers`, which are all of one transaction, would confirm it. */
 export class ReceivePayout extends Command<Receipt> {
@@ -70,7 +70,7 @@ function transferClaim(chainId: number, hash: string, logIndex: number): Claim {
 }
 
 /** `ended`: the payout had its outcome already. `early`: its window is not over yet. */
-export type Expiry = 'expired' | 'ended' | 'early';
+type Expiry = 'expired' | 'ended' | 'early';
 
 /** The window of a payout passed and a last check of the chain did not confirm it. */
 export class ExpirePayout extends Command<Expiry> {

@@ -22,7 +22,7 @@ import { PayeeCache } from './payee-cache.js';
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
 
-export interface NewPayout {
+interface NewPayout {
   readonly merchantId: string;
   readonly userId: string;
   readonly amount: string;

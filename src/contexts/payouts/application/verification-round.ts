@@ -255,7 +255,7 @@ function transactionsOf(claimed: readonly PendingPayout[]): readonly RequestedTr
 }
 
 /** A payout that the nodes agree on: its transfers, any of which would confirm it, and the receipt that they are in. */
-export interface Settled {
+interface Settled {
   readonly transfers: readonly SeenTransfer[];
   readonly source: ReceiptSource;
 }
@@ -264,7 +264,7 @@ export interface Settled {
  * What the events of a payout record of `observed`, one of those that agree on `finding`. Place, block and sender were
  * voted on; confirmations and receipt are those of this node. Null when it lacks what has to be recorded.
  */
-export function settledBy(
+function settledBy(
   observed: ChainObservation,
   finding: Extract<Finding, { kind: 'settled' }>,
   paid: {

@@ -26,7 +26,7 @@ import {
   wakeVerifications,
 } from '../store/pending-payouts.js';
 
-export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
+const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
 /** Schedules the verification of each payout that is reported, and drops it at the payout's outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {

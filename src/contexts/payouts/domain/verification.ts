@@ -28,7 +28,7 @@ export interface ReceiptSource {
   readonly text: string | null;
 }
 
-export interface ExpectedTransfer {
+interface ExpectedTransfer {
   readonly token: string;
   readonly wallet: string;
   readonly amountMinor: bigint;

@@ -61,7 +61,7 @@ export class PayoutReport {
   @Nested(() => ReportedPayout) payout!: ReportedPayout;
 }
 
-export class Payout {
+class Payout {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(UUID) user_id!: string;
   @ApiProperty(USDC) amount!: string;

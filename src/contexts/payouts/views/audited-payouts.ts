@@ -6,7 +6,7 @@ import { subscriptionName } from '../../../platform/projections/projection.js';
 /** Name of the checkpoint that a request waits for before it responds with what it wrote. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');
 
-export interface BalanceRow {
+interface BalanceRow {
   readonly user_id: string;
   readonly merchant_id: string;
   readonly confirmed: string;

@@ -7,7 +7,7 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { UserCreated } from '../../users/contract.js';
 
 /** Payouts without an outcome that are kept in memory; beyond it the older half is written as pending. */
-export const MAX_OPEN = 100_000;
+const MAX_OPEN = 100_000;
 
 /**
  * Fills both read models, empty tables in `schema`, from the whole history: a fold in memory and COPY. Memory stays
@@ -102,7 +102,7 @@ interface Totals {
 }
 
 /** Adds up what each user's payouts come to, in minor units, as partial sums for a table that is summed in the end. */
-export class UserTotals {
+class UserTotals {
   private readonly users = new Map<string, Totals>();
 
   constructor(

@@ -117,7 +117,7 @@ export function payoutJson(
 }
 
 /** {@link payoutJson} up to the first quote of `created_at`, which the terminal events do not repeat. */
-export function payoutJsonBeforeTime(
+function payoutJsonBeforeTime(
   facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
   status: ReportedPayout['status'],
   reason: string | null,

@@ -28,7 +28,9 @@ describe('a response of Amplitude', () => {
 
   it('names events that it will never take', () => {
     const read = said(400, {
-      ...{ code: 400, error: 'Request missing required field', missing_field: 'api_key' },
+      code: 400,
+      error: 'Request missing required field',
+      missing_field: 'api_key',
       events_with_missing_fields: { event_type: [0] },
       events_with_invalid_fields: { time: [1], 'a name with spaces and +1 555 000': [2] },
       events_with_invalid_id_lengths: { user_id: [3] },
@@ -46,9 +48,13 @@ describe('a response of Amplitude', () => {
 
   it('may silence some devices and throttle others', () => {
     const read = said(400, {
-      ...{ code: 400, eps_threshold: 100, error: 'Events silenced for device_id' },
-      ...{ exceeded_daily_quota_devices: {}, silenced_devices: ['device-a'] },
-      ...{ throttled_devices: { 'device-c': 0, 'device-d': 100 }, throttled_events: [3] },
+      code: 400,
+      eps_threshold: 100,
+      error: 'Events silenced for device_id',
+      exceeded_daily_quota_devices: {},
+      silenced_devices: ['device-a'],
+      throttled_devices: { 'device-c': 0, 'device-d': 100 },
+      throttled_events: [3],
     });
     expect(read).toEqual({
       outcome: 'parted',

@@ -163,8 +163,19 @@ const MAX_RESPONSE_BYTES = 1_048_576;
 
 /** Device ids for which Amplitude refuses the whole event. */
 const REFUSED_DEVICE_IDS: ReadonlySet<string> = new Set([
-  ...['anonymous', 'nil', 'none', 'null', 'n/a', 'na', 'undefined', 'unknown'],
-  ...['', '""', '{}', 'lmy47d', '-1'],
+  'anonymous',
+  'nil',
+  'none',
+  'null',
+  'n/a',
+  'na',
+  'undefined',
+  'unknown',
+  '',
+  '""',
+  '{}',
+  'lmy47d',
+  '-1',
 ]);
 const ALL_ZEROS = /^[0-]+$/;
 

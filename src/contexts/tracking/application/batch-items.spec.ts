@@ -22,8 +22,12 @@ describe('a stored body without a person', () => {
     expect(rewritten.body.toString()).toContain(other);
     expect(kept).toMatchObject({ userExternalId: 'grace', eventName: 'ab', payload: '{"n":1.0}' });
     expect(blank).toEqual({
-      ...{ eventId: ada['event_id'], eventName: '', eventDatetime: '2026-01-31T12:00:00.000000Z' },
-      ...{ userExternalId: '', deviceId: null, payload: '{}' },
+      eventId: ada['event_id'],
+      eventName: '',
+      eventDatetime: '2026-01-31T12:00:00.000000Z',
+      userExternalId: '',
+      deviceId: null,
+      payload: '{}',
     });
   });
 

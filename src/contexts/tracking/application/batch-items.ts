@@ -77,7 +77,10 @@ export function bodyWithout(
 /** No external_id and no event_name of a merchant is empty. */
 function blank({ eventId, eventDatetime }: ReadItem): string {
   return JSON.stringify({
-    ...{ event_id: eventId, event_name: '', event_datetime: eventDatetime, user_external_id: '' },
+    event_id: eventId,
+    event_name: '',
+    event_datetime: eventDatetime,
+    user_external_id: '',
     payload: {},
   });
 }

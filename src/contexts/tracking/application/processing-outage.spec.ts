@@ -177,7 +177,10 @@ const [LOADED, LATE] = ['loaded', 'late'];
 function processing(counted: string[]): Processing {
   const at = new Date();
   const batch: AcceptedBatch = {
-    ...{ batch_id: 'any', received_at: at, received_exactly: at.toISOString(), item_count: 1 },
+    batch_id: 'any',
+    received_at: at,
+    received_exactly: at.toISOString(),
+    item_count: 1,
     body: Buffer.from(batchOf([eventItem()])),
   };
   const accepted: Pick<AcceptedBatches, 'merchants' | 'next'> = {

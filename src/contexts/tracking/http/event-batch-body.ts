@@ -88,7 +88,8 @@ class Event {
   user_external_id!: string;
 
   @Field(checked(SHORT, deviceFault), {
-    ...{ optional: true, nullable: true },
+    optional: true,
+    nullable: true,
     description: 'Device id at the analytics provider.',
   })
   device_id?: string | null;
@@ -97,7 +98,8 @@ class Event {
 /** Body of POST /merchants/v1/events. Other fields are ignored. */
 export class EventBatch {
   @Many(() => Event, {
-    ...{ minItems: 1, maxItems: MAX_ITEMS },
+    minItems: 1,
+    maxItems: MAX_ITEMS,
     description: 'Other fields of an event are ignored.',
   })
   events!: Event[];

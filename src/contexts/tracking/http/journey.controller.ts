@@ -38,8 +38,11 @@ class JourneyQuery {
 
 function journeyFilter(query: JourneyQuery): JourneyFilter {
   return {
-    ...{ eventName: query.event_name, eventFrom: query.event_from, eventTo: query.event_to },
-    ...{ pageSize: query.page_size, after: query.page_cursor },
+    eventName: query.event_name,
+    eventFrom: query.event_from,
+    eventTo: query.event_to,
+    pageSize: query.page_size,
+    after: query.page_cursor,
   };
 }
 

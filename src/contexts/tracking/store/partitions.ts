@@ -9,7 +9,7 @@ import { pause } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 
 /** A time from `from`, inclusive, to `to`, exclusive. Its name orders as it does. */
-export interface Period {
+interface Period {
   readonly name: string;
   readonly from: Date;
   readonly to: Date;

@@ -32,7 +32,7 @@ interface JourneyRow {
 export const SCANNED_EVENTS = 5000;
 
 /** A page adds no event after this many bytes of payloads: a thousand may have a gigabyte. */
-export const PAGE_BYTES = 4 << 20;
+const PAGE_BYTES = 4 << 20;
 
 export const NO_EVENTS = '{"events":[],"next_cursor":null}';
 

@@ -48,7 +48,8 @@ export async function leftOf(context: INestApplicationContext, userId: string): 
 function existingJson(found: ExistingUser, personal: boolean): Record<string, string | null> {
   const { phone_number, email, ...rest } = userJson(found);
   return {
-    ...{ merchant_id: found.merchantId, ...rest },
+    merchant_id: found.merchantId,
+    ...rest,
     ...('deactivation' in found ? actFields('deactivation', found.deactivation) : {}),
     ...(personal ? { phone_number, email } : {}),
   };
@@ -56,8 +57,11 @@ function existingJson(found: ExistingUser, personal: boolean): Record<string, st
 
 function erasedJson(found: ErasedUser): Record<string, string | null> {
   return {
-    ...{ merchant_id: found.merchantId, id: found.userId, external_id: found.externalId },
-    ...{ created_at: found.createdAt, account_state: found.accountState },
+    merchant_id: found.merchantId,
+    id: found.userId,
+    external_id: found.externalId,
+    created_at: found.createdAt,
+    account_state: found.accountState,
     issuer_wallet_address: found.issuerWalletAddress,
     ...actFields('deactivation', found.deactivation),
     ...actFields('erasure', found.erasure),

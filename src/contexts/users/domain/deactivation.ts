@@ -2,7 +2,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { existing, refused, type UserEvent, type User } from './user.js';
 
 /** In code points. */
-export const MAX_REASON_LENGTH = 500;
+const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 

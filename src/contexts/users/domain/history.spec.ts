@@ -58,7 +58,11 @@ describe('the audit of a user', () => {
         userHistory.initial,
       ) as object;
     expect(stateAfter(created())).toMatchObject({
-      ...{ accountState: 'onboarding', userId: 'u', externalId: null, phoneNumber: '', email: null },
+      accountState: 'onboarding',
+      userId: 'u',
+      externalId: null,
+      phoneNumber: '',
+      email: null,
     });
     const end = stateAfter(created(), started, left, erased());
     expect(end).toMatchObject({ accountState: 'erased', userId: 'u', externalId: null });

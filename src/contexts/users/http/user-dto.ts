@@ -11,14 +11,16 @@ export class NewUser implements NewProfile {
   phone_number!: string;
 
   @Field(text({}, readEmail), {
-    ...{ optional: true, nullable: true },
+    optional: true,
+    nullable: true,
     description: 'Trimmed and lower-cased; blank is kept as null.',
     examples: ['ada@example.com'],
   })
   email?: string | null;
 
   @Field(text({}, readExternalId), {
-    ...{ optional: true, nullable: true },
+    optional: true,
+    nullable: true,
     description: "The merchant's own id: 1 to 255 characters after trimming. Unique within the merchant.",
     examples: ['customer-7'],
   })

@@ -5,7 +5,7 @@ import type { AccountState, ExistingUser } from '../domain/user.js';
 const ACCOUNT_STATES: readonly AccountState[] = ['onboarding', 'active', 'deactivating', 'deactivated'];
 
 /** The User resource (contract.md 8), fields in the order of the API. */
-export class User {
+class User {
   @ApiProperty(UUID)
   id!: string;
 

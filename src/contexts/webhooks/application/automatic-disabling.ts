@@ -114,7 +114,7 @@ export class AutomaticDisabling {
   }
 }
 
-export type DisableReason =
+type DisableReason =
   /** The receiver responded to this delivery with 410, to an attempt that went to this URL and began then (ISO 8601). */
   | {
       readonly cause: 'gone';

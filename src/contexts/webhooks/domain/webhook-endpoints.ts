@@ -65,7 +65,7 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
 ] as const satisfies readonly WebhookEndpointEvent['type'][];
 
 /** A signing secret of an endpoint, present or former. */
-export interface SigningSecret {
+interface SigningSecret {
   /** The rotation that created it; null for the secret of the registration. */
   readonly rotationId: string | null;
   readonly sealed: string;
@@ -224,7 +224,7 @@ function disable(
   return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
 }
 
-export interface DisableGone extends At {
+interface DisableGone extends At {
   /** Where the attempt went whose response was 410, and when it began. */
   readonly attempted_url: string;
   readonly attempted_at: string;
@@ -238,7 +238,7 @@ export function disableGone(command: DisableGone, state: WebhookEndpoints): Webh
   return disable({ ...rest, cause: 'gone' }, state);
 }
 
-export interface DisableFailing extends At {
+interface DisableFailing extends At {
   /** When the oldest of the failed attempts began that were counted. */
   readonly failing_since: string;
 }

@@ -28,7 +28,7 @@ import {
 import { WebhookEndpointStats } from '../views/endpoint-stats.js';
 
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
-export const OVERLAP_LIMIT_SECONDS = 86_400;
+const OVERLAP_LIMIT_SECONDS = 86_400;
 
 /** A label is one line; half of a surrogate pair, or a NUL, would stop every read model that stores the text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;

@@ -6,7 +6,7 @@ import { Database } from '../../../platform/postgres/database.js';
 /** Failures are counted no further: a response costs the same however many there are. */
 export const FAILURE_COUNT_LIMIT = 1000;
 
-export interface FailingEndpoint {
+interface FailingEndpoint {
   readonly [column: string]: unknown;
   readonly endpoint_id: string;
   readonly merchant_id: string;

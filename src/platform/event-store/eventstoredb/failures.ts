@@ -71,7 +71,7 @@ export class NoResponseInTime extends Error {
   override readonly message = 'the event store did not respond in time';
 }
 
-export interface Retries {
+interface Retries {
   /** Of all attempts together, in milliseconds. */
   readonly timeoutMs?: number;
   /** Called when an attempt that began at `since` (`performance.now()`) got no response in time. */

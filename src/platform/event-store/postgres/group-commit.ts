@@ -5,7 +5,7 @@ import type { Commit } from '../port.js';
 const GATHER_MS = 1;
 
 /** The most that goes into one call. */
-export interface GroupLimits {
+interface GroupLimits {
   readonly units: number;
   readonly bytes: number;
 }

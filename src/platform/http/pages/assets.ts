@@ -19,7 +19,7 @@ interface Asset {
 }
 
 /** The built files of a page of widgets/, in memory. The names of script and style change with their content. */
-export interface PageAssets {
+interface PageAssets {
   readonly script: string;
   readonly style: string;
   readonly files: ReadonlyMap<string, Asset>;

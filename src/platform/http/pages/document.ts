@@ -37,7 +37,7 @@ function sendHtml(reply: FastifyReply, policy: string, html: string): void {
 }
 
 /** What a page is opened with. */
-export interface Opened {
+interface Opened {
   readonly locale: Locale;
   readonly framedBy: Framers;
   /** What the script builds the page from. */

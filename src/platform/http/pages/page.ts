@@ -113,7 +113,7 @@ const JSON_LIMIT = 16_384;
  * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`.
  */
 @Injectable()
-export class PageBody implements NestInterceptor {
+class PageBody implements NestInterceptor {
   static readonly LIMIT = 'bytes below';
   private readonly memory: BytesInHand;
 

@@ -67,7 +67,7 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
 }
 
 /** Serves one page: its routes, its built files, health, and refusals that people can read. */
-export class PageListener implements Drainable {
+class PageListener implements Drainable {
   readonly connections: ConnectionGuard;
   private readonly routes: FastifyInstance;
   private draining = false;

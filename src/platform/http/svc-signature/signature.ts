@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Problem } from '../problem.js';
 
 /** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
-export const MAX_DRIFT_SECONDS = 300;
+const MAX_DRIFT_SECONDS = 300;
 
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const SIGNATURE = /^[0-9a-f]{64}$/;

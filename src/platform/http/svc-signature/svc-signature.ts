@@ -110,7 +110,7 @@ const ZERO = 0x30;
 const HEX = Buffer.from('0123456789abcdef');
 
 /** The response to a wrong signature: its bytes as they are sent, in pieces. */
-export interface Mismatch {
+interface Mismatch {
   readonly contentType: string;
   readonly payload: string | Readable;
 }

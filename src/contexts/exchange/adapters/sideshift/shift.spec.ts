@@ -15,32 +15,65 @@ const NOW = Date.UTC(2026, 0, 2, 12);
 const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
 
 const AGREED: AgreedShift = {
-  ...{ shiftId: 'f78df8663d4c4d5913b9', pairId: 'USDCSOL', createdAt: at(0), expiresAt: at(15) },
-  ...{ amountFrom: '100', amountTo: '0.51234567', rate: '0.0051234567' },
-  ...{ depositAddress: `0x${'a'.repeat(40)}`, depositMemo: null, settleAddress: 'So'.padEnd(43, '1') },
+  shiftId: 'f78df8663d4c4d5913b9',
+  pairId: 'USDCSOL',
+  createdAt: at(0),
+  expiresAt: at(15),
+  amountFrom: '100',
+  amountTo: '0.51234567',
+  rate: '0.0051234567',
+  depositAddress: `0x${'a'.repeat(40)}`,
+  depositMemo: null,
+  settleAddress: 'So'.padEnd(43, '1'),
 };
 const SHIFT: SideShiftObject = {
-  ...{ id: AGREED.shiftId, type: 'fixed', createdAt: at(0), expiresAt: at(15), status: 'settled' },
-  ...{ depositCoin: 'USDC', depositNetwork: 'ethereum', settleCoin: 'SOL', settleNetwork: 'solana' },
-  ...{ depositAddress: AGREED.depositAddress, settleAddress: AGREED.settleAddress },
-  ...{
-    depositAmount: '100',
-    settleAmount: AGREED.amountTo,
-    depositHash: '0xdeposit-1',
-    settleHash: 'payment-1',
-  },
+  id: AGREED.shiftId,
+  type: 'fixed',
+  createdAt: at(0),
+  expiresAt: at(15),
+  status: 'settled',
+  depositCoin: 'USDC',
+  depositNetwork: 'ethereum',
+  settleCoin: 'SOL',
+  settleNetwork: 'solana',
+  depositAddress: AGREED.depositAddress,
+  settleAddress: AGREED.settleAddress,
+  depositAmount: '100',
+  settleAmount: AGREED.amountTo,
+  depositHash: '0xdeposit-1',
+  settleHash: 'payment-1',
   depositReceivedAt: at(3),
 };
 const FACTS = {
-  ...{ order_id: 'o', pair_id: 'USDCSOL', provider: 'sideshift', provider_reference: AGREED.shiftId },
-  ...{ amount_from: '100', minimum: '100', maximum: '100', amount_to: AGREED.amountTo, rate: AGREED.rate },
-  ...{ decimals_to: 9, created_at: at(0), expires_at: at(15) },
+  order_id: 'o',
+  pair_id: 'USDCSOL',
+  provider: 'sideshift',
+  provider_reference: AGREED.shiftId,
+  amount_from: '100',
+  minimum: '100',
+  maximum: '100',
+  amount_to: AGREED.amountTo,
+  rate: AGREED.rate,
+  decimals_to: 9,
+  created_at: at(0),
+  expires_at: at(15),
 } as OrderFacts;
 
 /** Of what a shift or a deposit says: true, or something else of the kind, or nonsense. */
 const statuses = fc.constantFrom(
-  ...['waiting', 'pending', 'processing', 'review', 'settling', 'settled', 'refund', 'refunding', 'refunded'],
-  ...['expired', 'multiple', 'toString', ''],
+  'waiting',
+  'pending',
+  'processing',
+  'review',
+  'settling',
+  'settled',
+  'refund',
+  'refunding',
+  'refunded',
+  'expired',
+  'multiple',
+  'toString',
+  '',
 );
 const amounts = fc.oneof(
   fc.constantFrom('100', '1', '99.999999', '101', '0', '0.51234567', '-1', '1e2', '0.0000001', 'NaN'),
@@ -52,8 +85,12 @@ const hashes = fc.oneof(
 );
 const times = fc.oneof(fc.integer({ min: -100, max: 100 }).map(at), fc.jsonValue({ maxDepth: 1 }));
 const said = {
-  ...{ status: statuses, depositAmount: amounts, settleAmount: amounts },
-  ...{ depositHash: hashes, settleHash: hashes, depositReceivedAt: times },
+  status: statuses,
+  depositAmount: amounts,
+  settleAmount: amounts,
+  depositHash: hashes,
+  settleHash: hashes,
+  depositReceivedAt: times,
 };
 const deposit = fc.record(said, { requiredKeys: [] }).map((lies) => ({ ...SHIFT, ...lies }));
 const shift = fc
@@ -118,7 +155,10 @@ describe('a deposit at SideShift', () => {
 
   it('is one of two where a transaction that is listed in two letter cases pays twice', () => {
     const deposits = [`0x${hash}`, `0x${hash.toLowerCase()}`].map((depositHash) => ({
-      ...{ ...SHIFT, depositHash, status: 'refunded', depositAmount: '7' },
+      ...SHIFT,
+      depositHash,
+      status: 'refunded',
+      depositAmount: '7',
     }));
     const { status } = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, PAIR, {}, NOW + 6e6);
     expect(new Set(status.deposits.map(({ id }) => id)).size).toBe(2);

@@ -35,7 +35,7 @@ interface ReportedDeposit {
 }
 
 /** The state of a shift, and what later responses must not contradict. */
-export interface ReadShift {
+interface ReadShift {
   readonly status: Omit<ProviderStatus, 'completeUntil'>;
   readonly seen: SeenDeposits;
 }

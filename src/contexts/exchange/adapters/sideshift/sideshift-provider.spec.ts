@@ -29,8 +29,12 @@ describe('an order', () => {
   it('is a shift of a fixed rate, for exactly what is requested', async () => {
     const { created, shiftId } = await newOrder({ amountFrom: '50.10' });
     expect(created).toMatchObject({
-      ...{ amountFrom: '50.1', minimum: '50.1', maximum: '50.1', amountTo: '0.25668518' },
-      ...{ rate: '0.005123456789', depositAddressTag: null },
+      amountFrom: '50.1',
+      minimum: '50.1',
+      maximum: '50.1',
+      amountTo: '0.25668518',
+      rate: '0.005123456789',
+      depositAddressTag: null,
     });
     const { settleAddress, externalId, depositAddress } = sideshift.book.find(shiftId);
     expect(settleAddress).toBe(ADDRESS);
@@ -212,7 +216,9 @@ describe('what becomes of a shift', () => {
     sideshift.book.advance(60 * 60_000);
     sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
     expect(await provider.status(reference)).toMatchObject({
-      ...{ deposits: [], isDepositPending: false, outcome: null },
+      deposits: [],
+      isDepositPending: false,
+      outcome: null,
       completeUntil: expect.stringMatching(/Z$/),
     });
   });

@@ -11,8 +11,11 @@ import type { PayOrder } from './pay-types.js';
 const ORDERS = ['a', 'b'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
 const [ORDER = '', OTHER = ''] = ORDERS;
 const BOUNDS: StreamBounds = {
-  ...{ max: 4, maxPerAddress: 2, pollMs: 5 },
-  ...{ heartbeatMs: 3_600_000, lifetimeMs: 3_600_000 },
+  max: 4,
+  maxPerAddress: 2,
+  pollMs: 5,
+  heartbeatMs: 3_600_000,
+  lifetimeMs: 3_600_000,
 };
 const stateOf = (id: string, status: OrderStatus = 'pending'): ExistingOrder => {
   const facts = { order_id: id, amount_from: '100' } as OrderFacts;
@@ -52,7 +55,10 @@ function started(bounds: Partial<StreamBounds> = {}, now: () => number = Date.no
   open.push(streams);
   const follow = (id = ORDER, address = '192.0.2.1', isAllowed = true) =>
     streams.follow({
-      ...{ orderId: id, address, revision: 0, state: stateOf(id) },
+      orderId: id,
+      address,
+      revision: 0,
+      state: stateOf(id),
       verify: () => (isAllowed ? Promise.resolve() : Promise.reject(new Refusal(ENDED))),
     });
   return { rows, streams, follow };

@@ -27,7 +27,7 @@ const TOO_MANY_OF_ADDRESS: Problem = {
 };
 
 /** An order that is followed, and from where. */
-export interface Following {
+interface Following {
   readonly orderId: string;
   readonly address: string;
   readonly revision: number;

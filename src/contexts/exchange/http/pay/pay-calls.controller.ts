@@ -65,7 +65,11 @@ export class PayCallsController {
     return {
       amount_from: quote.amountFrom,
       amount_to: quote.amountTo,
-      ...{ rate, minimum, maximum, expires_at: quote.expiresAt, now: this.now() },
+      rate,
+      minimum,
+      maximum,
+      expires_at: quote.expiresAt,
+      now: this.now(),
     };
   }
 

@@ -73,7 +73,9 @@ export class PayLinks {
     const secretHash = secret === null ? null : this.sessions.hashOf(secret);
     const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
     return {
-      ...{ key, parameters, hasExpired },
+      key,
+      parameters,
+      hasExpired,
       payer: { ...payerOf(key, parameters), secretHash },
       returnUrl: valid('return_url', returnUrl),
     };

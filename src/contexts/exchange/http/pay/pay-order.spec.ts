@@ -5,7 +5,9 @@ import { payOrder } from './pay-order.js';
 
 const ids = { order_id: 'o', at: '2026-01-01T00:00:00.000Z' };
 const deposit = (deposit_id: string, amount: string) => ({
-  ...{ deposit_id, amount, transaction_hash: `hash of ${deposit_id}` },
+  deposit_id,
+  amount,
+  transaction_hash: `hash of ${deposit_id}`,
   deposited_at: ids.at,
 });
 const created: OrderEvent = {

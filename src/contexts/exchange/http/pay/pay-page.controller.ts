@@ -62,7 +62,10 @@ export class PayPageController {
       ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
       : { heading: title };
     sendPage(reply, PAY_PAGE, {
-      ...{ locale, framedBy: this.config.payFramedBy, title: `${said.heading} · ${name}`, ...said },
+      locale,
+      framedBy: this.config.payFramedBy,
+      title: `${said.heading} · ${name}`,
+      ...said,
       facts: this.factsOf(link, name, request.ip, locale),
     });
   }
@@ -109,8 +112,15 @@ export class PayPageController {
       const { name: chain, explorer, tag } = chainOf(from.chain)!;
       const { id: tokenId, name, symbol } = tokenOf(from.token)!;
       return {
-        ...{ pair_id: id, is_open: open.includes(id), name, symbol, chain, explorer, tag },
-        ...{ icon: iconPath(tokenId), decimals: decimalsOf(from) },
+        pair_id: id,
+        is_open: open.includes(id),
+        name,
+        symbol,
+        chain,
+        explorer,
+        tag,
+        icon: iconPath(tokenId),
+        decimals: decimalsOf(from),
         payment_uri: paymentUri(from, testChain),
       };
     });

@@ -42,7 +42,12 @@ describe('the session of a pay page', () => {
       `${encoded}.${expires}.`,
       `${encoded}${expires}.${hash}`,
       sessionsWith('another').open(payer),
-      ...['', '.', '..', '...', 'x', '0'.repeat(100_000)],
+      '',
+      '.',
+      '..',
+      '...',
+      'x',
+      '0'.repeat(100_000),
     ];
     for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
   });

@@ -62,8 +62,12 @@ export class OnfidoApi {
     const { Configuration, DefaultApi } = await import('@onfido/api');
     const { onfidoApiToken: apiToken, onfidoUrl } = this.account;
     const baseOptions = {
-      ...{ timeout: this.timeoutMs, maxRedirects: 0, proxy: false, decompress: false },
-      ...{ maxContentLength: MAX_RESPONSE_BYTES, maxBodyLength: MAX_REQUEST_BYTES },
+      timeout: this.timeoutMs,
+      maxRedirects: 0,
+      proxy: false,
+      decompress: false,
+      maxContentLength: MAX_RESPONSE_BYTES,
+      maxBodyLength: MAX_REQUEST_BYTES,
     };
     return new DefaultApi(
       new Configuration({ apiToken, basePath: onfidoUrl.replace(/\/+$/, ''), baseOptions }),

@@ -24,8 +24,11 @@ function issuer(cards = new StripeCards(db.database)): StripeCardIssuer {
 }
 
 const person = (): CardRequest => ({
-  ...{ userId: newId(), issuerWalletAddress: `0x${'1'.repeat(40)}`, attempt: 1 },
-  ...{ phoneNumber: '+15550008888', email: 'ada@lovelace.example' },
+  userId: newId(),
+  issuerWalletAddress: `0x${'1'.repeat(40)}`,
+  attempt: 1,
+  phoneNumber: '+15550008888',
+  email: 'ada@lovelace.example',
   details: { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1990-01-02' },
 });
 const set = (change: string, value: string, { userId }: CardRequest): Promise<unknown> =>

@@ -6,7 +6,7 @@ const CLAIM_AHEAD = 64;
 /** Responses that may wait to be recorded while more is claimed. */
 const UNRECORDED = 512;
 
-export interface LaneParts {
+interface LaneParts {
   readonly table: Pick<DeliveryTable, 'claim' | 'release' | 'leasesHold'>;
   readonly slots: SendSlots;
   /**
