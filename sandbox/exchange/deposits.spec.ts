@@ -42,7 +42,7 @@ describe('deposits on the dev chain', () => {
     expect(deposits).toEqual([{ id, amount: '100.000001', transactionHash: hash, at }]);
   });
 
-  it('two transfers of one transaction are two deposits', async () => {
+  it('are two when one transaction makes two transfers', async () => {
     const order = await harness.order();
     const hash = await harness.chain.twoTransfers(order.address, '4');
     await harness.chain.mine(2);
@@ -73,7 +73,7 @@ describe('deposits on the dev chain', () => {
     await polled();
   });
 
-  it('a transfer that a reorganisation removes before it counts was never a deposit', async () => {
+  it('do not include a transfer that a reorganisation removes before it counts', async () => {
     const order = await harness.order();
     await harness.chain.transfer(order.address, '5');
     expect(await harness.provider.status(order)).toMatchObject({ isDepositPending: true });
@@ -86,7 +86,7 @@ describe('deposits on the dev chain', () => {
     });
   });
 
-  it('a deposit whose block is gone is missing, and one in another block is another deposit', async () => {
+  it('are missing once their block is gone, and another deposit in another block', async () => {
     const order = await harness.order();
     const { hash } = await harness.chain.transfer(order.address, '7');
     const raw = await rawOf(hash);
@@ -136,7 +136,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('a settlement that is only in the table is no outcome', async () => {
+  it('have no outcome from a settlement that is only in the table', async () => {
     const order = await harness.order();
     await harness.db.database.query(
       `update exchange.sandbox_orders set settled_at = now() - interval '1 hour', settled_amount_to = '1000',
@@ -156,7 +156,7 @@ describe('deposits on the dev chain', () => {
   });
 });
 
-describe('deposits on a chain with a safe head', () => {
+describe('a dev chain with a safe head', () => {
   let harness: SandboxExchangeHarness;
 
   beforeAll(async () => {

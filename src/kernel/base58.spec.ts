@@ -17,7 +17,7 @@ describe('the length of a Base58 text', () => {
     );
   });
 
-  it.each(['0', 'O', 'I', 'l', ' ', 'a b', '１', '🦀'])('of %j is none', (text) =>
+  it.each(['0', 'O', 'I', 'l', ' ', 'a b', '１', '🦀'])('does not exist for %j', (text) =>
     expect(base58Length(text)).toBeNull(),
   );
 });

@@ -41,7 +41,7 @@ describe('the rules of a history', () => {
     expect(broken(state, type, data)).toBe(words);
   });
 
-  it('of what comes once', () => {
+  it('are broken by what comes a second time and may come once', () => {
     const once = onlyOnce<DomainEvent<'requested', object>>('request', 'requested').rules;
     const { state, broken: first } = once.evaluate(once.initial, { type: 'requested', data: {} }, 'a');
     expect(first).toBeNull();

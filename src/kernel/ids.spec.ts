@@ -24,7 +24,7 @@ describe('ids', () => {
   });
 
   it.each(['', 'x', '8c2b0fa7f1974d88a22fee52755fe9fb', '8c2b0fa7-f197-4d88-a22f-ee52755fe9fb ', 7, null])(
-    '%p is no uuid',
+    'are not found in %p, which is no uuid',
     (value) => {
       expect(isUuid(value)).toBe(false);
     },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { canonicalAmount, fromMinorUnits, isAmount, toMinorUnits } from './money.js';
 
 describe('amounts', () => {
-  it.each(['0', '1', '10000', '0.000001', '12.50', '007.5', '9'.repeat(30)])('%s is one', (text) => {
+  it.each(['0', '1', '10000', '0.000001', '12.50', '007.5', '9'.repeat(30)])('are read from %s', (text) => {
     expect(isAmount(text)).toBe(true);
   });
 
@@ -24,7 +24,7 @@ describe('amounts', () => {
     null,
     undefined,
     ['1'],
-  ])('%p is none', (value) => {
+  ])('are not read from %p', (value) => {
     expect(isAmount(value)).toBe(false);
   });
 
@@ -59,7 +59,7 @@ describe('amounts', () => {
     );
   });
 
-  it('that are none throw', () => {
+  it('that are not valid throw', () => {
     expect(() => toMinorUnits('1e3')).toThrow(RangeError);
     expect(() => canonicalAmount('x')).toThrow(RangeError);
   });

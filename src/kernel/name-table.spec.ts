@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { NameTable } from './name-table.js';
 
-it('numbers each of 20,000 names once', () => {
+it('a name table numbers each of 20,000 names once', () => {
   const table = new NameTable();
   const names = Array.from({ length: 20_000 }, (_, n) => `stream-${n}`);
   expect(names.map((name) => table.add(name))).toEqual(names.map((_, n) => n));

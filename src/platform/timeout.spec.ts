@@ -6,7 +6,7 @@ const timers = (): number => process.getActiveResourcesInfo().filter((each) => e
 const never = new Promise<string>(() => undefined);
 
 describe('work with a timeout', () => {
-  it('results in what it results in when that comes in time, and leaves no timer behind', async () => {
+  it('returns its result when that comes in time, and leaves no timer behind', async () => {
     const before = timers();
     expect(await withTimeout(60_000, Promise.resolve('done'), () => 'late')).toBe('done');
     await expect(withTimeout(60_000, Promise.reject(new Error('broken')), () => 'late')).rejects.toThrow(
@@ -15,7 +15,7 @@ describe('work with a timeout', () => {
     expect(timers()).toBe(before);
   });
 
-  it('results in what is returned or thrown in its place once the time is over', async () => {
+  it('returns or throws the substitute once the time is over', async () => {
     expect(await withTimeout(5, never, () => 'late')).toBe('late');
     const refuse = (): never => {
       throw new Error('too late');

@@ -51,7 +51,7 @@ const VECTORS = [
   },
 ] as const;
 
-test.each(VECTORS)('signs $name as anybody would', (vector) => {
+test.each(VECTORS)('the signature of $name is what an independent implementation computes', (vector) => {
   const body = Buffer.from(vector.body, 'latin1' in vector ? 'latin1' : 'utf8');
   const prefix = signedPrefix(vector.timestamp, vector.method, vector.path);
   expect(sign(vector.key, prefix, body).toString('hex')).toBe(vector.hex);

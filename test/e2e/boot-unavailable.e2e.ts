@@ -46,7 +46,7 @@ describe('a boot while something it needs is unavailable', () => {
     ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
     ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `postgres://eve:hunter2@${nowhere}/x` })],
   ])(
-    'says in one sentence that it is what %s names',
+    'says in one sentence that what %s names is unavailable',
     async (name, env) => {
       const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() });
       expect(said).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));

@@ -149,7 +149,7 @@ describe('400', () => {
     ['{"events":[', 'The request body is not valid JSON'],
     [Buffer.from('{"events":"\xff"}', 'latin1'), 'The request body is not valid UTF-8'],
     [undefined, 'The request body must be a JSON object'],
-  ])('%j', async (body, detail) => {
+  ])('for the body %j', async (body, detail) => {
     expectProblem(await app.merchant.post(PATH, body), 400, 'Bad request', detail);
   });
 

@@ -125,7 +125,7 @@ describe('GET /v1/merchants/configuration', () => {
       problem(await open.get(CONFIGURATION, { ...LEAST, ...query }), 422, fault(name));
   });
 
-  it('200: an empty tag or memo is none', async () => {
+  it('200: an empty tag or memo counts as absent', async () => {
     const given = await configuration({ ...LEAST, withdraw_address_tag: '', withdraw_address_memo: '' });
     expect(opened(given, [signing.credentials.secret])).not.toHaveProperty('withdraw_address_memo');
   });

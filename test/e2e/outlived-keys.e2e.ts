@@ -43,7 +43,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   const create = (phone: string, key: string): Promise<ApiResponse> =>
     merchant.post(USERS, { phone_number: phone }, key);
 
-  it('makes another user, who is found again by a repeat', async () => {
+  it('creates another user, who is found again by a repeat', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await later(RESPONSES_KEPT_DAYS + 1);

@@ -117,7 +117,7 @@ describe('the calls of the page', () => {
     expect((await visitor.call(`orders/${order.id}`)).status).toBe(200);
   });
 
-  it('act out of turn no more than the API does', async () => {
+  it('are refused out of order, as by the API', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
     const { order } = await visitor.order();
     const act = async (name: string) => (await visitor.call(`orders/${order.id}/${name}`, {})).status;

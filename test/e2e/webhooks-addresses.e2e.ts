@@ -112,7 +112,7 @@ inOwnNetwork('in a network where every address would be reached', () => {
   );
 });
 
-inOwnNetwork('a name that changes its mind', () => {
+inOwnNetwork('a name that changes its address', () => {
   const { rebinding } = found ?? {};
   const good = { outcome: 204, reached: ['8.8.8.8'] };
   const bad = { outcome: 'address', reached: [] };

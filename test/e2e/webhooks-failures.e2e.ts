@@ -95,7 +95,7 @@ it('only enabling what is disabled clears them; disabling says when and why, onc
   expect(failuresIn(await get())).toEqual(none);
 });
 
-it('counts nothing of other endpoints', async () => {
+it('the failures of an endpoint include none of other endpoints', async () => {
   const other = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.4.4/' } });
   await attempts('retry', 1);
   expect(failuresIn(await merchant.get(`${PATH}/${endpointIn(other).id}`))).toEqual(none);

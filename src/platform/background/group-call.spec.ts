@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { GroupCall } from './group-call.js';
 
-it('sends what arrives meanwhile together, in order, no more than allowed', async () => {
+it('a group call sends what arrives meanwhile together, in order, no more than allowed', async () => {
   const batches: number[][] = [];
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -21,7 +21,7 @@ it('sends what arrives meanwhile together, in order, no more than allowed', asyn
   expect(batches).toEqual([[1], [2, 3, 4], [5]]);
 });
 
-it('fails the calls of one batch, not the next', async () => {
+it('a group call that fails rejects the calls of one batch, not the next', async () => {
   let broken = true;
   const calls = new GroupCall<number, number>((inputs) =>
     broken ? Promise.reject(new Error('unavailable')) : Promise.resolve(inputs),
@@ -31,7 +31,7 @@ it('fails the calls of one batch, not the next', async () => {
   await expect(calls.call(2)).resolves.toBe(2);
 });
 
-it('runs other work only while no call is in flight', async () => {
+it('a group call lets other work run only while no call is in flight', async () => {
   const log: string[] = [];
   const calls = new GroupCall<string, null>(async (inputs) => {
     log.push('begin');

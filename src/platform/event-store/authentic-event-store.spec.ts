@@ -88,7 +88,7 @@ describe('an event store whose events carry MACs', () => {
     });
   });
 
-  it('are those of the service when a key of the ring sealed them that this process has not read yet', async () => {
+  it('accepts a MAC under a key of the ring that this process has not read yet', async () => {
     const [former, next] = [randomBytes(32), randomBytes(32)];
     await new AuthenticEventStore(inner, new Sealer(next)).commit({
       appends: [{ stream: 'thing-3', events: [event(0)], expected: 'no_stream' }],

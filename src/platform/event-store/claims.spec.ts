@@ -71,7 +71,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
     await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
   });
 
-  it('reads one event of a claim, however often it changed hands', async () => {
+  it('costs one event to read, however often it changed hands', async () => {
     const hands = Array.from({ length: 500 }, () => {
       return { id: newId(), type: 'claim.taken.v1', data: { owner: 'counter-dead' }, metadata: {} };
     });
@@ -124,7 +124,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
   describe('that an event of the holder frees', () => {
     const freed = (key: string): Claim => ({ ...phone(key), freedBy: 'counter.added.v1' });
 
-    it('takes it over from a holder with that event, and never from one without', async () => {
+    it('is taken over from a holder with that event, and never from one without', async () => {
       await loop.execute(counter, 'one', () => [add(1)], { claims: [freed('p')] });
       const other = { ...freed('p'), freedBy: 'counter.closed.v1' };
       const refused = loop.execute(counter, 'two', () => [add(1)], { claims: [other] });
@@ -139,7 +139,7 @@ describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) =
   });
 
   it.each([false, true])(
-    'leaves each claim with one established owner, freed before: %s, however calls of rivals interleave and die',
+    'has one established owner, freed before: %s, however calls of rivals interleave and die',
     async (freed) => {
       // The former holder may end at any time of the race.
       const claim: Claim = { ...phone('p'), ...(freed ? { freedBy: 'counter.closed.v1' } : {}) };

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Authentications, type Authentication } from './authentication.js';
 
-it('authenticates requests under the path of an API; other paths are open', () => {
+it('requests under the path of an API are authenticated; other paths are open', () => {
   const authentications = new Authentications();
   const [one, two] = ['/v1', '/merchants/v1'].map((prefix) => ({ prefix }) as Authentication);
   authentications.register(one!);

@@ -47,7 +47,7 @@ describe('a page cursor in microseconds', () => {
     );
   });
 
-  it('is none of a list in milliseconds, and the other way round', () => {
+  it('is refused by a list in milliseconds, and the other way round', () => {
     expect(decodeCursor(encodeExactCursor(place))).toBeNull();
     expect(decodeExactCursor(encodeCursor({ createdAt: new Date(0), id: place.id }))).toBeNull();
   });

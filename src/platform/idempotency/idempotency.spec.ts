@@ -180,11 +180,11 @@ describe('the Idempotency-Key header', () => {
     `x${key}"`,
     `"${key}x`,
     '""',
-  ])('%s is none', (header) => {
+  ])('is not %s', (header) => {
     expect(parseIdempotencyKey(header)).toBeNull();
   });
 
-  it('the fingerprint is of method, path and every byte of the body', () => {
+  it('is compared by a fingerprint of method, path and every byte of the body', () => {
     const requests: [string, string, string][] = [
       ['POST', '/users', '{}'],
       ['PATCH', '/users', '{}'],

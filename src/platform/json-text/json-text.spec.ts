@@ -149,7 +149,7 @@ describe('members and elements', () => {
   });
 });
 
-it('leaves custom metadata byte for byte as it was sent', () => {
+it('custom metadata stays byte for byte as it was sent', () => {
   const sent = '{"big":12345678901234567890, "b":1.0,"a":"\\u0000\\ud800","a":2}';
   expect(withJsonText({ payout_id: 'p' }, 'custom_metadata', sent)).toBe(
     `{"payout_id":"p","custom_metadata":${sent}}`,

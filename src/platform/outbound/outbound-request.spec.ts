@@ -35,7 +35,7 @@ describe('an HTTP-date', () => {
     'Sun, 06 Nov 1994 24:00:00 GMT',
     'Sun, 06 Nov 1994 08:60:00 GMT',
     'Sun, 06 Nov 1994 08:49:61 GMT',
-  ])('%j is none', (text) => expect(httpDate(text, NOW)).toBeNull());
+  ])('is not %j', (text) => expect(httpDate(text, NOW)).toBeNull());
   it('reads a year of two digits as at most 50 years ahead', () => {
     expect(httpDate('Sunday, 06-Nov-76 08:49:37 GMT', NOW)).toBe(Date.UTC(2076, 10, 6, 8, 49, 37));
     expect(httpDate('Sunday, 06-Nov-77 08:49:37 GMT', NOW)).toBe(Date.UTC(1977, 10, 6, 8, 49, 37));

@@ -20,7 +20,7 @@ describe('an allow list', () => {
   });
 });
 
-describe('origins that may show a page', () => {
+describe('the list of origins that may show a page', () => {
   it.each([
     [['https://shop.example'], ['https://shop.example']],
     [['HTTPS://Shop.Example:443/', 'https://shop.example'], ['https://shop.example']],
@@ -76,20 +76,20 @@ describe('origins that may show a page', () => {
     },
   );
 
-  it('are http of this machine in the sandbox', () => {
+  it('has http of this machine in the sandbox', () => {
     const origins = ['http://127.0.0.1:8080', 'http://localhost', 'http://localhost:3000'];
     expect(canonicalOrigins(origins, 'sandbox')).toEqual(origins);
   });
 
-  it('are at most twenty', () => {
+  it('has at most twenty origins', () => {
     const origins = Array.from({ length: 21 }, (_, i) => `https://shop${i}.example`);
     expect(canonicalOrigins([...origins.slice(1), origins[1]!], 'production')).toHaveLength(20);
     expect(() => canonicalOrigins(origins, 'production')).toThrow('at most 20');
   });
 });
 
-describe('where a page may lead back to', () => {
-  it('is an origin, or the scheme of an app', () => {
+describe('the check of the address that a page leads back to', () => {
+  it('accepts an origin, or the scheme of an app', () => {
     const targets = ['ShopApp:', 'com.example.app:', 'https://Shop.example', 'shopapp:'];
     expect(canonicalCallbacks(targets)).toEqual(['com.example.app:', 'https://shop.example', 'shopapp:']);
   });
@@ -114,11 +114,11 @@ describe('where a page may lead back to', () => {
     'https://shop.example/done',
     'https://*.shop.example',
     '',
-  ])('is not %j', (text) => {
+  ])('refuses %j', (text) => {
     expect(() => canonicalCallbacks([text])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });
 
-  it('knows the scheme of an app from one that runs something', () => {
+  it('distinguishes the scheme of an app from one that runs something', () => {
     expect(['shopapp:', 'javascript:', 'https:'].map(leadsToApp)).toEqual([true, false, false]);
   });
 });

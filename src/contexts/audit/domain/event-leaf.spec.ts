@@ -53,7 +53,7 @@ describe('canonical JSON', () => {
   });
 });
 
-describe('the canonical text of a stored one', () => {
+describe('the canonical text of a stored event', () => {
   const same = (text: string): void => {
     const fast = canonicalText(text);
     if (fast !== null) expect(fast).toBe(canonicalJson(JSON.parse(text)));
@@ -168,7 +168,7 @@ describe('the leaf of an event', () => {
     expect(hashOfEvent({ ...rest, recordedAt: new Date(recorded_at) })).toEqual(leafHash(TEXT));
   });
 
-  it('is none of a number that becomes null when it is written again', () => {
+  it('does not exist for a number that becomes null when it is written again', () => {
     const data = JSON.parse('{"amount": 1e999}') as object;
     expect(() => hashOfEvent({ ...event, data })).toThrow(SyntaxError);
   });

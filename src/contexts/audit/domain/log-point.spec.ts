@@ -9,7 +9,7 @@ describe('a point of the log', () => {
     ['2026-01-31T12:30:15.1239Z', '2026-01-31T12:30:15.123Z'],
     ['2026-01-31T12:30+02:00', '2026-01-31T10:30:00.000Z'],
     ['2026-01-31T12:30:15-05:30', '2026-01-31T18:00:15.000Z'],
-  ])('%s is the time %s', (text, time) => {
+  ])('given as %s is the time %s', (text, time) => {
     expect(readPoint(text)).toEqual({ kind: 'time', time: new Date(time) });
   });
 
@@ -17,12 +17,12 @@ describe('a point of the log', () => {
     ['0', '0'],
     ['0017', '17'],
     ['20260131', '20260131'],
-  ])('%s is the position %s', (text, position) => {
+  ])('given as %s is the position %s', (text, position) => {
     expect(readPoint(text)).toEqual({ kind: 'position', position });
   });
 
   it.each(['', 'now', '-1', '2026-02-30', '2026-01-31T25:00', '31.01.2026', '2026-01-31T12', '12:00'])(
-    '%s is none',
+    'is not %s',
     (text) => {
       expect(readPoint(text)).toBeNull();
     },

@@ -47,7 +47,7 @@ describe('the notice for an address', () => {
     '185.143.234.1 ',
     '999.1.1.1',
     '2002:b98f:ea01::1',
-  ])('%j is none', (address) => expect(shipped.of(address)).toBeNull());
+  ])('does not exist for %j', (address) => expect(shipped.of(address)).toBeNull());
 });
 
 describe('a file of countries that cannot be read', () => {

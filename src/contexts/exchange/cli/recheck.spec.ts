@@ -50,7 +50,7 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
   return { printed, exitCode };
 }
 
-it('goes through every deposit after one that no node responds for, and prints each finding at once', async () => {
+it('a recheck goes through every deposit after one that no node responds for, and prints each finding at once', async () => {
   expect(await recheck(null, missing, found)).toEqual({
     printed: [
       '1 UNKNOWN  order o0, deposit d1 (after position none): no node responds',
@@ -61,7 +61,7 @@ it('goes through every deposit after one that no node responds for, and prints e
   });
 });
 
-it('exits with 1 when nothing is missing and a deposit could not be checked', async () => {
+it('a recheck exits with 1 when nothing is missing and a deposit could not be checked', async () => {
   expect(await recheck(found, null, found)).toMatchObject({ exitCode: 1 });
   expect(await recheck(found, found)).toMatchObject({ exitCode: 0 });
 });

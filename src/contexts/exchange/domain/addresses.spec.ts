@@ -108,5 +108,5 @@ describe('the return URL of a pay page', () => {
     expect(readReturnUrl(text, 'sandbox')).toBeInstanceOf(Fault);
   });
 
-  it('is none when it is not given', () => expect(readReturnUrl(null, 'production')).toBeNull());
+  it('is null when it is not given', () => expect(readReturnUrl(null, 'production')).toBeNull());
 });

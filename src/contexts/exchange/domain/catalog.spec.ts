@@ -79,7 +79,7 @@ describe('a search of the catalog', () => {
   });
 
   it.each(['usdcsol', 'USDC', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor', 'toString'])(
-    'of %j finds nothing',
+    'for %j finds nothing',
     (id) => {
       expect(pairOf(id)).toBeNull();
       expect(tokenOf(id)).toBeNull();

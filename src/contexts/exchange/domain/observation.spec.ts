@@ -97,7 +97,7 @@ describe('deposits', () => {
       .then({ type: 'order.dust_recorded.v1', data: { order_id: 'o1', amount: '0.5', count: 1, at } });
   });
 
-  it('that bring nothing are none', () =>
+  it('that bring nothing are ignored', () =>
     given(created)
       .when(observing({ deposits: [deposit('z', '0')] }))
       .then());
@@ -146,7 +146,7 @@ describe('deposits', () => {
 describe('the end of an order', () => {
   const later = minute(60.01);
 
-  it('is not before its time', () =>
+  it('does not come before its time', () =>
     given(created)
       .when(observing({ at: minute(60) }))
       .then());
@@ -198,7 +198,7 @@ describe('the end of an order', () => {
   });
 });
 
-describe('what the provider came to', () => {
+describe('the outcome of the provider', () => {
   const exact = received(deposit('a', '100'));
   const done = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
   const back = { kind: 'refunded', transactionHash: '0xback' } as const;
@@ -247,7 +247,7 @@ describe('what the provider came to', () => {
         data: { ...base, outcome: 'completed', transaction_hash: '0xout' },
       });
   });
-  it('gives all back, or fails with all refundable', () => {
+  it('refunds everything, or fails with everything refundable', () => {
     given(created, exact, processing('90', '0.45', '10'))
       .when(observing({ outcome: back }))
       .then({

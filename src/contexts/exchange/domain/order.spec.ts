@@ -33,25 +33,25 @@ import type { OrderEvent } from './order-events.js';
 const given = givenOf(order);
 
 describe('creating an order', () => {
-  it('settles what it is', () =>
+  it('records what was agreed', () =>
     given()
       .when((state) => createOrder(facts, state))
       .then(created));
-  it('finds itself when it is repeated, also with another quote', () =>
+  it('writes nothing when the request is repeated, also with another quote', () =>
     given(created)
       .when((state) => createOrder({ ...facts, rate: '0.006', created_at: minute(1) }, state))
       .then());
-  it('is refused under the id of another one', () =>
+  it('is refused under the id of another order', () =>
     given(created)
       .when((state) => createOrder({ ...facts, withdraw_address_memo: 'swapped' }, state))
       .thenRefused('validation_failed'));
-  it('is another one when the first is too old to be repeated', () =>
+  it('needs another id when the order is too old for a repeat', () =>
     expect(() => createOrder({ ...facts, created_at: minute(31 * DAY) }, stateAfter(created))).toThrow(
       KeyOutlived,
     ));
 });
 
-describe('marking as paid', () => {
+describe('marking an order as paid', () => {
   const marking = (when: string) => (state: Order) =>
     markAsPaid({ at: when, waitsUntil: minute(10 + DAY) }, state);
 
@@ -77,10 +77,11 @@ describe('marking as paid', () => {
       .when(marking(at))
       .thenRefused('invalid_transition');
   });
-  it('knows no order that was never created', () => given().when(marking(at)).thenRefused('not_found'));
+  it('is refused for an order that was never created', () =>
+    given().when(marking(at)).thenRefused('not_found'));
 });
 
-describe('cancelling', () => {
+describe('cancelling an order', () => {
   const cancelling =
     (isDepositPending = false) =>
     (state: Order) =>

@@ -8,7 +8,7 @@ import { JsonRpcChain } from './json-rpc-chain.js';
 
 const NOWHERE = `0x${'ab'.repeat(32)}`;
 
-describe('a JSON-RPC node that gives trouble', () => {
+describe('the chain behind a JSON-RPC node that gives trouble', () => {
   let chain: TestChain;
   let node: TestNode;
   let reader: JsonRpcChain;
@@ -55,7 +55,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
-  it('finds the ones at fault in a batch that is cut, and has the others', async () => {
+  it('finds the hashes at fault in a batch that is cut, and reads the others', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
     node.cutFor(({ params }) => bad.includes(String(params[0])));
@@ -79,7 +79,7 @@ describe('a JSON-RPC node that gives trouble', () => {
     [429, 'too many requests'],
     [302, 'HTTP 302'],
     [502, 'HTTP 502'],
-  ])('says what it is when the node returns %i', async (status, message) => {
+  ])('names the error when the node returns %i', async (status, message) => {
     node.respondToAll('{}', status, { location: node.url });
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);

@@ -48,7 +48,7 @@ describe('the next check of a pending payout', () => {
   });
 });
 
-describe('the rest of a payout without a response', () => {
+describe('the delay of a payout without a response', () => {
   it('doubles up to five minutes', () =>
     expect([0, 1, 2, 8, 9, 100].map((times) => unansweredBackoff(times, 1000))).toEqual([
       1000, 2000, 4000, 256_000, 300_000, 300_000,
@@ -56,7 +56,7 @@ describe('the rest of a payout without a response', () => {
   it('is never shorter than the interval', () => expect(unansweredBackoff(3, HOUR)).toBe(HOUR));
 });
 
-describe('the rest from a node that is unavailable', () => {
+describe('the delay of calls to an unavailable node', () => {
   it('doubles up to ten seconds', () =>
     expect([1, 2, 3, 4, 5, 6, 100].map(nodeBackoff)).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000]));
 });

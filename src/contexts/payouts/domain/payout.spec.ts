@@ -53,17 +53,17 @@ describe('reporting a payout', () => {
       .when(reporting({ accountState: 'onboarding', merchantId: 'm1', issuerWalletAddress: null }))
       .then(reported));
 
-  it('does not know a user who does not exist', () =>
+  it('is refused for a user who does not exist', () =>
     given()
       .when(reporting({ accountState: 'unknown' }))
       .thenRefused('not_found'));
 
-  it('does not know the user of another merchant', () =>
+  it('is refused for the user of another merchant', () =>
     given()
       .when(reporting({ ...active, merchantId: 'm2' }))
       .thenRefused('not_found'));
 
-  it.each(['deactivating', 'deactivated'] as const)('refuses a user who is %s', (accountState) =>
+  it.each(['deactivating', 'deactivated'] as const)('is refused for a user who is %s', (accountState) =>
     given()
       .when(reporting({ accountState, merchantId: 'm1', issuerWalletAddress: '0xW' }))
       .thenRefused('invalid_transition'),
@@ -82,7 +82,7 @@ describe('reporting a payout', () => {
     { transaction_hash: '0xab' },
     { custom_metadata: '{}' },
     { merchant_id: 'm2' },
-  ])('refuses another report under the same id: %j', (other) =>
+  ])('is refused for another report under the same id: %j', (other) =>
     given(reported).when(reporting(active, other)).thenRefused('validation_failed'),
   );
 });
@@ -109,9 +109,9 @@ describe('the amount of a payout', () => {
 describe('receiving a payout', () => {
   it('settles a pending payout with the place of its transfer', () =>
     given(reported).when(receiving).then(received));
-  it('says nothing of a payout that was never reported', () => given().when(receiving).then());
+  it('records nothing for a payout that was never reported', () => given().when(receiving).then());
   it('happens once', () => given(reported, received).when(receiving).then());
-  it('keeps what was seen, as evidence', () => {
+  it('records the observed transfer as evidence', () => {
     expect(fold(payout, [reported, received])).toMatchObject({ status: 'received', received: received.data });
   });
   it('never follows an expiry', () => given(reported, expired).when(receiving).then());
@@ -124,7 +124,7 @@ describe('expiring a payout', () => {
       .then({ ...expired, data: { ...expired.data, expired_at: expiresAt } }));
   it('does nothing one millisecond earlier', () =>
     given(reported).when(expiring('2026-01-03T03:04:04.999Z')).then());
-  it('says nothing of a payout that was never reported', () => given().when(expiring(later)).then());
+  it('records nothing for a payout that was never reported', () => given().when(expiring(later)).then());
   it('happens once', () => given(reported, expired).when(expiring(later)).then());
   it('never follows a receipt', () => given(reported, received).when(expiring(later)).then());
 });

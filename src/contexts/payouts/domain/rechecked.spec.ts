@@ -27,7 +27,7 @@ const withLog = (over: object): Partial<SeenAgain> => ({
   receipt: { ...receipt, transfers: [{ ...log, ...over }] },
 });
 
-describe('a payout that was received', () => {
+describe('a received payout that is checked again', () => {
   it('is unchanged as long as the chain says the same', () => {
     expect(recheck({})).toEqual({ kind: 'unchanged' });
     expect(recheck({ final: 7 })).toEqual({ kind: 'unchanged' });

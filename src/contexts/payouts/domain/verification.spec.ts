@@ -30,7 +30,7 @@ const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
 const at = (found: TransactionReceipt | null, final = 10, used: readonly number[] = []): Finding =>
   findingOf(found, expected, final, new Set(used));
 
-describe('the judgement of a receipt', () => {
+describe('the verification of a receipt', () => {
   it.each<[string, Finding, Finding]>([
     ['no receipt', at(null), { kind: 'not_found' }],
     ['a failed transaction', at({ ...receipt(log()), succeeded: false }), { kind: 'reverted' }],
@@ -80,7 +80,7 @@ describe('the judgement of a receipt', () => {
         logs: [{ logIndex: 1, from: '0xpayer' }],
       },
     ],
-  ])('with %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
+  ])('has the expected result for %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
 
   it('gives each reason different words', () => {
     const kinds = [
@@ -115,11 +115,11 @@ describe('nodes that have a transfer', () => {
     ['time of the block', { blockTime: 1001 }],
     ['sender', { logs: [{ logIndex: 0, from: '0xother' }] }],
     ['place', { logs: [{ logIndex: 1, from: '0xpayer' }] }],
-  ])('do not when the %s differs: it would be one node’s word', (_name, over) => {
+  ])('disagree when the %s differs: it would be one node’s word', (_name, over) => {
     expect(quorumFinding([settled(), settled(over)], 2)).toBeNull();
   });
 
-  it('do not while fewer than the quorum have a finding, or as many say another thing', () => {
+  it('do not agree while fewer than the quorum have a finding, or as many say another thing', () => {
     expect(quorumFinding([settled(), null, null], 2)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }], 1)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());

@@ -201,7 +201,7 @@ function processing(counted: string[]): Processing {
 let running: Processing | null = null;
 afterEach(() => running?.work.stop());
 
-it('processes a merchant that comes during the backlog of another', async () => {
+it('a merchant that comes during the backlog of another is processed', async () => {
   const counted: string[] = [];
   running = processing(counted);
   running.work.start();

@@ -14,7 +14,7 @@ describe('an item', () => {
     fc.assert(fc.property(validItem, (item) => expect(faultOf(item)).toBeNull()));
   });
 
-  it.each([null, undefined, 1, 'text', true, []])('is no item: %j', (item) => {
+  it.each([null, undefined, 1, 'text', true, []])('is not %j', (item) => {
     expect(faultOf(item)).toBe(' must be an object');
   });
 
@@ -155,7 +155,7 @@ describe('a batch', () => {
     [{ events: 'x' }, 'events must be an array'],
     [{ events: [] }, 'events must hold at least one event'],
     [{ events: [eventItem(), null] }, 'events[1] must be an object'],
-  ])('%j: %s', (body, message) => {
+  ])('is refused as %j: %s', (body, message) => {
     expect(() => itemsOf(body)).toThrow(message);
   });
 

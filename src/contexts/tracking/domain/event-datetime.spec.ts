@@ -77,7 +77,7 @@ describe('an event_datetime', () => {
     '2026-1-1T00:00:00Z',
     '2026-01-01T00-00-00Z',
     '2026-01-01T00:00:00.5+1:00',
-  ])('%j is none', (text) => expect(isEventDatetime(text)).toBe(false));
+  ])('is not %j', (text) => expect(isEventDatetime(text)).toBe(false));
 
   it('exists exactly when its day is in the calendar', () => {
     const days = naiveCalendar();

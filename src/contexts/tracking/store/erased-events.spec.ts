@@ -39,7 +39,7 @@ async function rowOf({ batch_id }: KeptBatch): Promise<{ new_items: Buffer; body
   return rows[0]!;
 }
 
-it('what is not forwarded of a person is not forwarded any more, and what of others is, stays to be', async () => {
+it('events of an erased person are no longer forwarded, and those of others still are', async () => {
   const waiting = await batch('processed');
   await events.rewrite(waiting, without);
   const { new_items, body } = await rowOf(waiting);

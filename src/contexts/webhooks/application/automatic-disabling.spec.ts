@@ -143,7 +143,7 @@ describe('automatic disabling', () => {
     return [at, ...delays.map((each) => (at += each * 1000 * (1 - JITTER + 2 * JITTER * random())))];
   };
 
-  it('is not for one dead delivery, nor for eight at once', async () => {
+  it('does not happen for one dead delivery, nor for eight at once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (stream) => {
         const random = (): number => stream.next().value ?? 0;
@@ -160,7 +160,7 @@ describe('automatic disabling', () => {
     );
   });
 
-  it('is for nine dead deliveries at once, two hours and a half later', async () => {
+  it('happens for nine dead deliveries at once, two hours and a half later', async () => {
     const harness = new Harness(readConfig({}));
     await harness.begin();
     for (const each of dead(() => 0.5)) {
@@ -187,7 +187,7 @@ describe('automatic disabling', () => {
     expect(await harness.evaluate()).toBe(START);
   });
 
-  it('shows no more failures than a thousand', async () => {
+  it('counts at most a thousand failures', async () => {
     const harness = new Harness(readConfig({}));
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));

@@ -38,7 +38,7 @@ it.each([
     0,
   ],
   ['reports a delivery of a user who was not erased', false, 1],
-])('%s', async (_title, isErased, different) => {
+])('the check of deliveries %s', async (_title, isErased, different) => {
   const [history, endpoint, user] = [new WebhookHistory(), newId(), newId()];
   const started = { user_id: user, at: '2026-01-01T00:00:00.000Z' };
   const before = [history.registered(endpoint), history.event('onboarding.started.v1', started)];

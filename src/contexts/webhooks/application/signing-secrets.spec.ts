@@ -70,7 +70,7 @@ it('a secret opens for its own merchant and endpoint alone, however often it was
   expect(secrets.open(own, sealed)).toBe(opened);
 });
 
-it('signs with the present secret and those former ones that have not expired', () => {
+it('a delivery is signed with the present secret and those former ones that have not expired', () => {
   const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
   const own = place();
   const [present, valid, expired] = [1, 2, 3].map(() => secrets.create(own)) as [string, string, string];

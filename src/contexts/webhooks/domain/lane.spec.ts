@@ -26,10 +26,10 @@ const rotated = (id: string, sealed: string, expires: string, at: string): Webho
 const laneAfter = (...events: readonly WebhookEndpointEvent[]): Lane | undefined =>
   events.reduce<Lane | undefined>(evolveLane, undefined);
 
-describe('where the deliveries of an endpoint go', () => {
+describe('the destination of an endpoint', () => {
   it('is as it was registered', () => expect(laneAfter(registered)).toEqual(LANE));
 
-  it('is nowhere for an endpoint that was never registered', () => {
+  it('does not exist for an endpoint that was never registered', () => {
     const deleted: WebhookEndpointEvent = { type: 'webhook_endpoint.deleted.v1', data: { ...of, at: DAY_2 } };
     expect(laneAfter(deleted)).toBeUndefined();
     expect(laneAfter(registered, deleted)).toEqual({ ...LANE, status: 'deleted' });

@@ -75,7 +75,7 @@ describe('rotating a signing secret', () => {
       .when(rotating(rotation(3, 0)))
       .then(rotated(rotation(3, 0))));
 
-  it('does not find an unknown or a deleted endpoint', () => {
+  it('is refused for an unknown or a deleted endpoint', () => {
     given()
       .when(rotating(rotation(2)))
       .thenRefused('not_found');
@@ -96,7 +96,7 @@ describe('rotating a signing secret', () => {
     });
   });
 
-  it('leave nothing behind that grows without end, and always the secret of the registration and those that sign', () => {
+  it('leaves nothing behind that grows without end, and always the secret of the registration and those that sign', () => {
     const overlapping = rotated({ ...rotation(1, 8), rotation_id: 'signs-on' });
     const many = Array.from({ length: 1000 }, (_, n) =>
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),

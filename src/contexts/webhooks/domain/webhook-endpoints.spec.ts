@@ -133,11 +133,11 @@ describe('changing an endpoint', () => {
         },
       }));
 
-  it('disables', () =>
+  it('may disable the endpoint', () =>
     given(registered('e-1'))
       .when(patch('e-1', { status: 'disabled' }))
       .then(disabled('e-1')));
-  it('enables', () =>
+  it('may enable the endpoint', () =>
     given(registered('e-1'), disabled('e-1'))
       .when(patch('e-1', { status: 'enabled' }))
       .then(enabled('e-1')));
@@ -155,12 +155,12 @@ describe('changing an endpoint', () => {
           ...{ event_types: ['payout.received'], updated_at: at },
         },
       }));
-  it('does not find an unknown one', () => given().when(patch('e-1', {})).thenRefused('not_found'));
-  it('does not find a deleted one', () =>
+  it('is refused for an unknown endpoint', () => given().when(patch('e-1', {})).thenRefused('not_found'));
+  it('is refused for a deleted endpoint', () =>
     given(registered('e-1'), deleted('e-1')).when(patch('e-1', {})).thenRefused('not_found'));
 });
 
-describe('disabling an endpoint on its own account', () => {
+describe('disabling an endpoint that is gone', () => {
   const attempt = { attempted_url: 'https://example.com/e-1', attempted_at: at };
   const goneAfter = (change: Partial<typeof attempt>) => (s: WebhookEndpoints) =>
     disableGone({ endpoint_id: 'e-1', merchant_id, ...attempt, ...change, at }, s);
@@ -173,12 +173,12 @@ describe('disabling an endpoint on its own account', () => {
         data: { endpoint_id: 'e-1', merchant_id, cause: 'gone', at },
       }));
   it('happens once', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
-  it('means nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
-  it('means nothing when the merchant enabled it while the attempt was in flight', () =>
+  it('changes nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
+  it('changes nothing when the merchant enabled it while the attempt was in flight', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
       .then());
-  it('means nothing when the attempt went to another URL than it has now', () =>
+  it('changes nothing when the attempt went to another URL than it has now', () =>
     given(registered('e-1'))
       .when(goneAfter({ attempted_url: 'https://example.com/before' }))
       .then());
@@ -197,10 +197,11 @@ describe('disabling an endpoint that keeps failing', () => {
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(failing('2026-01-02T00:00:00.001Z'))
       .then(recorded));
-  it('means nothing when the merchant enabled it after one of the failures', () =>
+  it('changes nothing when the merchant enabled it after one of the failures', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1')).when(failing(at)).then());
   it('happens once', () => given(registered('e-1'), recorded).when(failing(at)).then());
-  it('means nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(failing(at)).then());
+  it('changes nothing after deletion', () =>
+    given(registered('e-1'), deleted('e-1')).when(failing(at)).then());
   it('is forgotten once it is enabled', () => {
     const once = fold(webhookEndpoints, [registered('e-1'), recorded]);
     expect(once.byId.get('e-1')).toMatchObject({ disabledCause: 'failing', disabledAt: later });
@@ -212,6 +213,6 @@ describe('disabling an endpoint that keeps failing', () => {
 describe('deleting an endpoint', () => {
   const removed = (s: WebhookEndpoints) => remove({ endpoint_id: 'e-1', merchant_id, at }, s);
   it('records it', () => given(registered('e-1')).when(removed).then(deleted('e-1')));
-  it('does not find it a second time', () =>
+  it('is refused the second time', () =>
     given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });

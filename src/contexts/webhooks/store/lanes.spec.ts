@@ -137,7 +137,7 @@ describe('a lane', () => {
     expect(await found(deleted)).toMatchObject([{ endpoint_id, status: 'deleted' }]);
   });
 
-  it('of an endpoint that was never registered is none', async () => {
+  it('does not exist for an endpoint that was never registered', async () => {
     expect(await after(event('enabled', { at: day(2) }))).toBeUndefined();
   });
 });

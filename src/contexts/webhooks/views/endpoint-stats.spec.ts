@@ -45,7 +45,7 @@ async function attempts(outcome: string, httpStatus: number | null, phase: strin
   ]);
 }
 
-it('counts what was created since, and all of its attempts', async () => {
+it('statistics count what was created since, and all of its attempts', async () => {
   await fill('succeeded', { count: 100 });
   await attempts('retry', null, 'timeout');
   await attempts('retry', 503, null);
@@ -63,7 +63,7 @@ it('counts what was created since, and all of its attempts', async () => {
   });
 });
 
-it('says what is pending now, whenever it was created, and since when the oldest is due', async () => {
+it('statistics show what is pending now, whenever it was created, and since when the oldest is due', async () => {
   const from = new Date('2025-01-01T00:00:00Z');
   await fill('pending', { count: 2, from, due: `'2026-01-01T00:00:00Z'` });
   await fill('pending', { count: 3, due: `now() + interval '1 hour'` });
@@ -76,7 +76,7 @@ it('says what is pending now, whenever it was created, and since when the oldest
   });
 });
 
-it('counts the newest of many, and says how far that reaches', async () => {
+it('statistics count the newest of many, and say how far that reaches', async () => {
   await fill('succeeded', { count: COUNTED + 10 });
   expect(await endpointStats(db.database, endpoint, SINCE)).toMatchObject({
     since: new Date(SINCE.getTime() + 10).toISOString(),

@@ -34,7 +34,7 @@ const loop = {
 const failing = { counts: () => Promise.resolve(new Map([[kept, 3]])) } as unknown as FailingEndpoints;
 const view = new EndpointsView(loop, failing);
 
-it('shows the endpoints of a merchant, oldest first, without their secrets', async () => {
+it('the list shows the endpoints of a merchant, oldest first, without their secrets', async () => {
   const expected = {
     ...{ id: kept, url: 'https://example.com/', description: 'é', status: 'disabled', event_types: null },
     ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T00:00:00.000Z' },
@@ -49,7 +49,7 @@ it('shows the endpoints of a merchant, oldest first, without their secrets', asy
   expect(await view.owns(merchant_id, kept)).toBe(true);
 });
 
-it('knows nothing of what was deleted, and nothing of other merchants', async () => {
+it('the list has nothing that was deleted, and nothing of other merchants', async () => {
   expect(await view.find(merchant_id, deleted)).toBeNull();
   expect(await view.owns(merchant_id, deleted)).toBe(false);
   expect(await view.find(newId(), kept)).toBeNull();

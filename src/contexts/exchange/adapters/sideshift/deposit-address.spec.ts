@@ -51,7 +51,7 @@ describe('a deposit address', () => {
     },
   );
 
-  it('of one chain is none of another kind of chain', async () => {
+  it('of one chain is not valid on another kind of chain', async () => {
     const isEvm = (chain: string): boolean => GOOD[chain]![0]!.startsWith('0x');
     for (const [chain, addresses] of Object.entries(GOOD))
       for (const other of Object.keys(GOOD))

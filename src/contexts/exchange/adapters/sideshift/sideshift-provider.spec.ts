@@ -140,7 +140,7 @@ describe('what SideShift refuses', () => {
   });
 });
 
-describe('what becomes of a shift', () => {
+describe('a shift at SideShift', () => {
   it('is paid out when exactly the requested amount came', async () => {
     const { created, reference, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, created.amountFrom);
@@ -200,7 +200,7 @@ describe('what becomes of a shift', () => {
     expect(after.outcome).toEqual(before.outcome);
   });
 
-  it('may be two deposits of one transaction', async () => {
+  it('may have two deposits of one transaction', async () => {
     const { reference, shiftId } = await newOrder();
     const [one, two] = [sideshift.book.receive(shiftId, '40'), sideshift.book.receive(shiftId, '60')];
     two.depositHash = one.depositHash;
@@ -211,7 +211,7 @@ describe('what becomes of a shift', () => {
     expect(new Set(deposits.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('is nothing when it expired, and its address may be withheld later', async () => {
+  it('has no outcome when it expired, and its address may be withheld later', async () => {
     const { reference } = await newOrder();
     sideshift.book.advance(60 * 60_000);
     sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
@@ -223,7 +223,7 @@ describe('what becomes of a shift', () => {
     });
   });
 
-  it('is complete up to a minute ago: a later transfer may not be listed yet', async () => {
+  it('has all deposits up to a minute ago: a later transfer may not be listed yet', async () => {
     const { reference } = await newOrder();
     const listing = harness.process({}, { listedAfterMs: 60_000 });
     const before = sideshift.book.now();
@@ -232,7 +232,7 @@ describe('what becomes of a shift', () => {
     expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(sideshift.book.now() - 60_000);
   });
 
-  it('is a deposit that goes back when it came after the expiry', async () => {
+  it('returns a deposit that came after the expiry', async () => {
     const { reference, shiftId } = await newOrder();
     sideshift.book.advance(16 * 60_000);
     sideshift.pay(shiftId, '100');
@@ -243,7 +243,7 @@ describe('what becomes of a shift', () => {
   });
 });
 
-describe('cancelling', () => {
+describe('cancelling a shift', () => {
   it('waits for the five minutes that SideShift demands, and may be repeated', async () => {
     const { reference, shiftId } = await newOrder();
     await expect(provider.cancel(reference)).rejects.toMatchObject(LATER);

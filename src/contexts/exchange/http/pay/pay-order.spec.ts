@@ -22,7 +22,7 @@ const after = (...events: OrderEvent[]): ExistingOrder =>
 const received = (id: string, amount: string): OrderEvent =>
   ({ type: 'order.deposit_received.v1', data: { ...ids, ...deposit(id, amount) } }) as OrderEvent;
 
-it('lists every transaction of an order: deposits, late ones, the payout, and refunds by operators', () => {
+it('the pay page lists every transaction of an order: deposits, late ones, the payout, and refunds by operators', () => {
   const state = after(
     received('a', '40'),
     received('b', '60.5'),
@@ -49,7 +49,7 @@ it('lists every transaction of an order: deposits, late ones, the payout, and re
   ]);
 });
 
-it('lists the refund of a provider that says its transaction', () => {
+it('the pay page lists the refund of a provider that names its transaction', () => {
   const refunded = (refund_transaction_hash: string | null): OrderEvent => ({
     type: 'order.refunded.v1',
     data: { ...ids, amount: '100', refund_transaction_hash },
@@ -61,7 +61,7 @@ it('lists the refund of a provider that says its transaction', () => {
   expect(payOrder(after(received('a', '100'), refunded(null)), 1).transfers).toHaveLength(1);
 });
 
-it('says what is missing of an order, and nothing below zero', () => {
+it('the pay page shows what is missing of an order, and nothing below zero', () => {
   expect(payOrder(after(), 1).missing).toBe('100');
   expect(payOrder(after(received('a', '40.25')), 1).missing).toBe('59.75');
   expect(payOrder(after(received('a', '101')), 1).missing).toBe('0');

@@ -33,7 +33,7 @@ describe('a process that dies in the middle', () => {
 
   const CALLS = 11;
   it.each(Array.from({ length: CALLS }, (_, nth) => nth))(
-    'at request %i, which Onfido never got, or did: one check',
+    'leaves one check when it dies at request %i, which Onfido never got, or did',
     async (nth) => {
       for (const fault of ['reset', 'done, then reset'] as const) {
         const ada = harness.person();
@@ -44,7 +44,7 @@ describe('a process that dies in the middle', () => {
     },
   );
 
-  it('at any statement, before or after it: one check', async () => {
+  it('leaves one check when it dies at any statement, before or after it', async () => {
     const methods = ['open', 'keepApplicant', 'claimCheck', 'checked'] as const;
     for (const method of methods)
       for (const after of [false, true]) {

@@ -287,7 +287,7 @@ describe('cards of Stripe Issuing', () => {
     expect(holder).toMatchObject({ status: 'inactive', email: 'erased@example.com' });
   });
 
-  it('are nothing to end for a user who never came so far', async () => {
+  it('have nothing to end for a user without a card', async () => {
     const userId = newId();
     await issuer().forget(userId);
     expect(stripe.requests).toEqual([]);

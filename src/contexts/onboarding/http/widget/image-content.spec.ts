@@ -132,7 +132,7 @@ describe('an image', () => {
     }
   });
 
-  it('of a PNG that claims more than a number holds is refused', () => {
+  it('is refused as a PNG that claims more pixels than a number holds', () => {
     expect(messageOf(pngWith(headerOf(0xffffffff, 0xffffffff), PIXELS, END))).toContain('at most');
   });
 

@@ -126,7 +126,7 @@ describe('a delivery that is sent', () => {
   });
 
   it.each(['EMFILE', 'ENFILE'])(
-    'is put off, and no attempt, when this process has no sockets: %s',
+    'is postponed without an attempt when this process has no sockets: %s',
     async (code) => {
       received = failed(code);
       expect(await deliver()).toBeNull();
