@@ -129,6 +129,8 @@ describe('outside the sandbox', () => {
       200,
       { checks: { exchange: { detail: 'no exchange provider is configured: no order can be created' } } },
     ]);
-    expect(readFileSync(logFile, 'utf8')).toContain('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
+    expect(readFileSync(logFile, 'utf8')).toContain(
+      'exchange orders are disabled: EXCHANGE_PROVIDER is not set',
+    );
   });
 });
