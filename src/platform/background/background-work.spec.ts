@@ -126,7 +126,9 @@ describe('background work', () => {
 const ran: string[] = [];
 const noting = (name: string, role?: Role | 'any'): BackgroundWork =>
   new BackgroundWork({
-    ...{ name, everyMs: HOUR_MS, run: () => Promise.resolve(ran.push(name)) },
+    name,
+    everyMs: HOUR_MS,
+    run: () => Promise.resolve(ran.push(name)),
     ...(role === undefined ? {} : { role }),
   });
 

@@ -21,8 +21,12 @@ function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
   const events = new EventRegistry();
   for (const context of contexts) events.register(eventsOf(context), context.name);
   refuseWhatIsForgotten({
-    ...{ contexts, events, subscriptions: [flights], declaredSubscriptions: ['birds.flights'] },
-    ...{ declaredHandlers: [{ command: 'Fly', handler: FlyHandler }], provides: () => true },
+    contexts,
+    events,
+    subscriptions: [flights],
+    declaredSubscriptions: ['birds.flights'],
+    declaredHandlers: [{ command: 'Fly', handler: FlyHandler }],
+    provides: () => true,
     ...rest,
   });
 }

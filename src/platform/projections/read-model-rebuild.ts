@@ -101,7 +101,7 @@ export class ReadModelRebuild {
         begin: BEGIN,
       });
     }
-    return { name, ...{ events: replay.events, position: replay.position }, compared };
+    return { name, events: replay.events, position: replay.position, compared };
   }
 
   /** Every page of the log. Throws at a type that is unknown and not in `passing`: rows without it would be wrong for good. */

@@ -272,7 +272,12 @@ export class SubscriptionLoop {
       msg: isForged
         ? `subscription halted: ${FORGED_EVENT}`
         : 'subscription halted: this version does not know the event type, upgrade it or let the type pass',
-      ...{ subscription: this.definition.name, type, stream, revision, event_id: id, position },
+      subscription: this.definition.name,
+      type,
+      stream,
+      revision,
+      event_id: id,
+      position,
     });
   }
 

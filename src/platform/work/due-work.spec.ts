@@ -27,7 +27,11 @@ describe('work of one kind', () => {
     signal = new AbortController().signal,
   ): Promise<unknown> =>
     new DueWork(items, {
-      ...{ kind: 'tests', everyMs: HOUR_MS, batch: 2, leaseMs: HOUR_MS, perform },
+      kind: 'tests',
+      everyMs: HOUR_MS,
+      batch: 2,
+      leaseMs: HOUR_MS,
+      perform,
       retry: { firstMs: HOUR_MS, mostMs: HOUR_MS },
       ...kind,
     }).options.run(signal);

@@ -82,7 +82,11 @@ export class WorkItems {
       const room = n === lines.length - 1 ? left : left - Math.floor(left / LATER_SHARE);
       if (room === 0) continue;
       const claimed = await this.database.query<(typeof rows)[number] & Record<string, unknown>>(CLAIM, [
-        ...[kind, line, room, leaseMs, except],
+        kind,
+        line,
+        room,
+        leaseMs,
+        except,
       ]);
       more ||= claimed.length === room || claimed.some((row) => row.more);
       rows.push(...claimed);
@@ -116,7 +120,9 @@ export class WorkItems {
          as next (key, lease, in_ms, failed, cause, state, line)
        where item.kind = $1 and item.key = next.key and item.lease = next.lease returning 1 as updated`,
       [
-        ...[items[0]![0].kind, items.map(([{ key }]) => key), items.map(([{ lease }]) => lease)],
+        items[0]![0].kind,
+        items.map(([{ key }]) => key),
+        items.map(([{ lease }]) => lease),
         items.map(([, { inMs }]) => inMs),
         items.map(([, { failure }]) => failure !== undefined),
         items.map(([, { failure }]) => failure?.cause ?? null),

@@ -221,7 +221,11 @@ export class VerificationRound {
       finding.kind === 'no_wallet' && untilExpiryMs > 0
         ? untilExpiryMs
         : nextCheckDelay({
-            ...{ ageMs, untilExpiryMs, finding: finding.kind, intervalMs, random: Math.random() },
+            ageMs,
+            untilExpiryMs,
+            finding: finding.kind,
+            intervalMs,
+            random: Math.random(),
           });
     return { payout, delayMs, finding: finding.kind };
   }
@@ -231,8 +235,10 @@ export class VerificationRound {
     const unanswered = claimed.filter((each) => each.wallet !== null && !observed.receipts.has(each.hash));
     if (unanswered.length === 0) return;
     this.logger.warn({
-      ...{ msg: 'payouts not checked: no usable response of the node', count: unanswered.length },
-      ...{ payoutId: unanswered[0]!.payoutId, reasons: observed.refusals },
+      msg: 'payouts not checked: no usable response of the node',
+      count: unanswered.length,
+      payoutId: unanswered[0]!.payoutId,
+      reasons: observed.refusals,
     });
   }
 }
@@ -286,7 +292,10 @@ function settledBy(
   };
   const paidTo = { to: paid.wallet.toLowerCase(), value: paid.amountMinor.toString() };
   const transfers = logs.map(({ logIndex, from }) => ({
-    ...{ log_index: logIndex, ...seen, from, ...paidTo },
+    log_index: logIndex,
+    ...seen,
+    from,
+    ...paidTo,
     receipt_sha256: source.sha256,
   }));
   return { transfers, source };

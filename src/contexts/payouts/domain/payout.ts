@@ -111,8 +111,12 @@ export function receive(
     {
       type: 'payout.received.v2',
       data: {
-        ...{ ...state.facts, log_index, block_number, received_at: at },
-        ...{ created_at: state.createdAt, ...seen },
+        ...state.facts,
+        log_index,
+        block_number,
+        received_at: at,
+        created_at: state.createdAt,
+        ...seen,
       },
     },
   ];

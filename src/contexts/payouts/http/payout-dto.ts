@@ -48,7 +48,8 @@ class ReportedPayout {
   @Field(oneOf(['USDC']), { optional: true, nullable: true, default: 'USDC' }) currency_code?: 'USDC' | null;
 
   @Field(metadata, {
-    ...{ optional: true, nullable: true },
+    optional: true,
+    nullable: true,
     description: `Free-form; comes back byte for byte. At most ${METADATA_MAX_BYTES} bytes of JSON and ${METADATA_MAX_DEPTH} levels. null means none.`,
   })
   custom_metadata?: string | null;

@@ -65,7 +65,10 @@ export class PayoutsController {
     @BodyWithText('payout', 'custom_metadata') { user_id, payout }: PayoutReport,
   ): Promise<Reply> {
     const report = {
-      ...{ merchantId, userId: user_id, amount: payout.amount, transactionHash: payout.transaction_hash },
+      merchantId,
+      userId: user_id,
+      amount: payout.amount,
+      transactionHash: payout.transaction_hash,
       customMetadata: payout.custom_metadata ?? '{}',
     };
     return new Reply(201, await this.commandBus.execute(new ReportPayout(report, ticket, cause)));

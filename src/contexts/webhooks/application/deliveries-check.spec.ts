@@ -47,7 +47,11 @@ it.each([
   const erased = history.event('user.erased.v1', { user_id: user });
   const query: CheckedTables['query'] = (sql, values) => db.database.query(sql, [...values]) as never;
   const check = new DeliveriesCheck({
-    ...{ query, config, codec: codec(), contexts: ALL_CONTEXTS, position: before.at(-1)!.position },
+    query,
+    config,
+    codec: codec(),
+    contexts: ALL_CONTEXTS,
+    position: before.at(-1)!.position,
   });
 
   await check.add(isErased ? [...before, erased] : before);

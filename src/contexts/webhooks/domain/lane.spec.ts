@@ -9,18 +9,31 @@ const of = { endpoint_id: 'e', merchant_id: 'm' };
 const registered: WebhookEndpointEvent = {
   type: 'webhook_endpoint.registered.v1',
   data: {
-    ...{ ...of, url: 'https://example.com', description: 'd', event_types: null },
-    ...{ sealed_signing_secret: 'first', created_at: DAY_1 },
+    ...of,
+    url: 'https://example.com',
+    description: 'd',
+    event_types: null,
+    sealed_signing_secret: 'first',
+    created_at: DAY_1,
   },
 };
 const LANE: Lane = {
-  ...{ ...of, url: 'https://example.com', event_types: null, sealed_signing_secret: 'first' },
-  ...{ former_secrets: [], status: 'enabled', failures_since: DAY_1 },
+  ...of,
+  url: 'https://example.com',
+  event_types: null,
+  sealed_signing_secret: 'first',
+  former_secrets: [],
+  status: 'enabled',
+  failures_since: DAY_1,
 };
 const rotated = (id: string, sealed: string, expires: string, at: string): WebhookEndpointEvent => ({
   type: 'webhook_endpoint.secret_rotated.v1',
   data: {
-    ...{ ...of, at, rotation_id: id, sealed_signing_secret: sealed, former_expires_at: expires },
+    ...of,
+    at,
+    rotation_id: id,
+    sealed_signing_secret: sealed,
+    former_expires_at: expires,
   },
 });
 const laneAfter = (...events: readonly WebhookEndpointEvent[]): Lane | undefined =>

@@ -51,7 +51,9 @@ const urlRule = text({ format: 'uri' }, (value) =>
 
 const eventTypesRule: Rule = {
   schema: {
-    ...{ type: 'array', minItems: 1, uniqueItems: true },
+    type: 'array',
+    minItems: 1,
+    uniqueItems: true,
     items: { type: 'string', enum: EVENT_TYPES },
   },
   read: (value) => {
@@ -117,7 +119,8 @@ export class WebhookEndpointChanges {
 /** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
 export class SecretRotation {
   @Field(integer(0, OVERLAP_LIMIT_SECONDS), {
-    ...{ optional: true, default: OVERLAP_LIMIT_SECONDS },
+    optional: true,
+    default: OVERLAP_LIMIT_SECONDS,
     description: 'How long the replaced secret signs too.',
   })
   overlap_seconds!: number;

@@ -25,20 +25,32 @@ function event(name: string, data: JsonObject): RecordedEvent {
   position += 1;
   const type = `webhook_endpoint.${name}.v1`;
   return {
-    ...{ id: newId(), type, data: { endpoint_id, merchant_id, ...data }, metadata: {}, stream: 'x-1' },
-    ...{ revision: position, position: String(position).padStart(10, '0'), recordedAt: new Date() },
+    id: newId(),
+    type,
+    data: { endpoint_id, merchant_id, ...data },
+    metadata: {},
+    stream: 'x-1',
+    revision: position,
+    position: String(position).padStart(10, '0'),
+    recordedAt: new Date(),
   };
 }
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 const registered = () =>
   event('registered', {
-    ...{ url: 'https://example.com/', description: null, event_types: ['payout.failed'] },
-    ...{ sealed_signing_secret: 'sealed-0', created_at: day(1) },
+    url: 'https://example.com/',
+    description: null,
+    event_types: ['payout.failed'],
+    sealed_signing_secret: 'sealed-0',
+    created_at: day(1),
   });
 const rotated = (onDay: number, former_expires_at: string) =>
   event('secret_rotated', {
-    ...{ rotation_id: newId(), sealed_signing_secret: `sealed-${onDay}`, former_expires_at, at: day(onDay) },
+    rotation_id: newId(),
+    sealed_signing_secret: `sealed-${onDay}`,
+    former_expires_at,
+    at: day(onDay),
   });
 
 /** As the saga does it: load, fold, save, each event in a separate transaction. */

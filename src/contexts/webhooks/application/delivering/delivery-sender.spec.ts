@@ -141,8 +141,10 @@ describe('a delivery that is sent', () => {
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
     expect(gone).toEqual([
       {
-        ...{ ...place, delivery_id: delivery.delivery_id },
-        ...{ attempted_url: 'https://receiver.example/', attempted_at: NOW.toISOString() },
+        ...place,
+        delivery_id: delivery.delivery_id,
+        attempted_url: 'https://receiver.example/',
+        attempted_at: NOW.toISOString(),
       },
     ]);
   });
