@@ -39,6 +39,7 @@ interface Operation {
   readonly tags?: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, object>>;
+  readonly security?: readonly object[];
 }
 type Operations = Readonly<Record<string, Operation>>;
 

@@ -3,7 +3,7 @@ import type { CommandBus } from '@nestjs/cqrs';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, PendingPayouts } from '../store/pending-payouts.js';
 import { ExpirePayout } from './payout-outcomes.js';
-import type { ListedPayouts } from './listed-payouts.js';
+import type { VerificationRowCheck } from './verification-row-check.js';
 import type { PayeeCache } from './payee-cache.js';
 import type { ChainObservation, ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
@@ -71,7 +71,7 @@ async function check({
       { keep: async () => undefined } as unknown as Receipts,
       bus,
       {} as PayeeCache,
-      { isSound: async () => true } as unknown as ListedPayouts,
+      { isSound: async () => true } as unknown as VerificationRowCheck,
     ] as const),
   );
   await round.run(

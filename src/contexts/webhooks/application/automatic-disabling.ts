@@ -63,7 +63,7 @@ export class AutomaticDisabling {
       everyMs: EVALUATE_ALL_MS,
       batch: 16,
       leaseMs: 60_000,
-      retry: { firstMs: 1000, mostMs: EVALUATE_ALL_MS },
+      retry: { firstMs: 1000, maxMs: EVALUATE_ALL_MS },
       perform: ({ state }) => this.execute(state).then(() => 'done' as const),
     });
   }

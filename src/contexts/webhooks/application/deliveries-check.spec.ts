@@ -16,7 +16,7 @@ beforeAll(async () => {
   db = await testDatabase();
 });
 afterAll(() => db.drop());
-afterEach(() => db.database.query('delete from webhooks.lanes'));
+afterEach(() => db.database.query('delete from webhooks.endpoint_snapshots'));
 
 const config = { webhookRetentionDays: 90, webhookDisableWindowSeconds: 0 } as Config;
 const saga = deliveriesSaga(

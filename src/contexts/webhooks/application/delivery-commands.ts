@@ -19,7 +19,7 @@ import { decideFor, type Responded, type MerchantCaller } from './caller.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
-import type { WebhookDelivery } from '../views/delivery-json.js';
+import type { DeliveryJson } from '../views/delivery-json.js';
 
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
 export class RequestTestDelivery extends Command<Responded> {
@@ -104,7 +104,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
-function resent({ json, inFlight }: FoundDelivery, requestedAt: string): WebhookDelivery {
+function resent({ json, inFlight }: FoundDelivery, requestedAt: string): DeliveryJson {
   return inFlight ? json : { ...json, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
 }
 

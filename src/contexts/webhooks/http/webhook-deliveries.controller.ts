@@ -19,7 +19,8 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
-import { DeliveriesView, WebhookDeliveriesResponse } from '../views/deliveries.js';
+import { DeliveriesView } from '../views/deliveries.js';
+import { WebhookDeliveriesResponse } from './delivery-dto.js';
 import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED, RecentStats } from '../views/endpoint-stats.js';
 import {

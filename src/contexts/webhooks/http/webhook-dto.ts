@@ -15,17 +15,12 @@ import {
   type EventType,
   type EndpointStatus,
 } from '../domain/webhook-endpoints.js';
-import { WebhookEndpoint, WebhookEndpointWithSecret } from '../views/endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
 import type { DeliveryFilter } from '../views/deliveries.js';
-import {
-  DELIVERY_STATUSES,
-  WebhookDelivery,
-  WebhookDeliveryDetail,
-  type DeliveryStatus,
-} from '../views/delivery-json.js';
-import { WebhookEndpointStats } from '../views/endpoint-stats.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../views/delivery-json.js';
+import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
+import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from './endpoint-dto.js';
 
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
 const OVERLAP_LIMIT_SECONDS = 86_400;

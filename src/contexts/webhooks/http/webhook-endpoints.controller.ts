@@ -26,7 +26,7 @@ import {
 } from '../application/endpoint-commands.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RequestTestDelivery } from '../application/delivery-commands.js';
-import { DESTINATION_FRESH_MS } from '../store/lanes.js';
+import { DESTINATION_FRESH_MS } from '../store/destinations.js';
 import { EndpointsView } from '../views/endpoints.js';
 import {
   WebhookTestDeliveryResponse,

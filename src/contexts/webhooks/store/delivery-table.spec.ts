@@ -138,7 +138,7 @@ describe('deliveries in the hands of senders', () => {
     ]);
     // The record says whether endpoints have changed.
     const [changes] = await db.database.query<{ version: string }>(
-      'select version from webhooks.lane_changes',
+      'select version from webhooks.endpoint_snapshot_changes',
     );
     expect(see).toHaveBeenLastCalledWith(changes!.version, expect.any(Number));
     const { rows } = await db.pool.query<Record<string, unknown>>(
