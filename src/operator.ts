@@ -62,8 +62,12 @@ function operatorOf({ env, print, exit }: OperatorIo): Operator {
       return NestFactory.createApplicationContext(AppModule.of({ ...given, mode: 'production' }), options);
     }
     const imports = [
-      ...[ConfigModule.of(given), CqrsModule.forRoot(), DatabaseModule.of(MIGRATIONS), SealingModule],
-      ...[EventStoreModule, ProjectionsModule],
+      ConfigModule.of(given),
+      CqrsModule.forRoot(),
+      DatabaseModule.of(MIGRATIONS),
+      SealingModule,
+      EventStoreModule,
+      ProjectionsModule,
       ContextsModule.of(given, ALL_CONTEXTS, forOperators(ALL_CONTEXTS)),
     ];
     return NestFactory.createApplicationContext({ module: OperatorModule, imports }, options);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
-import { encodeCursor } from '../../src/platform/http/page-cursor.js';
+import { encodeCursor } from '../../src/platform/postgres/page-cursor.js';
 
 /** The same payouts in a table with a column per field, as one would keep them to map rows to objects. */
 export const OBJECTS_TABLE = `

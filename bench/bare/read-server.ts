@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
 import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
-import { decodeCursor } from '../../src/platform/http/page-cursor.js';
+import { decodeCursor } from '../../src/platform/postgres/page-cursor.js';
 import { listObjects } from './list-objects.js';
 import { bareShell } from './shell.js';
 

@@ -33,7 +33,7 @@ export function seedEndpoints(
 /** The service's picture of the endpoints, as its saga folds it. */
 export async function insertLanes(pool: pg.Pool, endpoints: readonly SeededEndpoint[]): Promise<void> {
   await pool.query(
-    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
      select endpoint_id, merchant_id, url, sealed_signing_secret, 'enabled', '0'
      from jsonb_to_recordset($1) as e (endpoint_id uuid, merchant_id uuid, url text, sealed_signing_secret text)`,
     [JSON.stringify(endpoints)],

@@ -6,7 +6,7 @@ import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
 import { payee } from '../../src/contexts/users/domain/payee.js';
 import { user } from '../../src/contexts/users/domain/user.js';
-import { evolveLane } from '../../src/contexts/webhooks/domain/lane.js';
+import { evolveSnapshot } from '../../src/contexts/webhooks/domain/endpoint-snapshot.js';
 import {
   webhookEndpoints,
   type WebhookEndpointEvent,
@@ -80,7 +80,7 @@ it('an onboarding after its identity check is left alone too', () => {
 
 it('lanes of webhook endpoints are left alone', () => {
   const event = unknown as unknown as WebhookEndpointEvent;
-  const lane = evolveLane(undefined, registered);
+  const lane = evolveSnapshot(undefined, registered);
   expect(lane).toMatchObject({ status: 'enabled' });
-  expect(evolveLane(lane, event)).toBe(lane);
+  expect(evolveSnapshot(lane, event)).toBe(lane);
 });

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
-import { PayoutReport } from '../../src/contexts/payouts/http/payout-dto.js';
+import { ReportPayoutBody } from '../../src/contexts/payouts/http/payout-dto.js';
 import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
 import { EventBatch } from '../../src/contexts/tracking/http/event-batch-body.js';
 import { NewUser } from '../../src/contexts/users/http/user-dto.js';
@@ -125,7 +125,7 @@ function verdictOf(body: unknown): string | null {
 describe('a body of any JSON', () => {
   it.each<[string, Dto]>(
     Object.entries({
-      PayoutReport,
+      ReportPayoutBody,
       NewUser,
       NewWebhookEndpoint,
       WebhookEndpointChanges,

@@ -96,10 +96,11 @@ describe('npm run audit -- verify, of tables that steer money and persons', () =
     [
       'a trigger that was disabled',
       () => [
-        'alter table webhooks.lanes disable trigger lane_changes',
-        'alter table webhooks.lanes enable trigger lane_changes',
+        'alter table webhooks.endpoint_snapshots disable trigger endpoint_snapshot_changes',
+        'alter table webhooks.endpoint_snapshots enable trigger endpoint_snapshot_changes',
       ],
-      () => 'the database has a trigger lane_changes on webhooks.lanes, which is disabled',
+      () =>
+        'the database has a trigger endpoint_snapshot_changes on webhooks.endpoint_snapshots, which is disabled',
     ],
     [
       'row security on due work',
@@ -128,15 +129,15 @@ describe('npm run audit -- verify, of tables that steer money and persons', () =
     [
       'a function with another body',
       () => [
-        `create or replace function webhooks.count_lane_change() returns trigger language plpgsql as 'begin return null; end'`,
-        `create or replace function webhooks.count_lane_change() returns trigger language plpgsql as $$
+        `create or replace function webhooks.count_endpoint_snapshot_change() returns trigger language plpgsql as 'begin return null; end'`,
+        `create or replace function webhooks.count_endpoint_snapshot_change() returns trigger language plpgsql as $$
       begin
-        update webhooks.lane_changes set version = version + 1;
+        update webhooks.endpoint_snapshot_changes set version = version + 1;
         return null;
       end $$`,
       ],
       () =>
-        'the database has a function count_lane_change in webhooks with another body than its migration gave it',
+        'the database has a function count_endpoint_snapshot_change in webhooks with another body than its migration gave it',
     ],
   ])('names %s, and exits with 2', async (_name, statements, difference) => {
     const [change, undo] = statements();

@@ -132,7 +132,7 @@ describe('while the provider', () => {
       await harness.processed(events);
     }
     provider.always = { status: 500 };
-    const times = { unavailable: { firstMs: 20, mostMs: 50 }, blamed: { firstMs: 20, mostMs: 50 } };
+    const times = { unavailable: { firstMs: 20, maxMs: 50 }, blamed: { firstMs: 20, maxMs: 50 } };
     const first = start(undefined, times);
     start(undefined, times);
     await eventually(async () => ((await failures()) >= 6 ? true : null));
@@ -171,7 +171,7 @@ it.each([
   provider.faults = faults;
   if (faults.length === 1) {
     await harness.processed([unlucky]);
-    start(undefined, { unavailable: { firstMs: 1, mostMs: 1 } });
+    start(undefined, { unavailable: { firstMs: 1, maxMs: 1 } });
     await eventually(() => (provider.requests >= 1 ? true : null));
     await harness.processed([other]);
   } else {

@@ -26,10 +26,10 @@ class Providers {
   private readonly sandboxWallets = new SandboxWallets(Buffer.alloc(32, 1));
   private readonly sandboxCards = new SandboxCards();
 
-  async decide({ userId, handedOver }: IdentityRequest): Promise<{ passed: true }> {
+  async decide({ userId, deleteImages }: IdentityRequest): Promise<{ passed: true }> {
     this.checked.push(userId);
     await this.decides;
-    await handedOver();
+    await deleteImages();
     return { passed: true };
   }
   provision(userId: string) {

@@ -80,7 +80,7 @@ describe('POST webhook_endpoints', () => {
     const rows = await app.database.query(
       `select 1 from event_store.responses where position($1 in body) > 0
        union all select 1 from event_store.events where position($1 in data::text) > 0
-       union all select 1 from webhooks.lanes where position($1 in lanes::text) > 0`,
+       union all select 1 from webhooks.endpoint_snapshots where position($1 in endpoint_snapshots::text) > 0`,
       [secret.slice('whsec_'.length)],
     );
     expect(rows).toEqual([]);

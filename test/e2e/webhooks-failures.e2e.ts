@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Destinations } from '../../src/contexts/webhooks/store/lanes.js';
+import { Destinations } from '../../src/contexts/webhooks/store/destinations.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { ApiResponse, SignedClient } from '../support/signed-client.js';
 
@@ -62,7 +62,7 @@ const attempts = (outcome: string, ...hoursAgo: number[]) =>
 /** Failures count since so many hours ago. */
 const since = (hours: number) =>
   app.database.query(
-    'update webhooks.lanes set failures_since = now() - make_interval(hours => $2) where endpoint_id = $1',
+    'update webhooks.endpoint_snapshots set failures_since = now() - make_interval(hours => $2) where endpoint_id = $1',
     [id, hours],
   );
 
@@ -110,7 +110,7 @@ it.each([
   const reading = (async () => {
     while (!responded) {
       const sender = new Destinations(app.database);
-      await sender.ask(id);
+      await sender.load(id);
       senders.push(sender);
     }
   })();

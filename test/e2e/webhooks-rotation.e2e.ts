@@ -80,12 +80,12 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(others).toHaveLength(1);
     const firstAlone = { ...sent, headers: { ...sent.headers, 'webhook-signature': first } };
     expect([verifies(fresh, firstAlone), verifies(former, firstAlone)]).toEqual([true, false]);
-    const [lane] = await app.database.query<{ hours: number }>(
+    const [snapshot] = await app.database.query<{ hours: number }>(
       `select extract(epoch from (former_secrets->0->>'expires_at')::timestamptz - now())::float8 / 3600 as hours
-       from webhooks.lanes where endpoint_id = $1`,
+       from webhooks.endpoint_snapshots where endpoint_id = $1`,
       [id],
     );
-    expect(lane!.hours).toBeCloseTo(24, 1);
+    expect(snapshot!.hours).toBeCloseTo(24, 1);
   });
 
   it('signs with the fresh secret alone once the overlap has ended', async () => {
@@ -117,7 +117,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
       const rows = await app.database.query(
         `select 1 from event_store.responses where position($1 in body) > 0
          union all select 1 from event_store.events where position($1 in data::text) > 0
-         union all select 1 from webhooks.lanes where position($1 in lanes::text) > 0`,
+         union all select 1 from webhooks.endpoint_snapshots where position($1 in endpoint_snapshots::text) > 0`,
         [secret.slice('whsec_'.length)],
       );
       expect(rows).toEqual([]);

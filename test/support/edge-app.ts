@@ -28,7 +28,7 @@ import { Fault } from '../../src/kernel/fault.js';
 import { CONFIG, type Config } from '../../src/platform/config/config.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import {
-  ResponseTravels,
+  StoresResponseWithEvents,
   Cause,
   MerchantId,
   Ticket,
@@ -120,7 +120,7 @@ class ProbeController {
 
   /** The response goes with a commit, as in every use case that writes events. */
   @Post('commit')
-  @ResponseTravels()
+  @StoresResponseWithEvents()
   async commit(
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: object,
@@ -220,7 +220,7 @@ export async function startEdgeApp(
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
-    exports: [CONFIG, Database],
+    exports: [CONFIG, Database, Idempotency, KeyedHash, MERCHANT_DIRECTORY],
   })
   class EdgeTestModule {}
 

@@ -21,8 +21,8 @@ import { eventually } from './eventually.js';
 const SHORT_TIMES: ForwardingTimes = {
   leaseMs: 60_000,
   recordMs: 50,
-  unavailable: { firstMs: 5, mostMs: 40 },
-  blamed: { firstMs: 5, mostMs: 40 },
+  unavailable: { firstMs: 5, maxMs: 40 },
+  blamed: { firstMs: 5, maxMs: 40 },
 };
 
 const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };

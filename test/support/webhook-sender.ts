@@ -19,7 +19,7 @@ import { Lanes } from '../../src/contexts/webhooks/application/delivering/lanes.
 import { SendSlots } from '../../src/contexts/webhooks/application/delivering/send-slots.js';
 import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
 import { DeliveryTable } from '../../src/contexts/webhooks/store/delivery-table.js';
-import { Destinations } from '../../src/contexts/webhooks/store/lanes.js';
+import { Destinations } from '../../src/contexts/webhooks/store/destinations.js';
 import { WorkItems } from '../../src/platform/work/work-items.js';
 import { FailingEndpoints } from '../../src/contexts/webhooks/store/failing-endpoints.js';
 

@@ -131,7 +131,7 @@ export class WebhookWorker {
 
   async status(endpointId: string): Promise<string | undefined> {
     const found = await this.get(Database).query<{ status: string }>(
-      'select status from webhooks.lanes where endpoint_id = $1',
+      'select status from webhooks.endpoint_snapshots where endpoint_id = $1',
       [endpointId],
     );
     return found[0]?.status;

@@ -5,7 +5,7 @@ import { usePoll } from './use-poll.js';
 /** After a reload: where was this person? */
 export function Resume({ follow }: { follow: (state: StepState) => void }) {
   const { say } = usePage();
-  const lost = usePoll({ firstMs: 0, mostMs: 5_000 }, follow);
+  const lost = usePoll({ firstMs: 0, maxMs: 5_000 }, follow);
   return (
     <section class="outcome">
       <span class="spinner" aria-hidden="true" />

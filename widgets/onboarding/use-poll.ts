@@ -4,14 +4,14 @@ import { usePage } from './page.js';
 
 interface PollInterval {
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /**
  * Polls the state, less often each time, and at once when the page becomes visible again. True while the
  * connection is lost.
  */
-export function usePoll({ firstMs, mostMs }: PollInterval, follow: (state: StepState) => void): boolean {
+export function usePoll({ firstMs, maxMs }: PollInterval, follow: (state: StepState) => void): boolean {
   const { api, leave } = usePage();
   const now = useRef({ leave, follow });
   now.current = { leave, follow };
@@ -45,7 +45,7 @@ export function usePoll({ firstMs, mostMs }: PollInterval, follow: (state: StepS
           setTimeout(resolve, delay * (0.85 + Math.random() * 0.3));
         });
         if (over.signal.aborted) return;
-        delay = Math.min(Math.max(delay, 250) * 1.5, mostMs);
+        delay = Math.min(Math.max(delay, 250) * 1.5, maxMs);
         await update();
       }
     };

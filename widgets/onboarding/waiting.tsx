@@ -13,7 +13,7 @@ const SLOW_MS = 20_000;
 
 export function Review({ state, follow }: WaitingProps) {
   const { facts, say } = usePage();
-  const lost = usePoll({ firstMs: 500, mostMs: 30_000 }, follow);
+  const lost = usePoll({ firstMs: 500, maxMs: 30_000 }, follow);
   const since = state.submitted_at;
   return (
     <section class="outcome">
@@ -32,7 +32,7 @@ export function Review({ state, follow }: WaitingProps) {
 
 export function Setup({ follow }: Pick<WaitingProps, 'follow'>) {
   const { say } = usePage();
-  const lost = usePoll({ firstMs: 300, mostMs: 5_000 }, follow);
+  const lost = usePoll({ firstMs: 300, maxMs: 5_000 }, follow);
   const [slow, setSlow] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), SLOW_MS);

@@ -1,4 +1,4 @@
-import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext, type Get } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ClockCheck } from '../../platform/postgres/clock-check.js';
@@ -8,12 +8,12 @@ import { PayeeCache } from './application/payee-cache.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { PENDING_PAYOUTS, verificationSaga, verificationTables } from './application/verification-saga.js';
-import { ListedPayouts } from './application/listed-payouts.js';
+import { VerificationRowCheck } from './application/verification-row-check.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { PendingPayouts } from './store/pending-payouts.js';
 import { Verifier } from './application/verifier.js';
-import { JsonRpcChain } from './adapters/json-rpc-chain.js';
+import { ChainModule } from './chain.module.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
@@ -29,14 +29,6 @@ import { EvidenceView } from './views/evidence.js';
 import { PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
-
-/** The nodes of the chain, also for contexts that verify transfers of their own. */
-@Global()
-@Module({
-  providers: [JsonRpcChain, { provide: CHAIN_READER, useExisting: JsonRpcChain }],
-  exports: [CHAIN_READER],
-})
-class ChainModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
 @Module({ providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations] })
@@ -59,7 +51,7 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     PendingPayouts,
     Receipts,
     VerificationRound,
-    ListedPayouts,
+    VerificationRowCheck,
     Verifier,
     PayoutsView,
     EvidenceView,

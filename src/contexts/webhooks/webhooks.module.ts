@@ -30,10 +30,10 @@ import { SigningSecrets } from './application/signing-secrets.js';
 import { WEBHOOK_EVENTS } from './contract.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
-import { Webhooks1795000000600 } from './migrations/1795000000600-webhooks.js';
+import { Webhooks1795000000650 } from './migrations/1795000000650-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryTable } from './store/delivery-table.js';
-import { Destinations } from './store/lanes.js';
+import { Destinations } from './store/destinations.js';
 import { OldDeliveries } from './store/old-deliveries.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
@@ -97,5 +97,5 @@ export const webhooks = defineContext({
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
-  migrations: [Webhooks1795000000600],
+  migrations: [Webhooks1795000000650],
 });

@@ -79,7 +79,7 @@ describe('background work', () => {
     const work = new BackgroundWork({
       name: 'tests',
       everyMs: 1,
-      backoff: { firstMs: 40, mostMs: 80 },
+      backoff: { firstMs: 40, maxMs: 80 },
       run: () => (++runs === 3 || runs > 4 ? Promise.resolve() : Promise.reject(new Error('unavailable'))),
     });
     const began = performance.now();
@@ -114,7 +114,7 @@ describe('background work', () => {
   });
 
   it('stops during the delay after a failure', async () => {
-    const { work, runs } = held({ backoff: { firstMs: HOUR_MS, mostMs: HOUR_MS } });
+    const { work, runs } = held({ backoff: { firstMs: HOUR_MS, maxMs: HOUR_MS } });
     work.start();
     runs[0]!.fail();
     await shortDelay();
@@ -126,7 +126,9 @@ describe('background work', () => {
 const ran: string[] = [];
 const noting = (name: string, role?: Role | 'any'): BackgroundWork =>
   new BackgroundWork({
-    ...{ name, everyMs: HOUR_MS, run: () => Promise.resolve(ran.push(name)) },
+    name,
+    everyMs: HOUR_MS,
+    run: () => Promise.resolve(ran.push(name)),
     ...(role === undefined ? {} : { role }),
   });
 

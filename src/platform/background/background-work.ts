@@ -64,7 +64,7 @@ export class BackgroundWork {
     const { name, everyMs, run } = this.options;
     const backoff = this.options.backoff ?? {
       firstMs: FIRST_RETRY_MS,
-      mostMs: Math.max(MAX_RETRY_MS, everyMs),
+      maxMs: Math.max(MAX_RETRY_MS, everyMs),
     };
     for (let failures = 0; this.isRequested && !signal.aborted;) {
       this.isRequested = false;

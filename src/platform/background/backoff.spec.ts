@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { backoffMs } from './backoff.js';
 
-const backoff = { firstMs: 1000, mostMs: 300_000 };
+const backoff = { firstMs: 1000, maxMs: 300_000 };
 
 describe('a backoff', () => {
   it('doubles up to its limit', () => {

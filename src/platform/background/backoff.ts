@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Delays that double from `firstMs` up to `mostMs`, each with jitter within [0.5 d, d]. */
+/** Delays that double from `firstMs` up to `maxMs`, each with jitter within [0.5 d, d]. */
 export interface Backoff {
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 export function backoffMs(
-  { firstMs, mostMs }: Backoff,
+  { firstMs, maxMs }: Backoff,
   attempt: number,
   random: () => number = Math.random,
 ): number {
-  const delay = Math.min(mostMs, firstMs * 2 ** Math.min(attempt, 30));
+  const delay = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
   return delay * (0.5 + random() / 2);
 }
 

@@ -11,7 +11,7 @@ it('a group call sends what arrives meanwhile together, in order, no more than a
       await held;
       return inputs.map((input) => input * 2);
     },
-    { most: 3 },
+    { max: 3 },
   );
   const first = doubled.call(1);
   await new Promise((resolve) => setImmediate(resolve));

@@ -6,7 +6,7 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-const MOST = 500;
+const MAX_BATCH = 500;
 /** A batch of at least so many calls is load. */
 const LOAD = 4;
 
@@ -15,7 +15,7 @@ const LOAD = 4;
  * instead of thousands. `run` returns results in the order of its inputs; when it rejects, all of its calls do.
  */
 export class GroupCall<In, Out> {
-  private readonly most: number;
+  private readonly max: number;
   private readonly gatherMs: number;
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
@@ -25,12 +25,12 @@ export class GroupCall<In, Out> {
   constructor(
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
     options: {
-      readonly most?: number;
+      readonly max?: number;
       /** Under load, a batch gathers for so many milliseconds before it leaves. */
       readonly gatherMs?: number;
     } = {},
   ) {
-    this.most = options.most ?? MOST;
+    this.max = options.max ?? MAX_BATCH;
     this.gatherMs = options.gatherMs ?? 0;
   }
 
@@ -55,10 +55,10 @@ export class GroupCall<In, Out> {
   }
 
   private async flush(): Promise<void> {
-    if (this.gatherMs > 0 && this.lastSize >= LOAD && this.waiting.length < this.most)
+    if (this.gatherMs > 0 && this.lastSize >= LOAD && this.waiting.length < this.max)
       await sleep(this.gatherMs);
     this.scheduled = false;
-    const batch = this.waiting.splice(0, this.most);
+    const batch = this.waiting.splice(0, this.max);
     this.lastSize = batch.length;
     if (this.waiting.length > 0) this.schedule();
     try {

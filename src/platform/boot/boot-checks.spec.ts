@@ -6,7 +6,7 @@ import { EventRegistry } from '../event-store/event-registry.js';
 import type { WebhookWords } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
-import { refuseWhatIsForgotten, type Boot } from './contexts.module.js';
+import { checkBoot, type Boot } from './contexts.module.js';
 
 class FlyHandler {}
 
@@ -20,9 +20,13 @@ const flights: SubscriptionDefinition = {
 function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
   const events = new EventRegistry();
   for (const context of contexts) events.register(eventsOf(context), context.name);
-  refuseWhatIsForgotten({
-    ...{ contexts, events, subscriptions: [flights], declaredSubscriptions: ['birds.flights'] },
-    ...{ declaredHandlers: [{ command: 'Fly', handler: FlyHandler }], provides: () => true },
+  checkBoot({
+    contexts,
+    events,
+    subscriptions: [flights],
+    declaredSubscriptions: ['birds.flights'],
+    declaredHandlers: [{ command: 'Fly', handler: FlyHandler }],
+    provides: () => true,
     ...rest,
   });
 }

@@ -42,7 +42,7 @@ export class ContextsModule implements OnModuleInit {
       this.subscriptions.register(...(subscriptions?.(get) ?? []));
     // A process that runs some of them has a part of what is declared.
     const isWhole = this.running === this.contexts;
-    refuseWhatIsForgotten({
+    checkBoot({
       contexts: this.contexts,
       events: this.events,
       subscriptions: this.subscriptions.all(),
@@ -75,7 +75,7 @@ export interface Boot {
 }
 
 /** Throws a sentence that names what was forgotten; a service without it would only fail later, at its first use. */
-export function refuseWhatIsForgotten(boot: Boot): void {
+export function checkBoot(boot: Boot): void {
   const { contexts, events, subscriptions } = boot;
   for (const { name, upcasts = {}, publishes = {}, events: own = [] } of contexts) {
     const later = Object.values(upcasts).find((upcast) => upcast && !events.find(upcast.to));

@@ -84,7 +84,12 @@ describe('an event store whose events carry MACs', () => {
     });
     const { position, id, type } = memory.events[1]!;
     expect(error).toHaveBeenCalledWith({
-      ...{ msg: FORGED_EVENT, stream: 'thing-1', revision: 1, position, event_id: id, type },
+      msg: FORGED_EVENT,
+      stream: 'thing-1',
+      revision: 1,
+      position,
+      event_id: id,
+      type,
     });
   });
 

@@ -8,7 +8,7 @@ const POLL_MS = 25;
 const IDLE_POLL_MS = 100;
 /** Polls without an event before they become rarer. */
 const MAX_FAST_POLLS = 40;
-const OUTAGE = { firstMs: 50, mostMs: 2000 };
+const OUTAGE = { firstMs: 50, maxMs: 2000 };
 
 /**
  * A subscription for stores whose positions are in commit order: it reads on from the last position, at once when

@@ -70,7 +70,10 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
 
   it('writes nothing when there is nothing to do', async () => {
     expect(await loop.execute(counter, 'one', () => [])).toEqual({
-      ...{ state: 0, events: [], position: null, lastId: null },
+      state: 0,
+      events: [],
+      position: null,
+      lastId: null,
     });
     expect(await store.head()).toBeNull();
   });

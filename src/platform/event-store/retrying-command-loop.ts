@@ -32,7 +32,7 @@ import { Snapshots, type Snapshot } from './snapshots.js';
 const ATTEMPTS = 25;
 /** Events after which the state is worth keeping. */
 const SNAPSHOT_EVERY = 100;
-const RETRY = { firstMs: 2, mostMs: 50 };
+const RETRY = { firstMs: 2, maxMs: 50 };
 const NO_METADATA: EventMetadata = {};
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
 

@@ -82,7 +82,11 @@ export class Snapshots {
            subject = excluded.subject, sealed_state = excluded.sealed_state
          where snapshots.revision <= excluded.revision`,
         [
-          ...[stream, shapeOf(snapshots), snapshot.revision, snapshot.eventId, subject],
+          stream,
+          shapeOf(snapshots),
+          snapshot.revision,
+          snapshot.eventId,
+          subject,
           key.seal(text, placeOf(stream, snapshots, snapshot)),
         ],
       );

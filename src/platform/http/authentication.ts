@@ -12,8 +12,8 @@ export interface Authentication {
   readonly inputsInQuery?: boolean;
   /** Before the body is read: the merchant whom the request names; null when it was refused. Rejects when the directory is unavailable. */
   recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null>;
-  /** With the body read: whether the merchant sent the request; false when the response was sent. */
-  verify(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;
+  /** With the body read: whether the merchant sent the request; false when the response was sent. Absent: nothing is left to verify. */
+  verify?(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;
 }
 
 /** The {@link Authentication} of every API. A module that serves one registers it in `onModuleInit`. */

@@ -55,7 +55,8 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
  * Marks a write whose handler passes `ticket.response(...)` to `CommandLoop.execute` on every path to success: where the
  * store carries responses, the commit detects that the key has one. Elsewhere the edge queries the key first.
  */
-export const ResponseTravels = (): MethodDecorator => RouteConfig({ responseTravels: true });
+export const StoresResponseWithEvents = (): MethodDecorator =>
+  RouteConfig({ storesResponseWithEvents: true });
 
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });

@@ -159,7 +159,7 @@ export class EdgeHooks {
     const { edge } = request;
     const { named } = edge;
     if (named === null) throw new Error('a request that names no merchant came past its authentication');
-    if (!authentication.verify(request, reply, named)) return false;
+    if (authentication.verify?.(request, reply, named) === false) return false;
     if (!(await admission.admit(request, reply, named))) return false;
     edge.merchant = named;
     failpoint('request.authenticated');
@@ -169,8 +169,8 @@ export class EdgeHooks {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The response goes along with the events (`@ResponseTravels()`): a repeat needs no query before it runs. */
-    responseTravels?: boolean;
+    /** By `@StoresResponseWithEvents()`: a repeat needs no query before it runs. */
+    storesResponseWithEvents?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }

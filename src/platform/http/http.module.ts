@@ -1,5 +1,5 @@
-import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { APP_FILTER, HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
@@ -7,7 +7,6 @@ import { Log } from '../telemetry/logger.js';
 import { Admission, Authentications } from './authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from './merchant-directory.js';
 import { EdgeAdapter } from './fastify-adapter.js';
-import { Idempotency } from '../idempotency/idempotency.js';
 import { HealthController } from './health.controller.js';
 import { KeyedRequests } from './keyed-requests.js';
 import { MetricsServer } from './metrics-server.js';
@@ -25,33 +24,43 @@ import { SvcSignature } from './svc-signature/svc-signature.js';
 @Module({
   imports: [PagesModule],
   controllers: [HealthController],
-  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, Authentications, MetricsServer],
+  providers: [
+    { provide: APP_FILTER, useClass: ProblemFilter },
+    Authentications,
+    KeyedRequests,
+    MetricsServer,
+    {
+      provide: SvcSignature,
+      inject: [MERCHANT_DIRECTORY],
+      useFactory: (merchants: MerchantDirectory) => new SvcSignature(merchants),
+    },
+    {
+      provide: Admission,
+      inject: [Database, CONFIG, KeyedHash],
+      useFactory: ({ pool }: Database, { rateLimitPerMinute }: Config, keyedHash: KeyedHash) =>
+        new Admission(
+          new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash),
+          new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash, Date.now, 'key'),
+        ),
+    },
+  ],
   exports: [Authentications, MetricsServer],
 })
 export class HttpModule implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
-    private readonly modules: ModuleRef,
     private readonly authentications: Authentications,
-    private readonly database: Database,
-    @Inject(CONFIG) private readonly config: Config,
+    private readonly signature: SvcSignature,
+    private readonly admission: Admission,
+    private readonly keyed: KeyedRequests,
+    private readonly log: Log,
   ) {}
 
   onModuleInit(): void {
     const adapter: unknown = this.host.httpAdapter;
     if (!(adapter instanceof EdgeAdapter)) return;
-    const anywhere = { strict: false };
-    const directory = this.modules.get<MerchantDirectory>(MERCHANT_DIRECTORY, anywhere);
-    this.authentications.register(new SvcSignature(directory));
-    const { rateLimitPerMinute } = this.config;
-    const counted = [this.database.pool, rateLimitPerMinute, this.modules.get(KeyedHash, anywhere)] as const;
-    const limiter = new CallerRateLimiter(...counted);
-    const keyLimiter = new CallerRateLimiter(...counted, Date.now, 'key');
-    adapter.edge.connect({
-      authentications: this.authentications,
-      admission: new Admission(limiter, keyLimiter),
-      keyed: new KeyedRequests(this.modules.get(Idempotency, anywhere)),
-      log: this.modules.get(Log, anywhere),
-    });
+    const { authentications, admission, keyed, log } = this;
+    authentications.register(this.signature);
+    adapter.edge.connect({ authentications, admission, keyed, log });
   }
 }

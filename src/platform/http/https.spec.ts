@@ -6,8 +6,12 @@ import { httpsNotices, noticeProxies } from './arrivals.js';
 
 const roles = ['api', 'worker', 'widget'] as const;
 const production = {
-  ...{ mode: 'production', roles, requireHttps: true, trustProxy: null },
-  ...{ publicUrl: 'https://api.example.com', widgetUrl: null },
+  mode: 'production',
+  roles,
+  requireHttps: true,
+  trustProxy: null,
+  publicUrl: 'https://api.example.com',
+  widgetUrl: null,
 } as const;
 
 describe('the boot', () => {

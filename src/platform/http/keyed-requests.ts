@@ -1,9 +1,9 @@
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoredResponse } from '../event-store/port.js';
 import { failpoint } from '../failpoints.js';
-import type { Idempotency } from '../idempotency/idempotency.js';
+import { Idempotency } from '../idempotency/idempotency.js';
 import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
-
 import {
   dressProblem,
   JSON_TYPE,
@@ -23,6 +23,7 @@ const IN_FLIGHT: Problem = { status: 409, detail: 'A request with this Idempoten
 const KEY_REUSED: Problem = { status: 422, detail: 'This Idempotency-Key was used for another request' };
 
 /** The header Idempotency-Key (contract.md 4), between the request and {@link Idempotency}. */
+@Injectable()
 export class KeyedRequests {
   constructor(private readonly idempotency: Idempotency) {}
 
@@ -45,7 +46,8 @@ export class KeyedRequests {
     }
     edge.ticket = ticket;
     edge.idempotency = 'fresh';
-    if (this.idempotency.commitsCarryResponses && request.routeOptions.config.responseTravels) return true;
+    if (this.idempotency.commitsCarryResponses && request.routeOptions.config.storesResponseWithEvents)
+      return true;
     const earlier = await this.idempotency.earlier(ticket);
     if (earlier !== null) sendReplay(request, reply, earlier);
     return earlier === null;

@@ -2,7 +2,7 @@ import type { CreatedPage, PagePlace } from '../postgres/list-page.js';
 import { Fault } from '../../kernel/fault.js';
 import { Field, type Dto, type Rule } from '../dto/field.js';
 import { day, digits, text } from '../dto/rules.js';
-import { decodeCursor } from './page-cursor.js';
+import { decodeCursor, decodeExactCursor } from '../postgres/page-cursor.js';
 
 /** The most items a page may have (contract.md 6). */
 export const MAX_PAGE = 1000;
@@ -13,12 +13,16 @@ export const Day = (description: string): PropertyDecorator => Field(day, { opti
 export const PageSize = (fallback: number, description: string): PropertyDecorator =>
   Field(digits(1, MAX_PAGE), { optional: true, default: fallback, description });
 
-/** The place that `decode` finds in the `next_cursor` of an earlier response. */
-export const PageCursor = <P>(decode: (text: string) => P | null): PropertyDecorator =>
+const cursorField = <P>(decode: (text: string) => P | null): PropertyDecorator =>
   Field(
     text({}, (value) => decode(value) ?? new Fault('must be the next_cursor of an earlier answer')),
     { optional: true, description: 'The next_cursor of the page before.' },
   );
+
+/** The place in the `next_cursor` of an earlier response. */
+export const PageCursor = (): PropertyDecorator => cursorField(decodeCursor);
+/** As {@link PageCursor}, in a list whose places are exact to the microsecond. */
+export const ExactPageCursor = (): PropertyDecorator => cursorField(decodeExactCursor);
 
 /** A filter of a list: it may be left out. */
 export const Filter = (rule: Rule, description: string): PropertyDecorator =>
@@ -43,7 +47,7 @@ export function createdPageQuery(pageSize: number, sizeWords: string): Dto<Creat
     @PageSize(pageSize, sizeWords)
     page_size!: number;
 
-    @PageCursor(decodeCursor)
+    @PageCursor()
     page_cursor?: PagePlace;
   }
   return PageOfCreated;

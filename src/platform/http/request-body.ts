@@ -46,7 +46,7 @@ export function readBody(
   limit = BODY_LIMIT,
 ): void {
   const announced = payload.headers['content-length'];
-  const most = announced === undefined ? limit - 1 : Number(announced);
+  const max = announced === undefined ? limit - 1 : Number(announced);
   let memory = NO_BODY;
   let length = 0;
   const end = (error: Error | null, body?: Buffer): void => {
@@ -57,7 +57,7 @@ export function readBody(
     const needed = length + chunk.length;
     if (needed >= limit) return end(new DomainError('too_large', tooLarge(limit)));
     if (needed > memory.length) {
-      const size = Math.min(most, Math.max(needed, SMALL_BYTES, 2 * memory.length));
+      const size = Math.min(max, Math.max(needed, SMALL_BYTES, 2 * memory.length));
       if (!room(size - memory.length)) return end(new NoRoom());
       const larger = Buffer.allocUnsafe(size);
       memory.copy(larger, 0, 0, length);

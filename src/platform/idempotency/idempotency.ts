@@ -20,9 +20,9 @@ function isTransient(status: number): boolean {
 
 /**
  * Requests with an Idempotency-Key run once (contract.md 4): what is in progress is refused, what is done is replayed, and
- * what is done now is stored. Either the commit of the events carries the response (`@ResponseTravels()`, on stores that
- * can), and detects that the key was used before; or the response is looked up before the handler runs and
- * stored after it.
+ * what is done now is stored. Either the commit of the events carries the response
+ * (`@StoresResponseWithEvents()`, on stores that can), and detects that the key was used before; or the response is looked
+ * up before the handler runs and stored after it.
  */
 @Injectable()
 export class Idempotency {

@@ -39,6 +39,7 @@ interface Operation {
   readonly tags?: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, object>>;
+  readonly security?: readonly object[];
 }
 type Operations = Readonly<Record<string, Operation>>;
 
@@ -109,11 +110,9 @@ function complete(operation: Operation, method: string, scheme: ApiScheme | unde
     ...operation,
     parameters: parameters.length > 0 ? parameters : undefined,
     responses: Object.fromEntries(described) as Operation['responses'],
-    ...{
-      security: scheme
-        ? [Object.fromEntries(Object.keys(scheme.securitySchemes).map((name) => [name, []]))]
-        : [],
-    },
+    security: scheme
+      ? [Object.fromEntries(Object.keys(scheme.securitySchemes).map((name) => [name, []]))]
+      : [],
   };
 }
 
@@ -148,14 +147,19 @@ export interface WebhookWords {
 }
 
 const header = (name: string, description: string, schema: object): object => ({
-  ...{ name, in: 'header', required: true, description, schema },
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema,
 });
 
 /** Of Standard Webhooks (contract.md 13.2). */
 const HEADERS = [
   header('webhook-id', 'Of the delivery; the same for every attempt. Receive each once.', UUID),
   header('webhook-timestamp', 'Unix seconds of the attempt; refuse what is 5 minutes off.', {
-    ...{ type: 'string', pattern: '^[0-9]+$' },
+    type: 'string',
+    pattern: '^[0-9]+$',
   }),
   header(
     'webhook-signature',

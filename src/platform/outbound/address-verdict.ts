@@ -22,8 +22,11 @@ const REFUSED = ranges({
   'is shared address space of carriers (RFC 6598)': ['100.64.0.0/10'],
   'is reserved for protocols': ['192.0.0.0/24', '2001::/23'],
   'is reserved for documentation': [
-    ...['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
-    ...['2001:db8::/32', '3fff::/20'],
+    '192.0.2.0/24',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '2001:db8::/32',
+    '3fff::/20',
   ],
   'is reserved for benchmarks': ['198.18.0.0/15'],
   'is reserved for segment routing': ['5f00::/16'],
@@ -49,9 +52,19 @@ const EMBEDDED = ranges({
 
 /** Where clouds serve credentials or settings of a machine; a broad range never allows one. */
 const METADATA = [
-  ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '169.254.0.23'],
-  ...['168.63.129.16', '100.100.100.200', '192.0.0.192'],
-  ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.170.23',
+  '169.254.42.42',
+  '169.254.0.23',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fd00:42::42',
+  'fe80::a9fe:a9fe',
 ].map((each) => ipaddr.parse(each).toString());
 
 function ranges(table: Readonly<Record<string, readonly string[]>>): Table {

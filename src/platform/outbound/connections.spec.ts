@@ -89,7 +89,8 @@ describe('a host that does not wait for its request', () => {
   it('and speaks first, is connected to once', async () => {
     const send = await senderTo((socket) => socket.write(`${OK}content-length: 0\r\n\r\n`), 50);
     expect(await send()).toMatchObject({
-      ...{ kind: 'failed', phase: 'response' },
+      kind: 'failed',
+      phase: 'response',
       error: 'the host sent something before the request',
     });
     expect(sockets).toHaveLength(1);

@@ -118,7 +118,8 @@ describe('a host that fails', () => {
     const { url, server } = await raw(() => undefined);
     await new Promise((resolve) => server.close(resolve));
     expect(await post(url)).toMatchObject({
-      ...{ kind: 'failed', phase: 'connect' },
+      kind: 'failed',
+      phase: 'connect',
       error: 'the connection was refused (ECONNREFUSED)',
     });
   });
@@ -199,7 +200,8 @@ describe('on the way to a host', () => {
     let resolved!: (addresses: readonly string[]) => void;
     const { result, tookMs, end } = await toName(() => new Promise((resolve) => (resolved = resolve)));
     expect(result).toMatchObject({
-      ...{ kind: 'failed', phase: 'timeout' },
+      kind: 'failed',
+      phase: 'timeout',
       error: 'timed out after 1 s, resolving the name',
     });
     expect(tookMs).toBeLessThan(TIMEOUT_MS * 3);
@@ -215,7 +217,8 @@ describe('on the way to a host', () => {
       throw new RequestFailure('dns', 'the name servers do not respond (ETIMEOUT)');
     }, 3 * TIMEOUT_MS);
     expect(result).toMatchObject({
-      ...{ kind: 'failed', phase: 'dns' },
+      kind: 'failed',
+      phase: 'dns',
       error: 'the name servers do not respond (ETIMEOUT)',
     });
     expect(tookMs).toBeLessThan(2.5 * TIMEOUT_MS);
@@ -246,7 +249,8 @@ describe('a host that may not be reached', () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
     const strict = new OutboundClient(allowing, LIMITS);
     expect(await strict.post(host.url, {}, '{}')).toMatchObject({
-      ...{ kind: 'failed', phase: 'address' },
+      kind: 'failed',
+      phase: 'address',
       error: 'must be an https:// URL',
     });
     expect(host.received).toEqual([]);

@@ -9,8 +9,15 @@ export const TRANSACTION_TIMEOUT = '25P04';
  * ended because a process stalled: the holder of the lock that was waited for, or this process.
  */
 const TRANSIENT_STATES = new Set([
-  ...['57P01', '57P02', '57P03', '53300', '40001', '40P01'],
-  ...['55P03', '25P03', TRANSACTION_TIMEOUT],
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '40001',
+  '40P01',
+  '55P03',
+  '25P03',
+  TRANSACTION_TIMEOUT,
 ]);
 const TRANSIENT_CLASSES = ['08'];
 const NETWORK_CODES = new Set([

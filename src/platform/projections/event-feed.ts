@@ -9,7 +9,7 @@ import {
 
 /** Newest events retained for subscriptions that are nearly up to date. */
 const MAX_RETAINED = 512;
-const OUTAGE = { firstMs: 50, mostMs: 5000 };
+const OUTAGE = { firstMs: 50, maxMs: 5000 };
 
 /**
  * New events, read once for all subscriptions of this process. A subscription that is further behind reads the store

@@ -15,7 +15,7 @@ import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
 /** Between tries to lock tables that are being read. */
-const RETRY = { firstMs: 50, mostMs: 5000 };
+const RETRY = { firstMs: 50, maxMs: 5000 };
 /** About an hour. */
 const ATTEMPTS = 800;
 /** After so many tries, and then every so many, it prints which sessions block it. */
@@ -101,7 +101,7 @@ export class ReadModelRebuild {
         begin: BEGIN,
       });
     }
-    return { name, ...{ events: replay.events, position: replay.position }, compared };
+    return { name, events: replay.events, position: replay.position, compared };
   }
 
   /** Every page of the log. Throws at a type that is unknown and not in `passing`: rows without it would be wrong for good. */

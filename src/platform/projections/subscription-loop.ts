@@ -20,7 +20,7 @@ const CONFIRM_MS = 2000;
 const HELD_MS = 20;
 /** How often a subscription that waits at an unknown event checks whether it may continue. */
 const HALTED_MS = 1000;
-const RETRY = { firstMs: 50, mostMs: 30_000 };
+const RETRY = { firstMs: 50, maxMs: 30_000 };
 /** Failures of one batch before it is cut in half to find the event at fault. */
 const MAX_FAILURES = 3;
 
@@ -272,7 +272,12 @@ export class SubscriptionLoop {
       msg: isForged
         ? `subscription halted: ${FORGED_EVENT}`
         : 'subscription halted: this version does not know the event type, upgrade it or let the type pass',
-      ...{ subscription: this.definition.name, type, stream, revision, event_id: id, position },
+      subscription: this.definition.name,
+      type,
+      stream,
+      revision,
+      event_id: id,
+      position,
     });
   }
 

@@ -213,6 +213,6 @@ function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
       const value = await run();
       return callers.map(() => value);
     },
-    { most: Infinity },
+    { max: Infinity },
   );
 }

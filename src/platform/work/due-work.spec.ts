@@ -27,8 +27,12 @@ describe('work of one kind', () => {
     signal = new AbortController().signal,
   ): Promise<unknown> =>
     new DueWork(items, {
-      ...{ kind: 'tests', everyMs: HOUR_MS, batch: 2, leaseMs: HOUR_MS, perform },
-      retry: { firstMs: HOUR_MS, mostMs: HOUR_MS },
+      kind: 'tests',
+      everyMs: HOUR_MS,
+      batch: 2,
+      leaseMs: HOUR_MS,
+      perform,
+      retry: { firstMs: HOUR_MS, maxMs: HOUR_MS },
       ...kind,
     }).options.run(signal);
   const add = (...keys: string[]): Promise<void> =>
@@ -49,7 +53,7 @@ describe('work of one kind', () => {
         performed.push(`${key}${failures}`);
         return Promise.resolve(key === 'b' && failures === 0 ? 'retry' : 'done');
       },
-      { retry: { firstMs: 0, mostMs: 0 } },
+      { retry: { firstMs: 0, maxMs: 0 } },
     );
     expect(performed.sort()).toEqual(['a0', 'b0', 'b1', 'c0', 'd0', 'e0']);
     expect(await open()).toEqual([]);

@@ -3,8 +3,8 @@ import { backoffMs, type Backoff } from '../background/backoff.js';
 import { BackgroundWork } from '../background/background-work.js';
 import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 
-/** `retry`: again after the delay of the kind's policy, without a word in the log. */
-export type WorkOutcome = 'done' | 'retry' | Next;
+/** `retry`: again after the delay of the kind's policy, without a word in the log; so is a {@link Next} without a delay. */
+export type WorkOutcome = 'done' | 'retry' | (Omit<Next, 'inMs'> & Partial<Pick<Next, 'inMs'>>);
 
 export interface WorkKind<State extends object> {
   readonly kind: string;
@@ -52,7 +52,8 @@ export class DueWork<State extends object = object> extends BackgroundWork {
     const work = (): Promise<WorkOutcome> => perform(item, signal);
     try {
       const outcome = await (keepsLease ? this.items.whileClaimed(item, leaseMs, work) : work());
-      return outcome === 'retry' ? { inMs, failure: { cause: null } } : outcome;
+      if (outcome === 'done') return outcome;
+      return outcome === 'retry' ? { inMs, failure: { cause: null } } : { inMs, ...outcome };
     } catch (error) {
       log.warn({ msg: 'work failed', kind, key, failures: failures + 1, delayMs: inMs, error });
       return { inMs, failure: { cause: String(error) } };

@@ -82,7 +82,11 @@ export class WorkItems {
       const room = n === lines.length - 1 ? left : left - Math.floor(left / LATER_SHARE);
       if (room === 0) continue;
       const claimed = await this.database.query<(typeof rows)[number] & Record<string, unknown>>(CLAIM, [
-        ...[kind, line, room, leaseMs, except],
+        kind,
+        line,
+        room,
+        leaseMs,
+        except,
       ]);
       more ||= claimed.length === room || claimed.some((row) => row.more);
       rows.push(...claimed);
@@ -116,7 +120,9 @@ export class WorkItems {
          as next (key, lease, in_ms, failed, cause, state, line)
        where item.kind = $1 and item.key = next.key and item.lease = next.lease returning 1 as updated`,
       [
-        ...[items[0]![0].kind, items.map(([{ key }]) => key), items.map(([{ lease }]) => lease)],
+        items[0]![0].kind,
+        items.map(([{ key }]) => key),
+        items.map(([{ lease }]) => lease),
         items.map(([, { inMs }]) => inMs),
         items.map(([, { failure }]) => failure !== undefined),
         items.map(([, { failure }]) => failure?.cause ?? null),
@@ -225,13 +231,13 @@ const CLAIM = `
     select share from shares where share <> all($5::text[]) and exists (select from work.items item
       where kind = $1 and line = $2 and item.share = shares.share and due_at <= now())
   ), part as (
-    select least($3::int, greatest(${MIN_PART}, ${SURPLUS} * $3::int / greatest(count(*), 1))) as most from due_shares
+    select least($3::int, greatest(${MIN_PART}, ${SURPLUS} * $3::int / greatest(count(*), 1))) as room from due_shares
   ), chosen as (
-    select key, most, due_at, row_number() over (partition by share order by due_at) as place
+    select key, room, due_at, row_number() over (partition by share order by due_at) as place
     from due_shares cross join part cross join lateral (
       select key, due_at from work.items item
       where kind = $1 and line = $2 and item.share = due_shares.share and due_at <= now()
-      order by due_at limit most for update skip locked
+      order by due_at limit room for update skip locked
     ) due
     order by place, due_at limit $3
   )
@@ -239,4 +245,4 @@ const CLAIM = `
   from chosen where item.kind = $1 and item.key = chosen.key
   returning item.kind, item.key, share, lease, failures, cause, coalesce(state, '{}') as state,
     coalesce(extract(epoch from now() - failing_since), 0)::float8 as failing_seconds,
-    chosen.place >= chosen.most as more`;
+    chosen.place >= chosen.room as more`;

@@ -41,7 +41,7 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
         ...{ verificationId: newId(), userId: newId(), details: { ...PERSON, ...under.reviewed } },
         isHandedOver: false,
         images: () => Promise.resolve(request.isHandedOver ? [] : images),
-        handedOver: () => {
+        deleteImages: () => {
           request.isHandedOver = true;
           return Promise.resolve();
         },

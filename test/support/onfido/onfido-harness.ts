@@ -58,7 +58,7 @@ export class OnfidoHarness {
     const person: Person = {
       ...{ verificationId: newId(), userId: newId(), details: DETAILS, handed: 0 },
       images: () => Promise.resolve(person.handed > 0 ? [] : pictures),
-      handedOver: () => {
+      deleteImages: () => {
         person.handed += 1;
         return Promise.resolve();
       },

@@ -45,7 +45,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const TIMES: ForwardingTimes = {
   ...DEFAULT_TIMES,
   leaseMs: 1000,
-  unavailable: { firstMs: 50, mostMs: 200 },
+  unavailable: { firstMs: 50, maxMs: 200 },
 };
 
 interface KillableServiceOptions {

@@ -38,7 +38,7 @@ export class OrderWatcher {
       everyMs,
       batch: 20,
       leaseMs: 30_000,
-      retry: { firstMs: everyMs, mostMs: everyMs },
+      retry: { firstMs: everyMs, maxMs: everyMs },
       claims: () => ({ lines: Object.values(WATCH_LINES), except: this.providers.unavailable() }),
       perform: (item) => this.poll(item),
     });

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000;
 /** After this many consecutive failed calls within a minute the provider is not called for a while. */
 const TOLERATED = 3;
 const STREAK_MS = 60_000;
-const BACKOFF = { firstMs: 500, mostMs: 5000 };
+const BACKOFF = { firstMs: 500, maxMs: 5000 };
 const MAX_KEYS = 10_000;
 /** The same error of the same operation is logged this often: during an outage every order has it. */
 const LOG_AGAIN_MS = 60_000;

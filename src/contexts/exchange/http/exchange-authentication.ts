@@ -56,10 +56,6 @@ export class ExchangeAuthentication implements Authentication {
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
     return new ExchangeCredentials(key, merchant.status, countedAs);
   }
-
-  verify(): boolean {
-    return true;
-  }
 }
 
 /** Whether the signature is right; null where none is required, or only the handler can check it. */

@@ -1,6 +1,5 @@
 import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { decodeCursor } from '../../../platform/http/page-cursor.js';
 import {
   Filter,
   MAX_PAGE,
@@ -179,7 +178,7 @@ export class OrdersQuery {
   @PageSize(MAX_PAGE, 'Orders per page.')
   page_size!: number;
 
-  @PageCursor(decodeCursor)
+  @PageCursor()
   page_cursor?: CreatedPageQuery['page_cursor'];
 }
 

@@ -5,7 +5,7 @@ import {
   Cause,
   Inputs,
   ListQuery,
-  ResponseTravels,
+  StoresResponseWithEvents,
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
@@ -49,7 +49,7 @@ export class OrdersController {
   ) {}
 
   @Post()
-  @ResponseTravels()
+  @StoresResponseWithEvents()
   @Operation({
     id: 'createOrder',
     tag: 'Exchange orders',
@@ -106,7 +106,7 @@ export class OrdersController {
   }
 
   @Patch(':id/cancel')
-  @ResponseTravels()
+  @StoresResponseWithEvents()
   @Operation({
     id: 'cancelOrder',
     tag: 'Exchange orders',
@@ -132,7 +132,7 @@ export class OrdersController {
   }
 
   @Patch(':id/mark_as_paid')
-  @ResponseTravels()
+  @StoresResponseWithEvents()
   @Operation({
     id: 'markOrderAsPaid',
     tag: 'Exchange orders',

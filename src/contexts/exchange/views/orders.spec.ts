@@ -5,7 +5,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { deriveId } from '../../../kernel/ids.js';
 import type { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
-import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { order, type ExistingOrder, type Order } from '../domain/order.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
-import { encodeCursor } from '../../../platform/http/page-cursor.js';
+import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { bodyPage, mergedByStatus, type PagePlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';

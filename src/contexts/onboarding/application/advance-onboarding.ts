@@ -40,7 +40,7 @@ import {
   type WalletProvisioner,
 } from './ports.js';
 import { findApplicant } from './person-commands.js';
-import { calling } from './provider-call.js';
+import { measureCall } from './provider-call.js';
 
 /**
  * Advances an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion. The
@@ -113,7 +113,9 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
         return this.verify(state);
       case 'kyc_passed': {
         await this.applicant(state);
-        const { address, derivation } = await calling('wallet', () => this.wallets.provision(state.userId));
+        const { address, derivation } = await measureCall('wallet', () =>
+          this.wallets.provision(state.userId),
+        );
         failpoint('onboarding.wallet_given');
         return {
           decide: (current) =>
@@ -147,9 +149,9 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       userId,
       details,
       images: () => this.images.of(userId),
-      handedOver: () => this.images.deleteUntil(userId, opened_at),
+      deleteImages: () => this.images.deleteUntil(userId, opened_at),
     };
-    const outcome = await calling('identity', () => this.identity.decide(request)).catch(
+    const outcome = await measureCall('identity', () => this.identity.decide(request)).catch(
       (error: unknown) => ({ passed: false as const, reason: reasonOf(error) }),
     );
     failpoint('onboarding.identity_decided');
@@ -163,7 +165,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     const { phoneNumber, email } = await this.applicant(state);
     const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
     try {
-      const { cardId } = await calling('card', () => this.cards.issue(request));
+      const { cardId } = await measureCall('card', () => this.cards.issue(request));
       return { decide: (current) => recordCard({ cardId, at: this.now() }, current) };
     } catch (error) {
       const reason = reasonOf(error);

@@ -1,7 +1,7 @@
 import type { Forget, Get } from '../../../platform/context.js';
 import { ApplicantRows } from '../store/applicant-rows.js';
 import { CARD_ISSUER, IDENTITY_VERIFIER, type CardIssuer, type IdentityVerifier } from './ports.js';
-import { calling } from './provider-call.js';
+import { measureCall } from './provider-call.js';
 
 /**
  * Has the identity provider and the card issuer erase the person while the rows that name their objects exist, then drops
@@ -11,8 +11,8 @@ export function forgetApplicant(get: Get): Forget {
   return async ({ userId }) => {
     const rows = get(ApplicantRows);
     await rows.dropPending(userId);
-    await calling('identity', () => get<IdentityVerifier>(IDENTITY_VERIFIER).forget(userId));
-    await calling('card', () => get<CardIssuer>(CARD_ISSUER).forget(userId));
+    await measureCall('identity', () => get<IdentityVerifier>(IDENTITY_VERIFIER).forget(userId));
+    await measureCall('card', () => get<CardIssuer>(CARD_ISSUER).forget(userId));
     await rows.dropAll(userId);
     return true;
   };

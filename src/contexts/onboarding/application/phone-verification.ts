@@ -19,7 +19,7 @@ import {
   SMS_SENDER,
   type SmsSender,
 } from './ports.js';
-import { calling, plainWords } from './provider-call.js';
+import { measureCall, plainWords } from './provider-call.js';
 
 interface MessageWords {
   readonly locale: Locale;
@@ -70,7 +70,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
         text: textOf(code, isLong, words),
         validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
       };
-      await calling('sms', () => this.sms.send(phoneNumber, message));
+      await measureCall('sms', () => this.sms.send(phoneNumber, message));
       failpoint('onboarding.code_sent');
     } catch (error) {
       // The message may still arrive, so its code stays valid.

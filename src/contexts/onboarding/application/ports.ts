@@ -44,10 +44,10 @@ export interface IdentityRequest {
   readonly verificationId: string;
   readonly userId: string;
   readonly details: Details;
-  /** Empty after {@link handedOver}. */
+  /** Empty after {@link deleteImages}. */
   readonly images: () => Promise<readonly IdentityImage[]>;
   /** Deletes the images: the provider has them. Harmless to repeat. */
-  readonly handedOver: () => Promise<void>;
+  readonly deleteImages: () => Promise<void>;
 }
 
 /**

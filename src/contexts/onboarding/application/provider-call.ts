@@ -6,7 +6,7 @@ import { ProviderRefusal, ProviderUnavailable } from './ports.js';
 type Port = 'sms' | 'identity' | 'wallet' | 'card';
 
 /** Counts and times one call of a provider. */
-export async function calling<T>(port: Port, call: () => Promise<T>): Promise<T> {
+export async function measureCall<T>(port: Port, call: () => Promise<T>): Promise<T> {
   const stop = providerSeconds.startTimer({ port });
   try {
     const result = await call();

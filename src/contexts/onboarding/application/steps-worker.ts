@@ -20,8 +20,8 @@ interface State {
 type Step = WorkItem<State>;
 
 /** Polls of a verification under review whose callback does not come. */
-const REVIEW: Backoff = { firstMs: 1000, mostMs: 3_600_000 };
-const RETRY: Backoff = { firstMs: 250, mostMs: 300_000 };
+const REVIEW: Backoff = { firstMs: 1000, maxMs: 3_600_000 };
+const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
 /** The user is deactivating or erased. */
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
 
@@ -85,7 +85,7 @@ export class StepsWorker {
       const msg = 'onboarding waiting: attempt failed, retrying';
       this.logger[level]({ msg, ...fieldsOf(step), why, at: whereFrom(error) });
     }
-    return { inMs: backoffMs(RETRY, step.failures), failure: { cause: why } };
+    return { failure: { cause: why } };
   }
 }
 

@@ -251,7 +251,9 @@ describe('the chain behind a JSON-RPC node', () => {
     node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shuffled }))(honest));
     const { transfers } = (await read([hash])).receipts.get(hash)!;
     expect(transfers.map(({ amountMinor, logIndex }) => [amountMinor, logIndex])).toEqual([
-      ...[[2n, 0] as const, [3n, 1] as const, [1n, 2] as const],
+      [2n, 0] as const,
+      [3n, 1] as const,
+      [1n, 2] as const,
     ]);
   });
 

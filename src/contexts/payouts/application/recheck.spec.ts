@@ -8,23 +8,27 @@ const evidence = evidenceAt(0);
 
 function received(position: number, chainId: number): RecordedEvent {
   const data = {
-    ...{
-      payout_id: `payout-${position}`,
-      merchant_id: 'm',
-      user_id: 'u',
-      amount: '12.5',
-      currency_code: 'USDC',
-    },
-    ...{
-      transaction_hash: `0x${String(position).padStart(64, '0')}`,
-      custom_metadata: '{}',
-      chain_id: chainId,
-    },
-    ...{ received_at: 't', ...evidence, created_at: 't' },
+    payout_id: `payout-${position}`,
+    merchant_id: 'm',
+    user_id: 'u',
+    amount: '12.5',
+    currency_code: 'USDC',
+    transaction_hash: `0x${String(position).padStart(64, '0')}`,
+    custom_metadata: '{}',
+    chain_id: chainId,
+    received_at: 't',
+    ...evidence,
+    created_at: 't',
   };
   return {
-    ...{ id: `${position}`, type: 'payout.received.v2', data, metadata: {}, stream: 's', revision: 1 },
-    ...{ position: String(position), recordedAt: new Date(0) },
+    id: `${position}`,
+    type: 'payout.received.v2',
+    data,
+    metadata: {},
+    stream: 's',
+    revision: 1,
+    position: String(position),
+    recordedAt: new Date(0),
   };
 }
 

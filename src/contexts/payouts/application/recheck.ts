@@ -8,7 +8,7 @@ import { ChainUnavailable, type ChainObservation, type RequestedTransaction } fr
 
 /** How often a node is called that is unavailable for a short time, or reorganises during a check. */
 const TRIES = 4;
-const BETWEEN = { firstMs: 500, mostMs: 2000 };
+const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
 /** Both throw {@link ChainUnavailable}. */
 export interface RecheckedNode {

@@ -15,14 +15,14 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
-import { payoutJson } from '../views/fold.js';
-import { payout, report, type PayoutState, type Report } from '../domain/payout.js';
+import { payoutJson } from '../domain/payout-json.js';
+import { payout, report, type PayoutState, type ReportDecision } from '../domain/payout.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
 
-interface NewPayout {
+interface PayoutFields {
   readonly merchantId: string;
   readonly userId: string;
   readonly amount: string;
@@ -33,7 +33,7 @@ interface NewPayout {
 /** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
 export class ReportPayout extends Command<string> {
   constructor(
-    readonly report: NewPayout,
+    readonly report: PayoutFields,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
   ) {
@@ -55,11 +55,15 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     if (!isUuid(command.report.userId)) throw DomainError.notFound('User');
     const userId = command.report.userId.toLowerCase();
     return underKey(command.ticket, 'payout', (id) =>
-      this.decided(command, userId, this.decisionOf(command, userId, id)),
+      this.executeWithRetry(command, userId, this.decisionOf(command, userId, id)),
     );
   }
 
-  private async decided(command: ReportPayout, userId: string, decision: Report): Promise<string> {
+  private async executeWithRetry(
+    command: ReportPayout,
+    userId: string,
+    decision: ReportDecision,
+  ): Promise<string> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.attempt(command, userId, decision);
@@ -70,7 +74,11 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     }
   }
 
-  private async attempt({ cause, ticket }: ReportPayout, userId: string, decision: Report): Promise<string> {
+  private async attempt(
+    { cause, ticket }: ReportPayout,
+    userId: string,
+    decision: ReportDecision,
+  ): Promise<string> {
     const loaded = await this.payees.get(userId);
     const preconditions: StreamAppend[] = [];
     if (loaded.revision !== null) {
@@ -91,7 +99,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     return responseOf(state);
   }
 
-  private decisionOf({ report: reported }: ReportPayout, userId: string, payoutId: string): Report {
+  private decisionOf({ report: reported }: ReportPayout, userId: string, payoutId: string): ReportDecision {
     const now = this.clock.now();
     return {
       facts: {

@@ -3,7 +3,7 @@ import type { CommandBus } from '@nestjs/cqrs';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, PendingPayouts } from '../store/pending-payouts.js';
 import { ExpirePayout } from './payout-outcomes.js';
-import type { ListedPayouts } from './listed-payouts.js';
+import type { VerificationRowCheck } from './verification-row-check.js';
 import type { PayeeCache } from './payee-cache.js';
 import type { ChainObservation, ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
@@ -15,16 +15,17 @@ const FIRST = END + 600_000;
 const CLOSING = { finding: 'not_found', head: 100, at: new Date(FIRST) };
 const HASH = `0x${'ab'.repeat(32)}`;
 const PAYOUT: PendingPayout = {
-  ...{
-    payoutId: 'p',
-    userId: 'u',
-    merchantId: 'm',
-    hash: HASH,
-    amountMinor: 1n,
-    unanswered: 0,
-    closing: null,
-  },
-  ...{ createdAt: new Date(START), expiresAt: new Date(END), wallet: '0xw', usedLogs: new Set<number>() },
+  payoutId: 'p',
+  userId: 'u',
+  merchantId: 'm',
+  hash: HASH,
+  amountMinor: 1n,
+  unanswered: 0,
+  closing: null,
+  createdAt: new Date(START),
+  expiresAt: new Date(END),
+  wallet: '0xw',
+  usedLogs: new Set<number>(),
   item: {} as PendingPayout['item'],
 };
 
@@ -40,7 +41,8 @@ async function check({
   const observed: ChainObservation = {
     head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
     final: { number: final, hash: '0xf', timestamp: finalAt / 1000 },
-    ...{ receipts: new Map([[HASH, null]]), refusals: [] },
+    receipts: new Map([[HASH, null]]),
+    refusals: [],
   };
   const chain = { read: async () => observed, confirm: async () => [observed] } as unknown as ChainReader;
   const table = {
@@ -55,8 +57,13 @@ async function check({
   } as unknown as CommandBus;
   const round = new VerificationRound(
     {
-      ...{ chainId: 8453, usdcAddress: '0xusdc', chainQuorum: 1, chainMaxHeadAgeSeconds: null },
-      ...{ payoutFinality: null, payoutExpiryMarginSeconds: 60, payoutCheckIntervalMs: 1000 },
+      chainId: 8453,
+      usdcAddress: '0xusdc',
+      chainQuorum: 1,
+      chainMaxHeadAgeSeconds: null,
+      payoutFinality: null,
+      payoutExpiryMarginSeconds: 60,
+      payoutCheckIntervalMs: 1000,
     },
     ...([
       chain,
@@ -64,7 +71,7 @@ async function check({
       { keep: async () => undefined } as unknown as Receipts,
       bus,
       {} as PayeeCache,
-      { isSound: async () => true } as unknown as ListedPayouts,
+      { isSound: async () => true } as unknown as VerificationRowCheck,
     ] as const),
   );
   await round.run(

@@ -14,7 +14,7 @@ import {
   type ReceiptSource,
 } from '../domain/verification.js';
 import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
-import { ListedPayouts } from './listed-payouts.js';
+import { VerificationRowCheck } from './verification-row-check.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
@@ -67,7 +67,7 @@ export class VerificationRound {
     private readonly receipts: Receipts,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
-    private readonly listed: ListedPayouts,
+    private readonly listed: VerificationRowCheck,
   ) {
     this.rules = chainRules(config);
   }
@@ -86,7 +86,9 @@ export class VerificationRound {
       const finding = first.get(each) ?? null;
       return finding !== null && (finding.kind === 'settled' || this.isOver(each, observed, now()));
     });
-    const areSound = await Promise.all(mayEnd.map((each) => this.listed.isSound(each, this.config.chainId)));
+    const areSound = await Promise.all(
+      mayEnd.map((each) => this.listed.matchesEvents(each, this.config.chainId)),
+    );
     const ending = mayEnd.filter((_, place) => areSound[place]);
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, alone);
     const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
@@ -221,7 +223,11 @@ export class VerificationRound {
       finding.kind === 'no_wallet' && untilExpiryMs > 0
         ? untilExpiryMs
         : nextCheckDelay({
-            ...{ ageMs, untilExpiryMs, finding: finding.kind, intervalMs, random: Math.random() },
+            ageMs,
+            untilExpiryMs,
+            finding: finding.kind,
+            intervalMs,
+            random: Math.random(),
           });
     return { payout, delayMs, finding: finding.kind };
   }
@@ -231,8 +237,10 @@ export class VerificationRound {
     const unanswered = claimed.filter((each) => each.wallet !== null && !observed.receipts.has(each.hash));
     if (unanswered.length === 0) return;
     this.logger.warn({
-      ...{ msg: 'payouts not checked: no usable response of the node', count: unanswered.length },
-      ...{ payoutId: unanswered[0]!.payoutId, reasons: observed.refusals },
+      msg: 'payouts not checked: no usable response of the node',
+      count: unanswered.length,
+      payoutId: unanswered[0]!.payoutId,
+      reasons: observed.refusals,
     });
   }
 }
@@ -286,7 +294,10 @@ function settledBy(
   };
   const paidTo = { to: paid.wallet.toLowerCase(), value: paid.amountMinor.toString() };
   const transfers = logs.map(({ logIndex, from }) => ({
-    ...{ log_index: logIndex, ...seen, from, ...paidTo },
+    log_index: logIndex,
+    ...seen,
+    from,
+    ...paidTo,
     receipt_sha256: source.sha256,
   }));
   return { transfers, source };

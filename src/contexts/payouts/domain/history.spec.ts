@@ -6,8 +6,14 @@ import { payoutHistory } from './history.js';
 
 const [CREATED, ENDS] = ['2026-01-02T03:04:05.000Z', '2026-01-03T03:04:05.000Z'];
 const facts = {
-  ...{ payout_id: 'p', merchant_id: 'm', user_id: 'u', amount: '12.50', currency_code: 'USDC' },
-  ...{ transaction_hash: '0xAB', custom_metadata: '{}', chain_id: 1 },
+  payout_id: 'p',
+  merchant_id: 'm',
+  user_id: 'u',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{}',
+  chain_id: 1,
 };
 const reported = (over: object = {}): DomainEvent => ({
   type: 'payout.reported.v1',

@@ -15,11 +15,11 @@ import {
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
 export type PayoutState =
   | { readonly status: 'unreported' }
-  | (Reported & { readonly status: 'pending' })
-  | (Reported & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
-  | (Reported & { readonly status: 'expired'; readonly reason: string });
+  | (ReportFacts & { readonly status: 'pending' })
+  | (ReportFacts & { readonly status: 'received'; readonly received: PayoutReceived['data'] })
+  | (ReportFacts & { readonly status: 'expired'; readonly reason: string });
 
-interface Reported {
+interface ReportFacts {
   readonly facts: PayoutFacts;
   readonly createdAt: string;
   /** End of the verification window, ISO 8601. */
@@ -63,7 +63,7 @@ export function readPayoutAmount(value: unknown): string | Fault {
 }
 
 /** `facts.amount` is canonical already. `at` and `expiresAt` are ISO 8601. */
-export interface Report {
+export interface ReportDecision {
   readonly facts: PayoutFacts;
   readonly at: string;
   readonly expiresAt: string;
@@ -74,7 +74,7 @@ export interface Report {
  * A repeat of the same report finds its payout there and changes nothing, however late it comes: it is the same
  * transfer. Another report under its id throws KeyOutlived once the response to the first one is gone, 422 before.
  */
-export function report(command: Report, payee: Payee, state: PayoutState): PayoutEvent[] {
+export function report(command: ReportDecision, payee: Payee, state: PayoutState): PayoutEvent[] {
   if (state.status !== 'unreported') {
     if (sameFacts(state.facts, command.facts)) return [];
     requireRepeatable(state.createdAt, command.at);
@@ -111,8 +111,12 @@ export function receive(
     {
       type: 'payout.received.v2',
       data: {
-        ...{ ...state.facts, log_index, block_number, received_at: at },
-        ...{ created_at: state.createdAt, ...seen },
+        ...state.facts,
+        log_index,
+        block_number,
+        received_at: at,
+        created_at: state.createdAt,
+        ...seen,
       },
     },
   ];

@@ -6,20 +6,31 @@ import type { TransactionReceipt } from './verification.js';
 
 const evidence = evidenceAt(1);
 const data: PayoutReceived['data'] = {
-  ...{ payout_id: 'p', merchant_id: 'm', user_id: 'u', amount: '12.50', currency_code: 'USDC' },
-  ...{ transaction_hash: '0xAB', custom_metadata: '{}', chain_id: 1, received_at: 't', created_at: 't' },
+  payout_id: 'p',
+  merchant_id: 'm',
+  user_id: 'u',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{}',
+  chain_id: 1,
+  received_at: 't',
+  created_at: 't',
   ...evidence,
 };
 const log = {
-  ...{ token: evidence.token, from: evidence.from, to: evidence.to },
-  ...{ amountMinor: 12_500_000n, logIndex: 1 },
+  token: evidence.token,
+  from: evidence.from,
+  to: evidence.to,
+  amountMinor: 12_500_000n,
+  logIndex: 1,
 };
 const receipt: TransactionReceipt = {
-  ...{ succeeded: true, blockNumber: 7, blockHash: evidence.block_hash },
-  ...{
-    blockTime: Date.parse(evidence.block_time) / 1000,
-    transfers: [{ ...log, logIndex: 0, to: '0x1' }, log],
-  },
+  succeeded: true,
+  blockNumber: 7,
+  blockHash: evidence.block_hash,
+  blockTime: Date.parse(evidence.block_time) / 1000,
+  transfers: [{ ...log, logIndex: 0, to: '0x1' }, log],
 };
 const recheck = (seen: Partial<SeenAgain>, of = data) =>
   recheckOf(of, { receipt, final: 20, hashAtHeight: evidence.block_hash, ...seen });

@@ -100,7 +100,10 @@ describe('the verification of a receipt', () => {
 });
 
 const settled = (over: object = {}): Finding => ({
-  ...{ kind: 'settled', blockNumber: 10, blockHash: '0xb', blockTime: 1000 },
+  kind: 'settled',
+  blockNumber: 10,
+  blockHash: '0xb',
+  blockTime: 1000,
   logs: [{ logIndex: 0, from: '0xpayer' }],
   ...over,
 });

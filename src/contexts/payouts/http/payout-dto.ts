@@ -1,6 +1,6 @@
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Many, Nested, type Rule } from '../../../platform/dto/field.js';
-import { oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
+import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import {
@@ -9,9 +9,9 @@ import {
   MAX_PAYOUT_AMOUNT,
   readPayoutAmount,
 } from '../domain/payout.js';
-import { Balance } from '../views/balances.js';
+import type { BalanceFigures } from '../views/balances.js';
 import type { PayoutFilter } from '../views/payouts.js';
-import { Evidence } from '../views/evidence.js';
+import type { PayoutEvidence } from '../views/evidence.js';
 
 const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
@@ -37,7 +37,7 @@ const metadata: Rule = {
   },
 };
 
-class ReportedPayout {
+class ReportPayoutFields {
   @Field(
     { schema: USDC, read: readPayoutAmount },
     { description: `More than 0 and at most ${MAX_PAYOUT_AMOUNT}, with up to 6 decimals.` },
@@ -48,17 +48,18 @@ class ReportedPayout {
   @Field(oneOf(['USDC']), { optional: true, nullable: true, default: 'USDC' }) currency_code?: 'USDC' | null;
 
   @Field(metadata, {
-    ...{ optional: true, nullable: true },
+    optional: true,
+    nullable: true,
     description: `Free-form; comes back byte for byte. At most ${METADATA_MAX_BYTES} bytes of JSON and ${METADATA_MAX_DEPTH} levels. null means none.`,
   })
   custom_metadata?: string | null;
 }
 
 /** Body of POST /merchants/v1/payouts/report (contract.md 9). */
-export class PayoutReport {
+export class ReportPayoutBody {
   /** No uuid names no user: 404. */
   @Field(text(UUID)) user_id!: string;
-  @Nested(() => ReportedPayout) payout!: ReportedPayout;
+  @Nested(() => ReportPayoutFields) payout!: ReportPayoutFields;
 }
 
 class Payout {
@@ -95,8 +96,63 @@ export class PayoutsResponse {
   @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
 }
 
+/** contract.md 11.1. */
+class Balance implements BalanceFigures {
+  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
+  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
+  @ApiProperty({ ...USDC, description: 'confirmed + pending.' }) committed!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
+}
+
 export class BalanceResponse {
   @Nested(() => Balance) balance!: Balance;
+}
+
+const WORD = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
+const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' };
+
+class Receipt {
+  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of its bytes, in hex.' })
+  sha256!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Its JSON, byte for byte; null when it has more than 256 KiB.',
+  })
+  json!: string | null;
+}
+
+/** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
+class Evidence implements PayoutEvidence {
+  @ApiProperty(UUID) payout_id!: string;
+  @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;
+
+  @ApiProperty({ type: 'string', description: 'In lower case, without spaces around it.' })
+  transaction_hash!: string;
+
+  @ApiProperty({
+    ...COUNT,
+    description: 'Place of the Transfer log among the logs of its transaction, from 0.',
+  })
+  log_index!: number;
+
+  @ApiProperty(COUNT) block_number!: number;
+  @ApiProperty(WORD) block_hash!: string;
+  @ApiProperty({ ...TIME, description: "The block's own." }) block_time!: string;
+
+  @ApiProperty({ ...COUNT, description: 'Those that were seen; the block of the transfer is the first.' })
+  confirmations!: number;
+
+  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' }) token!: string;
+  @ApiProperty(ADDRESS) from!: string;
+  @ApiProperty(ADDRESS) to!: string;
+  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' }) value!: string;
+  @ApiProperty({ ...TIME, description: 'When the payout was reported.' }) created_at!: string;
+  @ApiProperty(TIME) received_at!: string;
+
+  @Nested(() => Receipt, { description: 'The receipt of the transaction, as a node sent it.' })
+  receipt!: Receipt;
 }
 
 export class EvidenceResponse {

@@ -8,7 +8,7 @@ import {
   Cause,
   ListQuery,
   MerchantId,
-  ResponseTravels,
+  StoresResponseWithEvents,
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
@@ -22,7 +22,7 @@ import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import {
   EvidenceResponse,
   payoutFilter,
-  PayoutReport,
+  ReportPayoutBody,
   PayoutResponse,
   PayoutsQuery,
   PayoutsResponse,
@@ -42,10 +42,10 @@ export class PayoutsController {
   ) {}
 
   @Post('report')
-  @ResponseTravels()
+  @StoresResponseWithEvents()
   @Operation({
     id: 'reportPayout',
-    body: PayoutReport,
+    body: ReportPayoutBody,
     tag: 'Payouts',
     summary: 'Report a payout',
     description:
@@ -62,10 +62,13 @@ export class PayoutsController {
     @MerchantId() merchantId: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
-    @BodyWithText('payout', 'custom_metadata') { user_id, payout }: PayoutReport,
+    @BodyWithText('payout', 'custom_metadata') { user_id, payout }: ReportPayoutBody,
   ): Promise<Reply> {
     const report = {
-      ...{ merchantId, userId: user_id, amount: payout.amount, transactionHash: payout.transaction_hash },
+      merchantId,
+      userId: user_id,
+      amount: payout.amount,
+      transactionHash: payout.transaction_hash,
       customMetadata: payout.custom_metadata ?? '{}',
     };
     return new Reply(201, await this.commandBus.execute(new ReportPayout(report, ticket, cause)));

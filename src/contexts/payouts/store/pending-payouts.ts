@@ -96,7 +96,10 @@ export class PendingPayouts {
   /** Claims up to `limit` due payouts of the chain, merchants by round robin, the first line before the next. */
   async claim(chainId: number, limit: number, lines: readonly number[]): Promise<Claimed> {
     const { items, more } = await this.items.claim<State>({
-      ...{ kind: VERIFICATION, limit, leaseMs: LEASE_MS, lines },
+      kind: VERIFICATION,
+      limit,
+      leaseMs: LEASE_MS,
+      lines,
     });
     if (items.length === 0) return { payouts: [], now: new Date(0), more };
     const rows = await this.database.query<Row>(FACTS, [items.map(({ key }) => key)]);

@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { fromMinorUnits } from '../../../kernel/money.js';
-import { ApiProperty } from '../../../platform/dto/field.js';
-import { USDC } from '../../../platform/dto/rules.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** contract.md 11.1. */
-export class Balance {
-  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
-  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
-  @ApiProperty({ ...USDC, description: 'confirmed + pending.' }) committed!: string;
-  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
+/** Decimal strings of USDC (contract.md 11.1). */
+export interface BalanceFigures {
+  readonly confirmed: string;
+  readonly pending: string;
+  readonly committed: string;
+  readonly currency_code: 'USDC';
 }
 
-export const NOTHING_PAID: Balance = { confirmed: '0', pending: '0', committed: '0', currency_code: 'USDC' };
+export const NOTHING_PAID: BalanceFigures = {
+  confirmed: '0',
+  pending: '0',
+  committed: '0',
+  currency_code: 'USDC',
+};
 
 /** What do a user's payouts add up to? */
 @Injectable()
@@ -20,7 +23,7 @@ export class BalancesView {
   constructor(private readonly database: Database) {}
 
   /** Running totals, kept by the projection; null when it knows no such user of the merchant. */
-  async find(merchantId: string, userId: string): Promise<Balance | null> {
+  async find(merchantId: string, userId: string): Promise<BalanceFigures | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
       [userId, merchantId],

@@ -1,57 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { ApiProperty, Nested } from '../../../platform/dto/field.js';
-import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { comparableHash } from '../contract.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
 
-const WORD = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
-const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' };
-
-class Receipt {
-  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of its bytes, in hex.' })
-  sha256!: string;
-
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description: 'Its JSON, byte for byte; null when it has more than 256 KiB.',
-  })
-  json!: string | null;
-}
-
 /** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
-export class Evidence {
-  @ApiProperty(UUID) payout_id!: string;
-  @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;
-
-  @ApiProperty({ type: 'string', description: 'In lower case, without spaces around it.' })
-  transaction_hash!: string;
-
-  @ApiProperty({
-    ...COUNT,
-    description: 'Place of the Transfer log among the logs of its transaction, from 0.',
-  })
-  log_index!: number;
-
-  @ApiProperty(COUNT) block_number!: number;
-  @ApiProperty(WORD) block_hash!: string;
-  @ApiProperty({ ...TIME, description: "The block's own." }) block_time!: string;
-
-  @ApiProperty({ ...COUNT, description: 'Those that were seen; the block of the transfer is the first.' })
-  confirmations!: number;
-
-  @ApiProperty({ ...ADDRESS, description: 'The contract that wrote the log.' }) token!: string;
-  @ApiProperty(ADDRESS) from!: string;
-  @ApiProperty(ADDRESS) to!: string;
-  @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'In minor units.' }) value!: string;
-  @ApiProperty({ ...TIME, description: 'When the payout was reported.' }) created_at!: string;
-  @ApiProperty(TIME) received_at!: string;
-
-  @Nested(() => Receipt, { description: 'The receipt of the transaction, as a node sent it.' })
-  receipt!: Receipt;
+export interface PayoutEvidence {
+  readonly payout_id: string;
+  readonly chain_id: number;
+  readonly transaction_hash: string;
+  readonly log_index: number;
+  readonly block_number: number;
+  readonly block_hash: string;
+  readonly block_time: string;
+  readonly confirmations: number;
+  readonly token: string;
+  readonly from: string;
+  readonly to: string;
+  readonly value: string;
+  readonly created_at: string;
+  readonly received_at: string;
+  readonly receipt: { readonly sha256: string; readonly json: string | null };
 }
 
 /** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
@@ -63,7 +33,7 @@ export class EvidenceView {
   ) {}
 
   /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
-  async of(merchantId: string, payoutId: string): Promise<Evidence> {
+  async of(merchantId: string, payoutId: string): Promise<PayoutEvidence> {
     const state = await this.loop.show(payout, payoutId);
     if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
       throw DomainError.notFound('Payout');

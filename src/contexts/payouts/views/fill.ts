@@ -2,7 +2,8 @@ import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { PAYOUT_REPORTED, type PayoutEvent, PAYOUT_EXPIRED, PAYOUT_RECEIVED } from '../contract.js';
 import { CopyWriter } from './copy-writer.js';
-import { addChange, changeOf, noChanges, STATUS, type PayoutRow } from './fold.js';
+import { withCreatedAt } from '../domain/payout-json.js';
+import { addChange, bodySql, changeOf, noChanges, STATUS, type PayoutRow } from './payout-changes.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { UserCreated } from '../../users/contract.js';
 
@@ -21,7 +22,7 @@ export async function fillPayoutViews(
 ): Promise<void> {
   await tx.query(`set local work_mem = '64MB'`);
   await tx.query(`
-    create temporary table late_outcomes (id uuid, status smallint, body text) on commit drop`);
+    create temporary table late_outcomes (id uuid, status smallint, body_before_time text) on commit drop`);
   await tx.query(`
     create temporary table partial_totals (user_id uuid, merchant_id uuid, confirmed bigint, pending bigint)
     on commit drop`);
@@ -50,7 +51,7 @@ export async function fillPayoutViews(
   await tx.query(`
     update ${payouts} payout
     set status = late.status,
-        body = late.body || to_char(payout.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
+        body = ${bodySql('late.body_before_time', 'payout.created_at')}
     from late_outcomes late where payout.id = late.id`);
   await tx.query(`
     insert into ${schema}.balances (user_id, merchant_id, confirmed, pending)
@@ -87,7 +88,7 @@ export async function fillPayoutViews(
       STATUS[row.status],
       row.createdAt,
       row.amountMinor,
-      row.body,
+      withCreatedAt(row.bodyBeforeTime, row.createdAt),
     );
   }
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { decodeCursor, encodeCursor } from '../../../platform/http/page-cursor.js';
-import { STATUS } from './fold.js';
+import { decodeCursor, encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { STATUS } from './payout-changes.js';
 import { PAGE_BYTES } from '../../../platform/postgres/list-page.js';
 import { PayoutsView, type PayoutFilter } from './payouts.js';
 

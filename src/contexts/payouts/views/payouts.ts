@@ -7,8 +7,8 @@ import {
   type CreatedPage,
 } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { encodeCursor } from '../../../platform/http/page-cursor.js';
-import { STATUS, type Status } from './fold.js';
+import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { STATUS, type Status } from './payout-changes.js';
 
 /** Of GET /merchants/v1/payouts (contract.md 9.7). */
 export interface PayoutFilter extends CreatedPage {

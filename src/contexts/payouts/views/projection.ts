@@ -4,13 +4,14 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import {
   addChange,
+  bodySql,
   noChanges,
   STATUS,
   VIEWED_EVENTS,
   type Changes,
   type PayoutEnd,
   type PayoutRow,
-} from './fold.js';
+} from './payout-changes.js';
 import { PAYOUT_VIEWS } from './audited-payouts.js';
 import { fillPayoutViews } from './fill.js';
 
@@ -55,7 +56,9 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   const result = await tx.query<{ inserted: number }>(
     `with inserted as (
        insert into ${schema}.payouts (id, merchant_id, user_id, created_at, body, status, amount_minor)
-       select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::smallint[], $7::bigint[])
+       select id, merchant_id, user_id, created_at, ${bodySql('body_before_time', 'created_at')}, status, amount_minor
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::smallint[], $7::bigint[])
+         as row (id, merchant_id, user_id, created_at, body_before_time, status, amount_minor)
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
@@ -69,7 +72,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
      )
      select count(*)::int as inserted from inserted`,
     [
-      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'body'),
+      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'bodyBeforeTime'),
       rows.map((row) => STATUS[row.status]),
       rows.map((row) => row.amountMinor.toString()),
     ],
@@ -83,8 +86,8 @@ async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, sch
     `with moved as (
        update ${schema}.payouts payout
        set status = outcome.status,
-           body = outcome.body || to_char(payout.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'
-       from unnest($1::uuid[], $2::text[], $3::smallint[]) as outcome (id, body, status)
+           body = ${bodySql('outcome.body_before_time', 'payout.created_at')}
+       from unnest($1::uuid[], $2::text[], $3::smallint[]) as outcome (id, body_before_time, status)
        where payout.id = outcome.id and payout.status = ${STATUS.pending}
        returning payout.user_id, payout.status, payout.amount_minor
      )
@@ -102,11 +105,7 @@ async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, sch
 
 /** Outcomes of rows that end within the batch: needed when an earlier delivery left some of them there as pending. */
 function settledRows(changes: Changes): PayoutEnd[] {
-  const outcomes: PayoutEnd[] = [];
-  for (const { id, status, body, createdAt } of changes.reported.values()) {
-    if (status !== 'pending') {
-      outcomes.push({ id, status, bodyBeforeTime: body.slice(0, -(createdAt.length + 2)) });
-    }
-  }
-  return outcomes;
+  return [...changes.reported.values()].flatMap(({ id, status, bodyBeforeTime }) =>
+    status === 'pending' ? [] : [{ id, status, bodyBeforeTime }],
+  );
 }

@@ -4,7 +4,7 @@ import type { JsonObject, RecordedEvent } from '../../../platform/event-store/po
 import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { BalancesView } from './balances.js';
 import { PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';

@@ -11,7 +11,7 @@ import { Partitions } from '../store/partitions.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.js';
 
 const POLL_MS = 250;
-const BACKOFF: Backoff = { firstMs: 250, mostMs: 10_000 };
+const BACKOFF: Backoff = { firstMs: 250, maxMs: 10_000 };
 
 interface Chunk {
   readonly merchantId: string;

@@ -2,8 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
-import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/page-query.js';
+import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/page-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
@@ -32,7 +31,7 @@ class JourneyQuery {
   @PageSize(DEFAULT_PAGE, 'Events per page.')
   page_size!: number;
 
-  @PageCursor(decodeExactCursor)
+  @ExactPageCursor()
   page_cursor?: JourneyFilter['after'];
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import { decodeExactCursor } from '../../../platform/http/page-cursor.js';
+import { decodeExactCursor } from '../../../platform/postgres/page-cursor.js';
 import { MONTHS, Partitions } from '../store/partitions.js';
 import { JourneyView, SCANNED_EVENTS, type JourneyFilter } from './journey.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isoOfMicroseconds, microsecondsOfIso } from '../../../kernel/instant.js';
 import type { ExactPlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { encodeExactCursor } from '../../../platform/http/page-cursor.js';
+import { encodeExactCursor } from '../../../platform/postgres/page-cursor.js';
 
 /** Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
 export interface JourneyFilter {

@@ -92,7 +92,7 @@ export class ErasingWorker {
       batch: 1,
       leaseMs: 60_000,
       keepsLease: true,
-      retry: { firstMs: 500, mostMs: 60_000 },
+      retry: { firstMs: 500, maxMs: 60_000 },
       perform: async ({ key: userId }, signal) => {
         failpoint('erasure.claimed');
         const forget: Forget = forgets((token) => this.providers.get(token, { strict: false }));

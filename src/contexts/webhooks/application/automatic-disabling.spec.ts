@@ -32,7 +32,7 @@ class Harness {
 
   async begin(): Promise<void> {
     await db.database.query(
-      `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+      `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
        values ($1, $1, 'https://example.com', 's', 'enabled', '1')`,
       [this.endpointId],
     );
@@ -49,15 +49,16 @@ class Harness {
 
   async enable(): Promise<void> {
     await db.database.query(
-      `update webhooks.lanes set status = 'enabled', failures_since = $2 where endpoint_id = $1`,
+      `update webhooks.endpoint_snapshots set status = 'enabled', failures_since = $2 where endpoint_id = $1`,
       [this.endpointId, new Date(this.now)],
     );
   }
 
   async disable(): Promise<void> {
-    await db.database.query(`update webhooks.lanes set status = 'disabled' where endpoint_id = $1`, [
-      this.endpointId,
-    ]);
+    await db.database.query(
+      `update webhooks.endpoint_snapshots set status = 'disabled' where endpoint_id = $1`,
+      [this.endpointId],
+    );
   }
 
   /** Since when it has been failing, when it is to be disabled now (Unix milliseconds). */

@@ -59,8 +59,11 @@ export class AutomaticDisabling {
     private readonly items: WorkItems,
   ) {
     this.gone = new DueWork(items, {
-      ...{ kind: DISABLING, everyMs: EVALUATE_ALL_MS, batch: 16, leaseMs: 60_000 },
-      retry: { firstMs: 1000, mostMs: EVALUATE_ALL_MS },
+      kind: DISABLING,
+      everyMs: EVALUATE_ALL_MS,
+      batch: 16,
+      leaseMs: 60_000,
+      retry: { firstMs: 1000, maxMs: EVALUATE_ALL_MS },
       perform: ({ state }) => this.execute(state).then(() => 'done' as const),
     });
   }

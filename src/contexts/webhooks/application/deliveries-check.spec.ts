@@ -16,7 +16,7 @@ beforeAll(async () => {
   db = await testDatabase();
 });
 afterAll(() => db.drop());
-afterEach(() => db.database.query('delete from webhooks.lanes'));
+afterEach(() => db.database.query('delete from webhooks.endpoint_snapshots'));
 
 const config = { webhookRetentionDays: 90, webhookDisableWindowSeconds: 0 } as Config;
 const saga = deliveriesSaga(
@@ -47,7 +47,11 @@ it.each([
   const erased = history.event('user.erased.v1', { user_id: user });
   const query: CheckedTables['query'] = (sql, values) => db.database.query(sql, [...values]) as never;
   const check = new DeliveriesCheck({
-    ...{ query, config, codec: codec(), contexts: ALL_CONTEXTS, position: before.at(-1)!.position },
+    query,
+    config,
+    codec: codec(),
+    contexts: ALL_CONTEXTS,
+    position: before.at(-1)!.position,
   });
 
   await check.add(isErased ? [...before, erased] : before);

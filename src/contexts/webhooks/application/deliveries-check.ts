@@ -3,14 +3,14 @@ import type { CheckedTables } from '../../../platform/context.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { columnInWords, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
-import type { LaneRow } from '../store/lanes.js';
+import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
 import { StoredDeliveries, type StoredState } from '../views/audited-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
 import { retentionSeconds } from './delivering/retention.js';
 import { publishedBy, type Published } from './published-events.js';
 
 const COLUMNS = ['endpoint_id', 'merchant_id', 'type', 'is_test', 'body'] as const;
-const LANES = 'webhooks.lanes';
+const SNAPSHOTS = 'webhooks.endpoint_snapshots';
 const LANE_COLUMNS = [
   'merchant_id',
   'url',
@@ -42,7 +42,7 @@ export class DeliveriesCheck implements TableCheck {
   private readonly names: ReadonlySet<string>;
   private readonly stored: StoredDeliveries;
   /** Endpoints that are not deleted, by merchant. */
-  private readonly lanes = new Map<string, Map<string, LaneRow>>();
+  private readonly snapshots = new Map<string, Map<string, EndpointSnapshotRow>>();
   /** Ids of stored deliveries that an event created; of those that were created as dropped. */
   private readonly found = new NameTable();
   private readonly createdDropped = new NameTable();
@@ -106,34 +106,34 @@ export class DeliveriesCheck implements TableCheck {
 
   /** A row that differs redirects what is sent. */
   private async compareLanes(): Promise<void> {
-    const expected = new Map([...this.lanes.values()].flatMap((each) => [...each]));
-    for (const row of await this.stored.lanes()) {
-      const lane = expected.get(row.endpoint_id);
+    const expected = new Map([...this.snapshots.values()].flatMap((each) => [...each]));
+    for (const row of await this.stored.snapshots()) {
+      const snapshot = expected.get(row.endpoint_id);
       expected.delete(row.endpoint_id);
-      const said: Partial<LaneRow> = lane ?? { status: 'deleted' };
+      const said: Partial<EndpointSnapshotRow> = snapshot ?? { status: 'deleted' };
       const others = LANE_COLUMNS.map(
         (name) => [name, textOf(row[name]), textOf(said[name])] as const,
       ).filter(([name, is, events]) => name in said && is !== events);
       const how = others.map(([name, is, events]) => columnInWords(name, is, events)).join('; ');
-      if (others.length > 0) this.differs(row.endpoint_id, how, LANES);
+      if (others.length > 0) this.differs(row.endpoint_id, how, SNAPSHOTS);
     }
-    for (const id of expected.keys()) this.differs(id, 'no row, the events say that there is one', LANES);
+    for (const id of expected.keys()) this.differs(id, 'no row, the events say that there is one', SNAPSHOTS);
   }
 
   private createdBy(event: RecordedEvent): readonly Created[] {
     const { data, recordedAt } = event;
     const merchant = String(data['merchant_id']);
-    const lanes = this.lanes.get(merchant) ?? new Map<string, LaneRow>();
+    const snapshots = this.snapshots.get(merchant) ?? new Map<string, EndpointSnapshotRow>();
     const {
-      lanes: changed,
+      snapshots: changed,
       deliveries,
       resends,
       recoveries,
-    } = react([event], [...lanes.values()], this.published);
-    for (const lane of changed)
-      if (lane.status === 'deleted') lanes.delete(lane.endpoint_id);
-      else lanes.set(lane.endpoint_id, lane);
-    if (changed.length > 0) this.lanes.set(merchant, lanes);
+    } = react([event], [...snapshots.values()], this.published);
+    for (const snapshot of changed)
+      if (snapshot.status === 'deleted') snapshots.delete(snapshot.endpoint_id);
+      else snapshots.set(snapshot.endpoint_id, snapshot);
+    if (changed.length > 0) this.snapshots.set(merchant, snapshots);
     for (const { delivery_id, position } of resends) this.resends.set(delivery_id, position);
     for (const { endpoint_id } of recoveries) this.recovered.add(endpoint_id);
     return deliveries.map((delivery) => ({ delivery, recordedAt }));
@@ -187,9 +187,9 @@ export class DeliveriesCheck implements TableCheck {
 
   private mayBeDropped({ delivery_id: id, merchant_id, endpoint_id, created_at }: StoredState): boolean {
     if (this.createdDropped.has(id)) return true;
-    const lane = this.lanes.get(merchant_id)?.get(endpoint_id);
-    if (lane?.status !== 'enabled') return true;
-    return Date.parse(lane.failures_since) + STALE_MS > created_at.getTime();
+    const snapshot = this.snapshots.get(merchant_id)?.get(endpoint_id);
+    if (snapshot?.status !== 'enabled') return true;
+    return Date.parse(snapshot.failures_since) + STALE_MS > created_at.getTime();
   }
 
   private differs(what: string, how: string, table: string = DELIVERIES_SAGA): void {

@@ -39,11 +39,18 @@ async function handle(...events: RecordedEvent[]): Promise<void> {
 
 const resend = (is_test = false) =>
   history.event('webhook_delivery.resend_requested.v1', {
-    ...{ resend_id: newId(), delivery_id: delivery, endpoint_id: endpoint, is_test, requested_at: at },
+    resend_id: newId(),
+    delivery_id: delivery,
+    endpoint_id: endpoint,
+    is_test,
+    requested_at: at,
   });
 const recovery = (recovery_id = newId()) =>
   history.event('webhook_endpoint.recovery_requested.v1', {
-    ...{ recovery_id, endpoint_id: endpoint, since: at, requested_at: at },
+    recovery_id,
+    endpoint_id: endpoint,
+    since: at,
+    requested_at: at,
   });
 
 const become = (assignments: string) =>
@@ -68,7 +75,11 @@ describe('a resend', () => {
     const ids = received.map(({ id }) => deriveId(id, endpoint)).sort();
     const resends = ids.toReversed().map((delivery_id) =>
       history.event('webhook_delivery.resend_requested.v1', {
-        ...{ resend_id: newId(), delivery_id, endpoint_id: endpoint, is_test: false, requested_at: at },
+        resend_id: newId(),
+        delivery_id,
+        endpoint_id: endpoint,
+        is_test: false,
+        requested_at: at,
       }),
     );
     await expectOrderedLocks(db, ids, () => handle(...resends));

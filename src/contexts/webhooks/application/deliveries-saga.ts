@@ -1,7 +1,7 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { evolveLane } from '../domain/lane.js';
+import { evolveSnapshot } from '../domain/endpoint-snapshot.js';
 import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
 import {
   WEBHOOK_RECOVERY_REQUESTED,
@@ -18,7 +18,11 @@ import {
   type DeliveryRow,
   type ResendRow,
 } from '../store/delivery-rows.js';
-import { lanesOf, saveLanes, type LaneRow } from '../store/lanes.js';
+import {
+  endpointSnapshotsOf,
+  saveEndpointSnapshots,
+  type EndpointSnapshotRow,
+} from '../store/endpoint-snapshots.js';
 import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
 import type { NewDelivery } from './signing-secrets.js';
 import { envelope, testEvent, type Published, type PublishedEvent } from './published-events.js';
@@ -28,7 +32,7 @@ export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 
 interface Reaction {
-  readonly lanes: readonly LaneRow[];
+  readonly snapshots: readonly EndpointSnapshotRow[];
   readonly deliveries: readonly CreatedDelivery[];
   readonly resends: readonly ResendRow[];
   readonly recoveries: readonly RecoveryRow[];
@@ -50,16 +54,20 @@ export function deliveriesSaga(
     name: DELIVERIES_SAGA,
     events: sagaEvents(published),
     apply: async (events, tx) => {
-      const { lanes, deliveries, resends, recoveries } = react(events, await lanesOf(events, tx), published);
-      await saveLanes(lanes, tx);
+      const { snapshots, deliveries, resends, recoveries } = react(
+        events,
+        await endpointSnapshotsOf(events, tx),
+        published,
+      );
+      await saveEndpointSnapshots(snapshots, tx);
       await insertDeliveries(
         deliveries.map((each) => ({ ...each, mac: macOf(each) })),
         tx,
       );
       await resendDeliveries(resends, tx);
-      const deleted = lanes.filter((lane) => lane.status === 'deleted');
+      const deleted = snapshots.filter((snapshot) => snapshot.status === 'deleted');
       await dropDeliveries(
-        deleted.map((lane) => lane.endpoint_id),
+        deleted.map((snapshot) => snapshot.endpoint_id),
         tx,
       );
       await insertRecoveries(recoveries, tx);
@@ -84,10 +92,10 @@ export function sagaEvents(published: Published): readonly string[] {
 /** Pure: what the events come to, in their order. */
 export function react(
   events: readonly RecordedEvent[],
-  before: readonly LaneRow[],
+  before: readonly EndpointSnapshotRow[],
   published: Published,
 ): Reaction {
-  const lanes = new Map(before.map((lane) => [lane.endpoint_id, lane]));
+  const snapshots = new Map(before.map((snapshot) => [snapshot.endpoint_id, snapshot]));
   const changed = new Set<string>();
   const deliveries: CreatedDelivery[] = [];
   const resends: ResendRow[] = [];
@@ -95,19 +103,23 @@ export function react(
   for (const event of events) {
     const content = published.of(event);
     if (content) {
-      for (const lane of lanes.values()) {
-        if (lane.status === 'deleted' || !isFor(lane, content) || isAhead(lane, event)) continue;
-        const row = rowOf(lane, deriveId(event.id, lane.endpoint_id), content, event);
-        deliveries.push({ ...row, is_test: false, state: lane.status === 'enabled' ? 'pending' : 'dropped' });
+      for (const snapshot of snapshots.values()) {
+        if (snapshot.status === 'deleted' || !isFor(snapshot, content) || isAhead(snapshot, event)) continue;
+        const row = rowOf(snapshot, deriveId(event.id, snapshot.endpoint_id), content, event);
+        deliveries.push({
+          ...row,
+          is_test: false,
+          state: snapshot.status === 'enabled' ? 'pending' : 'dropped',
+        });
       }
       continue;
     }
-    const lane = lanes.get(event.data['endpoint_id'] as string);
-    const status = lane && !isAhead(lane, event) ? lane.status : null;
+    const snapshot = snapshots.get(event.data['endpoint_id'] as string);
+    const status = snapshot && !isAhead(snapshot, event) ? snapshot.status : null;
     if (event.type === WEBHOOK_TEST_REQUESTED) {
       const { data } = event as unknown as WebhookTestRequested;
-      if (!lane || status === null || status === 'deleted') continue;
-      const row = rowOf(lane, data.delivery_id, testEvent(data), event);
+      if (!snapshot || status === null || status === 'deleted') continue;
+      const row = rowOf(snapshot, data.delivery_id, testEvent(data), event);
       deliveries.push({ ...row, is_test: true, state: 'pending' });
     } else if (event.type === WEBHOOK_RESEND_REQUESTED) {
       const { delivery_id, endpoint_id, is_test } = (event as unknown as WebhookResendRequested).data;
@@ -117,23 +129,23 @@ export function react(
     } else if (event.type === WEBHOOK_RECOVERY_REQUESTED) {
       if (status === 'enabled') recoveries.push((event as unknown as WebhookRecoveryRequested).data);
     } else {
-      if (lane && comparePositions(lane.position, event.position) >= 0) continue;
-      const after = evolveLane(lane, event as unknown as WebhookEndpointEvent);
-      if (!after || after === lane) continue;
-      lanes.set(after.endpoint_id, { ...after, position: event.position });
+      if (snapshot && comparePositions(snapshot.position, event.position) >= 0) continue;
+      const after = evolveSnapshot(snapshot, event as unknown as WebhookEndpointEvent);
+      if (!after || after === snapshot) continue;
+      snapshots.set(after.endpoint_id, { ...after, position: event.position });
       changed.add(after.endpoint_id);
     }
   }
-  return { lanes: [...changed].map((id) => lanes.get(id)!), deliveries, resends, recoveries };
+  return { snapshots: [...changed].map((id) => snapshots.get(id)!), deliveries, resends, recoveries };
 }
 
-/** A lane ahead of an event means that the event was seen before. */
-function isAhead(lane: LaneRow, event: RecordedEvent): boolean {
-  return comparePositions(lane.position, event.position) > 0;
+/** A snapshot ahead of an event means that the event was seen before. */
+function isAhead(snapshot: EndpointSnapshotRow, event: RecordedEvent): boolean {
+  return comparePositions(snapshot.position, event.position) > 0;
 }
 
 function rowOf(
-  { endpoint_id, merchant_id }: LaneRow,
+  { endpoint_id, merchant_id }: EndpointSnapshotRow,
   delivery_id: string,
   content: PublishedEvent,
   event: RecordedEvent,
@@ -143,6 +155,9 @@ function rowOf(
   return { delivery_id, endpoint_id, merchant_id, type: content.type, body, traceparent };
 }
 
-function isFor({ merchant_id, event_types }: LaneRow, { merchantId, type }: PublishedEvent): boolean {
+function isFor(
+  { merchant_id, event_types }: EndpointSnapshotRow,
+  { merchantId, type }: PublishedEvent,
+): boolean {
   return merchant_id === merchantId && (event_types === null || event_types.includes(type));
 }

@@ -19,7 +19,7 @@ import { decideFor, type Responded, type MerchantCaller } from './caller.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
-import type { WebhookDelivery } from '../views/delivery-json.js';
+import type { DeliveryJson } from '../views/delivery-json.js';
 
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
 export class RequestTestDelivery extends Command<Responded> {
@@ -87,13 +87,12 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       ]);
       if (!delivery) throw DomainError.notFound('Webhook delivery');
       const command = {
-        ...{
-          resend_id,
-          delivery_id: deliveryId,
-          endpoint_id: delivery.json.webhook_endpoint_id,
-          merchant_id,
-        },
-        ...{ is_test: delivery.isTest, requested_at: timestamp(this.clock) },
+        resend_id,
+        delivery_id: deliveryId,
+        endpoint_id: delivery.json.webhook_endpoint_id,
+        merchant_id,
+        is_test: delivery.isTest,
+        requested_at: timestamp(this.clock),
       };
       const stream = [webhookResend, resend_id] as const;
       return decideFor(caller, this.loop, stream, (state) => requestResend(command, endpoints, state), {
@@ -105,7 +104,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
-function resent({ json, inFlight }: FoundDelivery, requestedAt: string): WebhookDelivery {
+function resent({ json, inFlight }: FoundDelivery, requestedAt: string): DeliveryJson {
   return inFlight ? json : { ...json, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
 }
 
@@ -135,8 +134,11 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
     return underKey(caller.ticket, 'webhook_recovery', async (recovery_id) => {
       const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
       const command = {
-        ...{ recovery_id, endpoint_id: endpointId, merchant_id: merchantId },
-        ...{ since: since.toISOString(), requested_at: timestamp(this.clock) },
+        recovery_id,
+        endpoint_id: endpointId,
+        merchant_id: merchantId,
+        since: since.toISOString(),
+        requested_at: timestamp(this.clock),
       };
       const stream = [webhookRecovery, recovery_id] as const;
       return decideFor(caller, this.loop, stream, (state) => requestRecovery(command, endpoints, state), {

@@ -162,7 +162,9 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       const failures = await this.failing.count(endpointId);
       const now = this.clock.now();
       const command = {
-        ...{ ...place, rotation_id, sealed_signing_secret: this.secrets.create(place) },
+        ...place,
+        rotation_id,
+        sealed_signing_secret: this.secrets.create(place),
         former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
         at: now.toISOString(),
       };

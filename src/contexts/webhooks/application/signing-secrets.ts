@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
-import type { Lane } from '../domain/lane.js';
+import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
@@ -51,7 +51,10 @@ export class SigningSecrets {
    */
   sign(
     place: Place,
-    { sealed_signing_secret, former_secrets }: Pick<Lane, 'sealed_signing_secret' | 'former_secrets'>,
+    {
+      sealed_signing_secret,
+      former_secrets,
+    }: Pick<EndpointSnapshot, 'sealed_signing_secret' | 'former_secrets'>,
     at: Date,
     message: Message,
   ): string {

@@ -19,7 +19,9 @@ const updated = (over: object): DomainEvent => ({
   data: { ...of, ...fields, updated_at: DAY_2, ...over },
 });
 const rotated = event('secret_rotated', {
-  ...{ rotation_id: 'r', sealed_signing_secret: 'sealed too', former_expires_at: DAY_3 },
+  rotation_id: 'r',
+  sealed_signing_secret: 'sealed too',
+  former_expires_at: DAY_3,
 });
 const disabled = (cause: string): DomainEvent => event('disabled', { cause });
 
@@ -61,7 +63,9 @@ describe('the audit of the endpoints of a merchant', () => {
 
   it('accepts a request of each kind once', () => {
     expect(requests.map(({ category }) => category)).toEqual([
-      ...['webhook_test', 'webhook_resend', 'webhook_recovery'],
+      'webhook_test',
+      'webhook_resend',
+      'webhook_recovery',
     ]);
     for (const rules of requests) {
       const request: DomainEvent = { type: rules.events[0]!, data: {} };

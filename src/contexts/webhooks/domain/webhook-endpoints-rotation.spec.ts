@@ -14,8 +14,12 @@ const place = { endpoint_id: 'e-1', merchant_id: 'm-1' };
 const registered: WebhookEndpointEvent = {
   type: 'webhook_endpoint.registered.v1',
   data: {
-    ...{ ...place, url: 'https://example.com/', description: null, event_types: null },
-    ...{ sealed_signing_secret: 'sealed-0', created_at: '2026-01-01T00:00:00.000Z' },
+    ...place,
+    url: 'https://example.com/',
+    description: null,
+    event_types: null,
+    sealed_signing_secret: 'sealed-0',
+    created_at: '2026-01-01T00:00:00.000Z',
   },
 };
 const deleted: WebhookEndpointEvent = {
@@ -28,8 +32,11 @@ const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 /** On that day, with an overlap of so many days. */
 function rotation(onDay: number, overlapDays = 1): RotateSecret {
   return {
-    ...{ ...place, rotation_id: `r-${onDay}`, sealed_signing_secret: `sealed-${onDay}` },
-    ...{ former_expires_at: day(onDay + overlapDays), at: day(onDay) },
+    ...place,
+    rotation_id: `r-${onDay}`,
+    sealed_signing_secret: `sealed-${onDay}`,
+    former_expires_at: day(onDay + overlapDays),
+    at: day(onDay),
   };
 }
 const rotated = (data: RotateSecret): WebhookEndpointEvent => ({

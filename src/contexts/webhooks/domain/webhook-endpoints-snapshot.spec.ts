@@ -10,8 +10,12 @@ const of = (endpoint_id: string): { endpoint_id: string; merchant_id: string } =
 const registered = (id: string): WebhookEndpointEvent => ({
   type: 'webhook_endpoint.registered.v1',
   data: {
-    ...{ ...of(id), url: 'https://example.com/', description: null, event_types: null },
-    ...{ sealed_signing_secret: 'sealed-0', created_at: at },
+    ...of(id),
+    url: 'https://example.com/',
+    description: null,
+    event_types: null,
+    sealed_signing_secret: 'sealed-0',
+    created_at: at,
   },
 });
 const HISTORY: readonly WebhookEndpointEvent[] = [
@@ -20,8 +24,11 @@ const HISTORY: readonly WebhookEndpointEvent[] = [
   {
     type: 'webhook_endpoint.updated.v1',
     data: {
-      ...{ ...of('e-1'), url: 'https://example.com/new', description: 'new' },
-      ...{ event_types: ['payout.received'], updated_at: at },
+      ...of('e-1'),
+      url: 'https://example.com/new',
+      description: 'new',
+      event_types: ['payout.received'],
+      updated_at: at,
     },
   },
   { type: 'webhook_endpoint.disabled.v1', data: { ...of('e-1'), cause: 'merchant', at } },
@@ -29,8 +36,11 @@ const HISTORY: readonly WebhookEndpointEvent[] = [
   {
     type: 'webhook_endpoint.secret_rotated.v1',
     data: {
-      ...{ ...of('e-1'), rotation_id: 'r-1', sealed_signing_secret: 'sealed-1' },
-      ...{ former_expires_at: at, at },
+      ...of('e-1'),
+      rotation_id: 'r-1',
+      sealed_signing_secret: 'sealed-1',
+      former_expires_at: at,
+      at,
     },
   },
   { type: 'webhook_endpoint.deleted.v1', data: { ...of('e-2'), at } },
@@ -52,18 +62,20 @@ describe('a snapshot of webhook endpoints', () => {
       version: 1,
       kept: [
         {
-          ...{
-            id: 'e-1',
-            url: 'https://example.com/new',
-            description: 'new',
-            eventTypes: ['payout.received'],
-          },
+          id: 'e-1',
+          url: 'https://example.com/new',
+          description: 'new',
+          eventTypes: ['payout.received'],
           secrets: [
             { rotationId: 'r-1', sealed: 'sealed-1', madeAt: at, expiresAt: null },
             { rotationId: null, sealed: 'sealed-0', madeAt: at, expiresAt: at },
           ],
-          ...{ status: 'enabled', enabledAt: at, disabledCause: null, disabledAt: null },
-          ...{ createdAt: at, updatedAt: at },
+          status: 'enabled',
+          enabledAt: at,
+          disabledCause: null,
+          disabledAt: null,
+          createdAt: at,
+          updatedAt: at,
         },
       ],
     });

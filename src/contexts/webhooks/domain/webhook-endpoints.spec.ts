@@ -151,8 +151,12 @@ describe('changing an endpoint', () => {
       .then({
         type: 'webhook_endpoint.updated.v1',
         data: {
-          ...{ endpoint_id: 'e-1', merchant_id, url: 'https://example.com/e-1', description: null },
-          ...{ event_types: ['payout.received'], updated_at: at },
+          endpoint_id: 'e-1',
+          merchant_id,
+          url: 'https://example.com/e-1',
+          description: null,
+          event_types: ['payout.received'],
+          updated_at: at,
         },
       }));
   it('is refused for an unknown endpoint', () => given().when(patch('e-1', {})).thenRefused('not_found'));

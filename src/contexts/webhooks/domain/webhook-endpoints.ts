@@ -111,10 +111,17 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
       case 'webhook_endpoint.registered.v1': {
         const { url, description, event_types, sealed_signing_secret: sealed, created_at } = event.data;
         return put(state, {
-          ...{ id, url, description, eventTypes: event_types },
+          id,
+          url,
+          description,
+          eventTypes: event_types,
           secrets: [{ rotationId: null, sealed, madeAt: created_at, expiresAt: null }],
-          ...{ status: 'enabled', enabledAt: created_at, disabledCause: null, disabledAt: null },
-          ...{ createdAt: created_at, updatedAt: created_at },
+          status: 'enabled',
+          enabledAt: created_at,
+          disabledCause: null,
+          disabledAt: null,
+          createdAt: created_at,
+          updatedAt: created_at,
         });
       }
       case 'webhook_endpoint.updated.v1': {

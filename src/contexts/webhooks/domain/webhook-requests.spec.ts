@@ -21,8 +21,12 @@ const enabled = fold(webhookEndpoints, [
   {
     type: 'webhook_endpoint.registered.v1',
     data: {
-      ...{ ...place, url: 'https://example.com/', description: null, event_types: null },
-      ...{ sealed_signing_secret: 's', created_at: '2026-01-01T00:00:00.000Z' },
+      ...place,
+      url: 'https://example.com/',
+      description: null,
+      event_types: null,
+      sealed_signing_secret: 's',
+      created_at: '2026-01-01T00:00:00.000Z',
     },
   },
 ]);

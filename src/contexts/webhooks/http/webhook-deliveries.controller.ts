@@ -19,7 +19,8 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
-import { DeliveriesView, WebhookDeliveriesResponse } from '../views/deliveries.js';
+import { DeliveriesView } from '../views/deliveries.js';
+import { WebhookDeliveriesResponse } from './delivery-dto.js';
 import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED, RecentStats } from '../views/endpoint-stats.js';
 import {
@@ -58,7 +59,9 @@ export class WebhookDeliveriesController {
 
   @Get('webhook_endpoints/:id/deliveries')
   @Operation({
-    ...{ id: 'listWebhookDeliveries', tag: TAG, summary: 'List deliveries to an endpoint, newest first' },
+    id: 'listWebhookDeliveries',
+    tag: TAG,
+    summary: 'List deliveries to an endpoint, newest first',
     description: `${EXTENSION} A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: go on until next_cursor is null.`,
     responses: {
       200: [WebhookDeliveriesResponse, 'One page. The list is exhausted when next_cursor is null.'],
@@ -77,7 +80,9 @@ export class WebhookDeliveriesController {
 
   @Get('webhook_endpoints/:id/stats')
   @Operation({
-    ...{ id: 'getWebhookEndpointStats', tag: TAG, summary: 'How deliveries to an endpoint went' },
+    id: 'getWebhookEndpointStats',
+    tag: TAG,
+    summary: 'How deliveries to an endpoint went',
     description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than asked; \`since\` says how far.`,
     responses: {
       200: [WebhookEndpointStatsResponse, 'The figures.'],
@@ -97,7 +102,9 @@ export class WebhookDeliveriesController {
 
   @Get('webhook_deliveries/:id')
   @Operation({
-    ...{ id: 'getWebhookDelivery', tag: TAG, summary: 'Get a delivery with its attempts' },
+    id: 'getWebhookDelivery',
+    tag: TAG,
+    summary: 'Get a delivery with its attempts',
     description: EXTENSION,
     responses: {
       200: [WebhookDeliveryDetailResponse, 'The delivery.'],
@@ -113,7 +120,9 @@ export class WebhookDeliveriesController {
 
   @Post('webhook_deliveries/:id/resend')
   @Operation({
-    ...{ id: 'resendWebhookDelivery', tag: TAG, summary: 'Send a delivery again' },
+    id: 'resendWebhookDelivery',
+    tag: TAG,
+    summary: 'Send a delivery again',
     description: `${EXTENSION} It is sent at once under the same \`webhook-id\`, with a fresh timestamp and signature, and the retry schedule begins anew. An attempt that is under way counts as sent again when it succeeds; when it fails the new round follows at once.`,
     responses: {
       202: [WebhookDeliveryResponse, 'The delivery is on its way.'],
@@ -134,7 +143,9 @@ export class WebhookDeliveriesController {
 
   @Post('webhook_endpoints/:id/recover')
   @Operation({
-    ...{ id: 'recoverWebhookEndpoint', tag: TAG, summary: 'Send what an endpoint did not get' },
+    id: 'recoverWebhookEndpoint',
+    tag: TAG,
+    summary: 'Send what an endpoint did not get',
     description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background and at the pace of the receiver. What fails once more is not taken again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
     responses: {
       202: [WebhookRecoveryResponse, 'The recovery is under way.'],

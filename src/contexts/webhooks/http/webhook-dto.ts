@@ -15,17 +15,12 @@ import {
   type EventType,
   type EndpointStatus,
 } from '../domain/webhook-endpoints.js';
-import { WebhookEndpoint, WebhookEndpointWithSecret } from '../views/endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
 import type { DeliveryFilter } from '../views/deliveries.js';
-import {
-  DELIVERY_STATUSES,
-  WebhookDelivery,
-  WebhookDeliveryDetail,
-  type DeliveryStatus,
-} from '../views/delivery-json.js';
-import { WebhookEndpointStats } from '../views/endpoint-stats.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../views/delivery-json.js';
+import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
+import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from './endpoint-dto.js';
 
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
 const OVERLAP_LIMIT_SECONDS = 86_400;
@@ -51,7 +46,9 @@ const urlRule = text({ format: 'uri' }, (value) =>
 
 const eventTypesRule: Rule = {
   schema: {
-    ...{ type: 'array', minItems: 1, uniqueItems: true },
+    type: 'array',
+    minItems: 1,
+    uniqueItems: true,
     items: { type: 'string', enum: EVENT_TYPES },
   },
   read: (value) => {
@@ -117,7 +114,8 @@ export class WebhookEndpointChanges {
 /** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */
 export class SecretRotation {
   @Field(integer(0, OVERLAP_LIMIT_SECONDS), {
-    ...{ optional: true, default: OVERLAP_LIMIT_SECONDS },
+    optional: true,
+    default: OVERLAP_LIMIT_SECONDS,
     description: 'How long the replaced secret signs too.',
   })
   overlap_seconds!: number;

@@ -26,7 +26,7 @@ import {
 } from '../application/endpoint-commands.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RequestTestDelivery } from '../application/delivery-commands.js';
-import { DESTINATION_FRESH_MS } from '../store/lanes.js';
+import { DESTINATION_FRESH_MS } from '../store/destinations.js';
 import { EndpointsView } from '../views/endpoints.js';
 import {
   WebhookTestDeliveryResponse,
@@ -57,7 +57,9 @@ export class WebhookEndpointsController {
 
   @Post()
   @Operation({
-    ...{ id: 'registerWebhookEndpoint', tag: TAG, summary: 'Register an endpoint' },
+    id: 'registerWebhookEndpoint',
+    tag: TAG,
+    summary: 'Register an endpoint',
     description: 'This answer alone shows `signing_secret`. A merchant may have 10 endpoints.',
     responses: {
       201: [WebhookEndpointWithSecretResponse, 'The endpoint was registered, enabled.'],
@@ -81,7 +83,9 @@ export class WebhookEndpointsController {
 
   @Get()
   @Operation({
-    ...{ id: 'listWebhookEndpoints', tag: TAG, summary: 'List the endpoints' },
+    id: 'listWebhookEndpoints',
+    tag: TAG,
+    summary: 'List the endpoints',
     responses: {
       200: [WebhookEndpointsResponse, 'All endpoints of the merchant, oldest first.'],
       400: 'A query parameter: the list has none.',
@@ -96,7 +100,9 @@ export class WebhookEndpointsController {
 
   @Get(':id')
   @Operation({
-    ...{ id: 'getWebhookEndpoint', tag: TAG, summary: 'Get an endpoint' },
+    id: 'getWebhookEndpoint',
+    tag: TAG,
+    summary: 'Get an endpoint',
     responses: { 200: [WebhookEndpointResponse, 'The endpoint.'], 404: NO_ENDPOINT },
   })
   async get(
@@ -110,7 +116,9 @@ export class WebhookEndpointsController {
 
   @Patch(':id')
   @Operation({
-    ...{ id: 'updateWebhookEndpoint', tag: TAG, summary: 'Change an endpoint' },
+    id: 'updateWebhookEndpoint',
+    tag: TAG,
+    summary: 'Change an endpoint',
     description:
       'What is absent stays as it is. Enabling clears the failures that count towards automatic disabling. `signing_secret` cannot be changed here: 422.',
     responses: {
@@ -136,7 +144,9 @@ export class WebhookEndpointsController {
 
   @Delete(':id')
   @Operation({
-    ...{ id: 'deleteWebhookEndpoint', tag: TAG, summary: 'Delete an endpoint' },
+    id: 'deleteWebhookEndpoint',
+    tag: TAG,
+    summary: 'Delete an endpoint',
     description: 'Deliveries still to be sent to it are dropped.',
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
@@ -152,7 +162,9 @@ export class WebhookEndpointsController {
 
   @Post(':id/test_delivery')
   @Operation({
-    ...{ id: 'testWebhookEndpoint', tag: TAG, summary: 'Send a test delivery' },
+    id: 'testWebhookEndpoint',
+    tag: TAG,
+    summary: 'Send a test delivery',
     description: 'A `webhook_endpoint.test` event goes out, also to a disabled endpoint.',
     responses: {
       202: [WebhookTestDeliveryResponse, 'The delivery is on its way.'],
@@ -173,7 +185,9 @@ export class WebhookEndpointsController {
 
   @Post(':id/rotate_secret')
   @Operation({
-    ...{ id: 'rotateWebhookSecret', tag: TAG, summary: 'Rotate the signing secret' },
+    id: 'rotateWebhookSecret',
+    tag: TAG,
+    summary: 'Rotate the signing secret',
     description:
       'An extension. This answer alone shows the fresh `signing_secret`. Until the overlap ends `webhook-signature` holds an entry for each valid secret, the newest first.',
     responses: {

@@ -14,8 +14,13 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
 const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', 'x\0y', '\\x00'];
 
 const refusedWith = (status: number): AttemptRecord => ({
-  ...{ started_at: new Date(), duration_ms: 1, outcome: 'retry', http_status: status },
-  ...{ failure_phase: null, error: null, response_excerpt: null },
+  started_at: new Date(),
+  duration_ms: 1,
+  outcome: 'retry',
+  http_status: status,
+  failure_phase: null,
+  error: null,
+  response_excerpt: null,
 });
 
 describe('deliveries in the hands of senders', () => {
@@ -89,38 +94,51 @@ describe('deliveries in the hands of senders', () => {
     const attempt = { started_at: new Date('2026-02-03T04:05:06.789Z'), duration_ms: 30_001 };
     const failed = (error: string): AttemptRecord => ({
       ...attempt,
-      ...{ outcome: 'retry', http_status: null, failure_phase: 'answer', error, response_excerpt: null },
+      outcome: 'retry',
+      http_status: null,
+      failure_phase: 'answer',
+      error,
+      response_excerpt: null,
     });
     const { delivery_id, endpoint_id } = success!;
     await Promise.all([
       table.record({
-        ...{ delivery_id, endpoint_id, state: 'succeeded', attempts: 1, delay_ms: 0 },
+        delivery_id,
+        endpoint_id,
+        state: 'succeeded',
+        attempts: 1,
+        delay_ms: 0,
         attempt: {
           ...attempt,
-          ...{ outcome: 'succeeded', http_status: 204, failure_phase: null, error: null },
+          outcome: 'succeeded',
+          http_status: 204,
+          failure_phase: null,
+          error: null,
           response_excerpt: excerpt,
         },
       }),
       table.record({
-        ...{ delivery_id: dropped!.delivery_id, endpoint_id, state: 'dropped', attempts: 0, delay_ms: 0 },
+        delivery_id: dropped!.delivery_id,
+        endpoint_id,
+        state: 'dropped',
+        attempts: 0,
+        delay_ms: 0,
         attempt: null,
       }),
       ...failures.map((each, n) =>
         table.record({
-          ...{
-            delivery_id: each.delivery_id,
-            endpoint_id,
-            state: 'pending',
-            attempts: 1,
-            delay_ms: 60_000.5,
-          },
+          delivery_id: each.delivery_id,
+          endpoint_id,
+          state: 'pending',
+          attempts: 1,
+          delay_ms: 60_000.5,
           attempt: failed(ERRORS[n]!),
         }),
       ),
     ]);
     // The record says whether endpoints have changed.
     const [changes] = await db.database.query<{ version: string }>(
-      'select version from webhooks.lane_changes',
+      'select version from webhooks.endpoint_snapshot_changes',
     );
     expect(see).toHaveBeenLastCalledWith(changes!.version, expect.any(Number));
     const { rows } = await db.pool.query<Record<string, unknown>>(
@@ -131,8 +149,16 @@ describe('deliveries in the hands of senders', () => {
     );
     const row = (id: string) => rows.find((each) => each['delivery_id'] === id);
     expect(row(delivery_id)).toMatchObject({
-      ...{ ...attempt, state: 'succeeded', attempts: 1, leased_by: null, attempt: 1, outcome: 'succeeded' },
-      ...{ http_status: 204, failure_phase: null, error: null, response_excerpt: excerpt },
+      ...attempt,
+      state: 'succeeded',
+      attempts: 1,
+      leased_by: null,
+      attempt: 1,
+      outcome: 'succeeded',
+      http_status: 204,
+      failure_phase: null,
+      error: null,
+      response_excerpt: excerpt,
     });
     expect(row(dropped!.delivery_id)).toMatchObject({ state: 'dropped', attempts: 0, attempt: null });
     failures.forEach((each, n) => {
@@ -150,7 +176,11 @@ describe('deliveries in the hands of senders', () => {
       Promise.all(
         ids.toReversed().map((delivery_id) =>
           table.record({
-            ...{ delivery_id, endpoint_id: endpointId, state: 'dropped', attempts: 0, delay_ms: 0 },
+            delivery_id,
+            endpoint_id: endpointId,
+            state: 'dropped',
+            attempts: 0,
+            delay_ms: 0,
             attempt: null,
           }),
         ),
@@ -179,7 +209,12 @@ describe('deliveries in the hands of senders', () => {
     const { delivery_id } = claimed!;
     const attempt = refusedWith(500);
     const result: DeliveryResult = {
-      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
+      delivery_id,
+      endpoint_id: endpointId,
+      state: 'pending',
+      attempts: 1,
+      delay_ms: 0,
+      attempt,
     };
     await expect(table.record(result)).rejects.toThrow('unavailable');
     expect(await table.claim(endpointId, 10)).toEqual([]);
@@ -206,7 +241,12 @@ describe('deliveries in the hands of senders', () => {
     const { delivery_id } = claimed!;
     const attempt = refusedWith(503);
     const record = table.record({
-      ...{ delivery_id, endpoint_id: endpointId, state: 'pending', attempts: 1, delay_ms: 0, attempt },
+      delivery_id,
+      endpoint_id: endpointId,
+      state: 'pending',
+      attempts: 1,
+      delay_ms: 0,
+      attempt,
     });
     await recorded.promise;
     expect(await table.claim(endpointId, 10)).toEqual([]);

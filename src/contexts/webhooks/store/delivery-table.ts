@@ -3,7 +3,7 @@ import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
 import type { ErrorClass, AttemptOutcome } from '../domain/retry.js';
-import { Destinations } from './lanes.js';
+import { Destinations } from './destinations.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;
@@ -260,7 +260,7 @@ export class DeliveryTable {
          from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
            and (delivery.leased_by = $1 or result.state = 'succeeded')
        )
-       select version from webhooks.lane_changes`,
+       select version from webhooks.endpoint_snapshot_changes`,
       [this.senderId, ...columnsOf(ordered)],
     );
     this.destinations.see(lanes!.version, at);

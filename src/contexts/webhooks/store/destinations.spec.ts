@@ -4,7 +4,7 @@ import { WAIT_MS } from '../../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import { Destinations, DESTINATION_FRESH_MS, type Destination } from './lanes.js';
+import { Destinations, DESTINATION_FRESH_MS, type Destination } from './destinations.js';
 
 let db: TestDatabase;
 let statements: string[];
@@ -26,16 +26,16 @@ beforeEach(() => {
 });
 
 const change = (sql: string, id: string) =>
-  db.database.query(`update webhooks.lanes set ${sql} where endpoint_id = $1`, [id]);
+  db.database.query(`update webhooks.endpoint_snapshots set ${sql} where endpoint_id = $1`, [id]);
 const now = async (id: string): Promise<Destination | null> => {
   const known = destinations.known(id);
-  return known === undefined ? destinations.ask(id) : known;
+  return known === undefined ? destinations.load(id) : known;
 };
 
-async function lane(): Promise<string> {
+async function endpoint(): Promise<string> {
   const id = newId();
   await db.database.query(
-    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
      values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
     [id, newId()],
   );
@@ -44,7 +44,7 @@ async function lane(): Promise<string> {
 
 describe('the check of an endpoint before something is sent', () => {
   it('is shared by what leaves together, and by all endpoints', async () => {
-    const ids = await Promise.all([1, 2, 3].map(lane));
+    const ids = await Promise.all([1, 2, 3].map(endpoint));
     const found = await Promise.all([...ids, ...ids, ...ids].map(now));
     expect(found.map((each) => each?.status)).toEqual(Array(9).fill('enabled'));
     expect(found[0]).toMatchObject({ url: 'https://example.com', former_secrets: [] });
@@ -52,13 +52,13 @@ describe('the check of an endpoint before something is sent', () => {
   });
 
   it('is repeated when it is old, of all endpoints by one number', async () => {
-    const ids = await Promise.all([1, 2, 3].map(lane));
+    const ids = await Promise.all([1, 2, 3].map(endpoint));
     await Promise.all(ids.map(now));
     await sleep(DESTINATION_FRESH_MS + 5);
     expect(ids.map((id) => destinations.known(id))).toEqual([undefined, undefined, undefined]);
     statements = [];
     await Promise.all(ids.map(now));
-    expect(statements).toEqual(['select version from webhooks.lane_changes']);
+    expect(statements).toEqual(['select version from webhooks.endpoint_snapshot_changes']);
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe('the check of an endpoint before something is sent', () => {
     ['moved', `url = 'https://example.org'`, { url: 'https://example.org' }],
     ['given another secret', `sealed_signing_secret = 't'`, { sealed_signing_secret: 't' }],
   ])('sees that it was %s, by whomever', async (_, sql, expected) => {
-    const [changed, other] = [await lane(), await lane()];
+    const [changed, other] = [await endpoint(), await endpoint()];
     await Promise.all([now(changed), now(other)]);
     await change(sql, changed);
     await sleep(DESTINATION_FRESH_MS + 5);
@@ -76,7 +76,7 @@ describe('the check of an endpoint before something is sent', () => {
   });
 
   it('sees a change while it continues without a pause', async () => {
-    const id = await lane();
+    const id = await endpoint();
     await now(id);
     await change(`status = 'disabled'`, id);
     const until = performance.now() + WAIT_MS;
@@ -92,7 +92,7 @@ describe('the check of an endpoint before something is sent', () => {
     const id = newId();
     expect(await now(id)).toBeNull();
     await db.database.query(
-      `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+      `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
        values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
       [id, newId()],
     );
@@ -101,7 +101,7 @@ describe('the check of an endpoint before something is sent', () => {
   });
 
   it('fails while the database is unavailable, and believes nothing old', async () => {
-    const id = await lane();
+    const id = await endpoint();
     await now(id);
     unavailable = true;
     await sleep(DESTINATION_FRESH_MS + 5);

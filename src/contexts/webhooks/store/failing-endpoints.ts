@@ -15,12 +15,12 @@ interface FailingEndpoint {
 }
 
 /**
- * SQL: whether a row `attempt` of `webhooks.attempts` counts as a failure of the row `lane` of `webhooks.lanes`. All
+ * SQL: whether a row `attempt` of `webhooks.attempts` counts as a failure of the row `snapshot` of `webhooks.endpoint_snapshots`. All
  * but successes count, in a window of so many seconds ($2) that ends now ($1), since the endpoint was enabled. The index
  * `attempts_failed` has these rows in the order of time.
  */
-const COUNTS = `attempt.endpoint_id = lane.endpoint_id and attempt.outcome <> 'succeeded'
-  and attempt.started_at > lane.failures_since
+const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
+  and attempt.started_at > snapshot.failures_since
   and attempt.started_at >= $1::timestamptz - make_interval(secs => $2)`;
 
 /** Which endpoints fail, by the attempts that were recorded, and which of them are to be disabled. */
@@ -38,7 +38,7 @@ export class FailingEndpoints {
 
   async enabledAfter(endpointId: string | null, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ endpoint_id: string }>(
-      `select endpoint_id from webhooks.lanes where status = 'enabled' and endpoint_id > $1
+      `select endpoint_id from webhooks.endpoint_snapshots where status = 'enabled' and endpoint_id > $1
        order by endpoint_id limit $2`,
       [endpointId ?? '00000000-0000-0000-0000-000000000000', limit],
     );
@@ -50,11 +50,11 @@ export class FailingEndpoints {
     const failures = (columns: string, rest: string): string =>
       `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
     return this.database.query<FailingEndpoint>(
-      `select lane.endpoint_id, lane.merchant_id, oldest.started_at as failing_since
-       from webhooks.lanes lane
+      `select snapshot.endpoint_id, snapshot.merchant_id, oldest.started_at as failing_since
+       from webhooks.endpoint_snapshots snapshot
        cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
        cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
-       where lane.endpoint_id = any($3::uuid[]) and lane.status = 'enabled'
+       where snapshot.endpoint_id = any($3::uuid[]) and snapshot.status = 'enabled'
          and newest.started_at - oldest.started_at >= make_interval(secs => $4)
          and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
       [
@@ -75,7 +75,7 @@ export class FailingEndpoints {
     const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
       `select endpoint_id, (select count(*)::int from (
          select from webhooks.attempts attempt where ${COUNTS} limit ${FAILURE_COUNT_LIMIT}) counted) as failures
-       from webhooks.lanes lane where endpoint_id = any($3::uuid[])`,
+       from webhooks.endpoint_snapshots snapshot where endpoint_id = any($3::uuid[])`,
       [...this.window(), endpointIds],
     );
     return new Map(rows.map((row) => [row.endpoint_id, row.failures]));

@@ -56,7 +56,7 @@ export class OldDeliveries {
   /** All of the merchant, also deleted ones. */
   async endpointsOf(merchantId: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ endpoint_id: string }>(
-      'select endpoint_id from webhooks.lanes where merchant_id = $1 order by endpoint_id',
+      'select endpoint_id from webhooks.endpoint_snapshots where merchant_id = $1 order by endpoint_id',
       [merchantId],
     );
     return rows.map(({ endpoint_id }) => endpoint_id);
@@ -86,8 +86,8 @@ export function placeBefore(endpointId: string, createdAt: string): Place {
 
 const ENDPOINTS_AFTER = `
   select endpoint_id, exists (select from webhooks.deliveries delivery
-    where delivery.endpoint_id = lane.endpoint_id and created_at < $2) as old
-  from webhooks.lanes lane where endpoint_id > $1 order by endpoint_id limit ${ENDPOINTS}`;
+    where delivery.endpoint_id = snapshot.endpoint_id and created_at < $2) as old
+  from webhooks.endpoint_snapshots snapshot where endpoint_id > $1 order by endpoint_id limit ${ENDPOINTS}`;
 
 const LAST = `
   last as (select created_at, delivery_id from read order by created_at desc, delivery_id desc limit 1)

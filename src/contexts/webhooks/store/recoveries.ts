@@ -68,8 +68,8 @@ export async function insertRecoveries(rows: readonly RecoveryRow[], tx: PoolCli
 }
 
 const OLDEST = `
-  select recovery_id, exists (select from webhooks.lanes lane
-      where lane.endpoint_id = recovery.endpoint_id and lane.status = 'enabled') as enabled,
+  select recovery_id, exists (select from webhooks.endpoint_snapshots snapshot
+      where snapshot.endpoint_id = recovery.endpoint_id and snapshot.status = 'enabled') as enabled,
     (select count(*) from (select from webhooks.deliveries delivery
       where delivery.endpoint_id = recovery.endpoint_id and state = 'pending' and leased_by is null
         and due_at <= now() limit ${RECOVERY_CHUNK}) due) = ${RECOVERY_CHUNK} as backed_up

@@ -1,5 +1,5 @@
 import type { CheckedTables } from '../../../platform/context.js';
-import type { Lane } from '../domain/lane.js';
+import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import { everyRow } from '../../../platform/postgres/chunks.js';
 
 export interface AuditedDelivery {
@@ -70,9 +70,9 @@ export class StoredDeliveries {
     return row!.now.getTime();
   }
 
-  async lanes(): Promise<readonly Lane[]> {
-    return this.tables.query<Lane>(
-      `select endpoint_id, merchant_id, url, event_types, status, sealed_signing_secret, former_secrets from webhooks.lanes`,
+  async snapshots(): Promise<readonly EndpointSnapshot[]> {
+    return this.tables.query<EndpointSnapshot>(
+      `select endpoint_id, merchant_id, url, event_types, status, sealed_signing_secret, former_secrets from webhooks.endpoint_snapshots`,
       [],
     );
   }

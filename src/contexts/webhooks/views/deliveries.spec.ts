@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
-import { decodeCursor } from '../../../platform/http/page-cursor.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { DeliveriesView, READ_AT_ONCE, type DeliveryFilter } from './deliveries.js';
 import { DELIVERY_STATUSES } from './delivery-json.js';
 

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiProperty, Many } from '../../../platform/dto/field.js';
-import { encodeCursor } from '../../../platform/http/page-cursor.js';
-import { MAX_PAGE } from '../../../platform/http/page-query.js';
+import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -11,10 +9,10 @@ import {
   LISTED_ATTEMPTS,
   DELIVERY_COLUMNS,
   deliveryJson,
-  WebhookDelivery,
+  type DeliveryJson,
   type DeliveryColumns,
   type DeliveryStatus,
-  type WebhookAttempt,
+  type AttemptJson,
 } from './delivery-json.js';
 
 export interface DeliveryFilter extends CreatedPage {
@@ -22,13 +20,13 @@ export interface DeliveryFilter extends CreatedPage {
   readonly type?: EventType;
 }
 
-export class WebhookDeliveriesResponse {
-  @Many(() => WebhookDelivery, { maxItems: MAX_PAGE }) webhook_deliveries!: readonly WebhookDelivery[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
+export interface DeliveriesPage {
+  readonly webhook_deliveries: readonly DeliveryJson[];
+  readonly next_cursor: string | null;
 }
 
 export interface FoundDelivery {
-  readonly json: WebhookDelivery;
+  readonly json: DeliveryJson;
   /** The exact text that is signed and sent. */
   readonly body: string;
   readonly isTest: boolean;
@@ -76,7 +74,7 @@ export class DeliveriesView {
   }
 
   /** One page of the endpoint's deliveries, newest first. Whose endpoint it is, the caller has made sure of. */
-  async page(endpointId: string, filter: DeliveryFilter): Promise<WebhookDeliveriesResponse> {
+  async page(endpointId: string, filter: DeliveryFilter): Promise<DeliveriesPage> {
     const params: (string | Date)[] = [endpointId];
     const parameter = (value: string | Date): string => `$${params.push(value)}`;
     const conditions = [
@@ -96,7 +94,7 @@ export class DeliveriesView {
            ${NEWEST_FIRST} limit ${filter.pageSize + 1})
        (select * from matching)
        union all
-       (select *, false from read_rows ${NEWEST_FIRST} offset ${source.most - 1} limit 1)`,
+       (select *, false from read_rows ${NEWEST_FIRST} offset ${source.max - 1} limit 1)`,
       params,
     );
     const matching = rows.filter((row) => row.matches);
@@ -108,7 +106,7 @@ export class DeliveriesView {
     };
   }
 
-  private async attempts(deliveryId: string): Promise<WebhookAttempt[]> {
+  private async attempts(deliveryId: string): Promise<AttemptJson[]> {
     const rows = await this.database.query<Omit<AuditedAttempt, 'delivery_id'> & Record<string, unknown>>(
       `select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
        from webhooks.attempts where delivery_id = $1 order by attempt desc limit ${LISTED_ATTEMPTS}`,
@@ -138,17 +136,17 @@ export class DeliveriesView {
 
 interface Source {
   readonly sql: string;
-  /** Rows it gives at most; with fewer the list is at its end. */
-  readonly most: number;
+  /** Rows it returns at most; with fewer the list is at its end. */
+  readonly max: number;
 }
 
 /** In the order of the index of the endpoint's deliveries, or of the smaller one of those that it did not get. */
-function newest(place: readonly string[], { status }: DeliveryFilter, most: number): Source {
+function newest(place: readonly string[], { status }: DeliveryFilter, max: number): Source {
   const unsent = status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
   const conditions = [...place, ...unsent].join(' and ');
   return {
-    sql: `select ${DELIVERY_COLUMNS} from webhooks.deliveries where ${conditions} ${NEWEST_FIRST} limit ${most}`,
-    most,
+    sql: `select ${DELIVERY_COLUMNS} from webhooks.deliveries where ${conditions} ${NEWEST_FIRST} limit ${max}`,
+    max,
   };
 }
 
@@ -157,7 +155,7 @@ function allPending(place: readonly string[]): Source {
   const pending = (lease: string): string =>
     `select ${DELIVERY_COLUMNS} from webhooks.deliveries
      where ${place.join(' and ')} and state = 'pending' and leased_by is ${lease}`;
-  return { sql: `${pending('null')} union all ${pending('not null')}`, most: Number.MAX_SAFE_INTEGER };
+  return { sql: `${pending('null')} union all ${pending('not null')}`, max: Number.MAX_SAFE_INTEGER };
 }
 
 /** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */

@@ -1,7 +1,3 @@
-import { ApiProperty, Many } from '../../../platform/dto/field.js';
-import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
-
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -9,70 +5,27 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** The newest attempts of a delivery in the API: after many resends there may be more. */
 export const LISTED_ATTEMPTS = 1000;
 
-/** A delivery as lists show it; an extension of the specification. */
-export class WebhookDelivery {
-  @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
-  id!: string;
-
-  @ApiProperty(UUID) webhook_endpoint_id!: string;
-  @ApiProperty({ type: 'string', enum: EVENT_TYPES }) type!: string;
-
-  @ApiProperty({
-    type: 'string',
-    enum: DELIVERY_STATUSES,
-    description:
-      '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
-  })
-  status!: DeliveryStatus;
-
-  @ApiProperty(COUNT) attempt_count!: number;
-  @ApiProperty(TIME) created_at!: string;
-
-  @ApiProperty({
-    ...TIME,
-    nullable: true,
-    description: 'Null unless pending. In the past while an attempt is under way.',
-  })
-  next_attempt_at!: string | null;
-
-  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: string | null;
+/** A delivery as lists return it; an extension of the specification. */
+export interface DeliveryJson {
+  readonly id: string;
+  readonly webhook_endpoint_id: string;
+  readonly type: string;
+  readonly status: DeliveryStatus;
+  readonly attempt_count: number;
+  readonly created_at: string;
+  readonly next_attempt_at: string | null;
+  readonly finished_at: string | null;
 }
 
-export class WebhookAttempt {
-  @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' }) attempt!: number;
-  @ApiProperty(TIME) started_at!: string;
-
-  @ApiProperty({ ...COUNT, description: 'Until the answer was read, or the attempt given up.' })
-  latency_ms!: number;
-
-  @ApiProperty({ type: 'string', enum: ['succeeded', 'failed'] }) outcome!: 'succeeded' | 'failed';
-
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null when there was no answer.' })
-  http_status!: number | null;
-
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description:
-      'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
-  })
-  error_class!: string | null;
-
-  @ApiProperty({ type: 'string', nullable: true, description: 'An error code or a short sentence.' })
-  error!: string | null;
-
-  @ApiProperty({ type: 'string', nullable: true, description: 'The first KiB of the answer, as UTF-8.' })
-  response_excerpt!: string | null;
-}
-
-export class WebhookDeliveryDetail extends WebhookDelivery {
-  @ApiProperty({ type: 'object', description: 'The envelope that is signed and sent.' }) payload!: object;
-
-  @Many(() => WebhookAttempt, {
-    maxItems: LISTED_ATTEMPTS,
-    description: `Oldest first; after more than ${LISTED_ATTEMPTS} the newest of them.`,
-  })
-  attempts!: readonly WebhookAttempt[];
+export interface AttemptJson {
+  readonly attempt: number;
+  readonly started_at: string;
+  readonly latency_ms: number;
+  readonly outcome: 'succeeded' | 'failed';
+  readonly http_status: number | null;
+  readonly error_class: string | null;
+  readonly error: string | null;
+  readonly response_excerpt: string | null;
 }
 
 export const DELIVERY_COLUMNS =
@@ -90,7 +43,7 @@ export interface DeliveryColumns {
   readonly finished_at: Date | null;
 }
 
-export function deliveryJson(row: DeliveryColumns): WebhookDelivery {
+export function deliveryJson(row: DeliveryColumns): DeliveryJson {
   return {
     id: row.delivery_id,
     webhook_endpoint_id: row.endpoint_id,

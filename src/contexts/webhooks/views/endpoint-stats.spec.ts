@@ -54,12 +54,15 @@ it('statistics count what was created since, and all of its attempts', async () 
   await fill('dropped', { count: 2 });
   await fill('exhausted', { from: new Date(SINCE.getTime() - 1) });
   expect(await endpointStats(db.database, endpoint, SINCE)).toEqual({
-    ...{ webhook_endpoint_id: endpoint, since: SINCE.toISOString(), truncated: false },
+    webhook_endpoint_id: endpoint,
+    since: SINCE.toISOString(),
+    truncated: false,
     deliveries: { pending: 0, succeeded: 100, exhausted: 0, dropped: 2 },
     attempts: { succeeded: 100, failed: 300 },
     failures: { timeout: 100, http_5xx: 100, http_4xx: 100 },
     latency_ms: { p50: 50, p95: 95, p99: 99 },
-    ...{ pending_now: 0, oldest_due_at: null },
+    pending_now: 0,
+    oldest_due_at: null,
   });
 });
 

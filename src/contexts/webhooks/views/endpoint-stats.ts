@@ -1,66 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { ApiProperty, Nested } from '../../../platform/dto/field.js';
-import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
 
 /** Deliveries that are counted at most, the newest first: a response comes in bounded time. */
 export const COUNTED = 25_000;
 
-class DeliveriesByStatus implements Record<DeliveryStatus, number> {
-  @ApiProperty(COUNT) pending!: number;
-  @ApiProperty(COUNT) succeeded!: number;
-  @ApiProperty(COUNT) exhausted!: number;
-  @ApiProperty(COUNT) dropped!: number;
-}
-
-class AttemptsByOutcome {
-  @ApiProperty(COUNT) succeeded!: number;
-  @ApiProperty(COUNT) failed!: number;
-}
-
-class Latency {
-  @ApiProperty(COUNT) p50!: number;
-  @ApiProperty(COUNT) p95!: number;
-  @ApiProperty(COUNT) p99!: number;
-}
-
-export class WebhookEndpointStats {
-  @ApiProperty(UUID) webhook_endpoint_id!: string;
-  @ApiProperty({ ...TIME, description: 'From when deliveries are counted.' }) since!: string;
-
-  @ApiProperty({
-    type: 'boolean',
-    description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
-  })
-  truncated!: boolean;
-
-  @Nested(() => DeliveriesByStatus) deliveries!: DeliveriesByStatus;
-  @Nested(() => AttemptsByOutcome) attempts!: AttemptsByOutcome;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: COUNT,
-    description:
-      'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
-  })
-  failures!: Readonly<Record<string, number>>;
-
-  @Nested(() => Latency, {
-    nullable: true,
-    description: 'Of attempts that were answered; null when none was.',
-  })
-  latency_ms!: Latency | null;
-
-  @ApiProperty({ ...COUNT, description: `Whenever they were created; counted up to ${COUNTED}.` })
-  pending_now!: number;
-
-  @ApiProperty({
-    ...TIME,
-    nullable: true,
-    description: 'Since when the longest waiting delivery is due that is not being sent; null when none is.',
-  })
-  oldest_due_at!: string | null;
+export interface EndpointStats {
+  readonly webhook_endpoint_id: string;
+  readonly since: string;
+  readonly truncated: boolean;
+  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
+  readonly attempts: { readonly succeeded: number; readonly failed: number };
+  readonly failures: Readonly<Record<string, number>>;
+  readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
+  readonly pending_now: number;
+  readonly oldest_due_at: string | null;
 }
 
 interface Counted {
@@ -77,7 +31,7 @@ export async function endpointStats(
   database: Database,
   endpointId: string,
   since: Date,
-): Promise<WebhookEndpointStats> {
+): Promise<EndpointStats> {
   const [[counted], [now]] = await Promise.all([
     database.query<Counted>(NEWEST, [endpointId, since]),
     database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
@@ -147,7 +101,7 @@ const NOW = `
 export const STATS_SHARED_MS = 5000;
 
 interface Shared {
-  readonly stats: Promise<WebhookEndpointStats>;
+  readonly stats: Promise<EndpointStats>;
   /** On the clock of `performance.now()`. */
   until: number;
 }
@@ -163,7 +117,7 @@ export class RecentStats {
   constructor(private readonly database: Database) {}
 
   /** Whose endpoint it is, the caller has made sure of. */
-  of(endpointId: string, since: Date): Promise<WebhookEndpointStats> {
+  of(endpointId: string, since: Date): Promise<EndpointStats> {
     const now = performance.now();
     for (const [key, { until }] of this.shared) if (until <= now) this.shared.delete(key);
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;

@@ -36,9 +36,16 @@ const view = new EndpointsView(loop, failing);
 
 it('the list shows the endpoints of a merchant, oldest first, without their secrets', async () => {
   const expected = {
-    ...{ id: kept, url: 'https://example.com/', description: 'é', status: 'disabled', event_types: null },
-    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-04T00:00:00.000Z' },
-    ...{ failure_count: 3, disabled_cause: 'gone', disabled_at: '2026-01-04T00:00:00.000Z' },
+    id: kept,
+    url: 'https://example.com/',
+    description: 'é',
+    status: 'disabled',
+    event_types: null,
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-04T00:00:00.000Z',
+    failure_count: 3,
+    disabled_cause: 'gone',
+    disabled_at: '2026-01-04T00:00:00.000Z',
   };
   const none = { failure_count: 0, disabled_cause: null, disabled_at: null };
   expect(await view.list(merchant_id)).toEqual([

@@ -15,7 +15,7 @@ import { backOff } from '../../background/backoff.js';
 import { withTimeout } from '../../timeout.js';
 import { EventStoreUnavailable } from '../port.js';
 
-const RETRY = { firstMs: 50, mostMs: 800 };
+const RETRY = { firstMs: 50, maxMs: 800 };
 const ATTEMPTS = 5;
 /** Of a first attempt: a server that did not respond by then may be stopped while its cluster has another leader. */
 const FIRST_ATTEMPT_MS = 3000;

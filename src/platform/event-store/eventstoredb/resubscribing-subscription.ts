@@ -12,7 +12,7 @@ import type { Connection } from './connection.js';
 import { refusal } from './failures.js';
 import { toReadPosition, toRecordedEvent } from './wire.js';
 
-const OUTAGE = { firstMs: 100, mostMs: 5000 };
+const OUTAGE = { firstMs: 100, maxMs: 5000 };
 const BATCH = 1000;
 /** Under load, the least time between two batches: what is written meanwhile comes in one. */
 const REST_MS = 10;

@@ -31,7 +31,7 @@ import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
 const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
 /** Maximum data of one page: thousands of events must not be gigabytes. */
 const PAGE_BYTES = 16 * 1024 * 1024;
-const RETRY = { firstMs: 25, mostMs: 800 };
+const RETRY = { firstMs: 25, maxMs: 800 };
 const ATTEMPTS = 6;
 
 const COLUMNS = `position, stream, revision, id, type, data, metadata, date_part('epoch', recorded_at) * 1000`;

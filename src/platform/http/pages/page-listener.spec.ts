@@ -15,7 +15,11 @@ import { BytesBelow, PageCall, PageController, type Page } from './page.js';
 import { PagesModule } from './pages.module.js';
 
 const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
-  ...{ name, path: `/${name}`, port: () => 0, words: WORDS, requestTimeoutMs },
+  name,
+  path: `/${name}`,
+  port: () => 0,
+  words: WORDS,
+  requestTimeoutMs,
   media: "img-src 'self'",
 });
 const [SHOP, DESK] = [pageOf('onboarding', 1000), pageOf('pay')];
@@ -85,7 +89,9 @@ async function started() {
 }
 
 const json = (body: unknown): RequestInit => ({
-  ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+  method: 'POST',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
 });
 
 describe('pages', () => {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FailedSignatures, type Claim } from './failed-signatures.js';
+import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
 
 const START = 1_000_000;
-const claim: Claim = { client: '192.0.2.1', merchantId: 'm' };
-const elsewhere: Claim = { client: '192.0.2.2', merchantId: 'm' };
+const source: SignatureSource = { client: '192.0.2.1', merchantId: 'm' };
+const elsewhere: SignatureSource = { client: '192.0.2.2', merchantId: 'm' };
 
 describe('wrong signatures', () => {
   let now: number;
@@ -12,7 +12,7 @@ describe('wrong signatures', () => {
     now = START;
     failures = new FailedSignatures(() => now);
   });
-  const fail = (times: number, by = claim, bytes = 0): number | null => {
+  const fail = (times: number, by = source, bytes = 0): number | null => {
     let last: number | null = null;
     for (let n = 0; n < times; n += 1) last = failures.failed(by, bytes);
     return last;
@@ -20,41 +20,41 @@ describe('wrong signatures', () => {
 
   it('from one address are explained 300 times a minute, and large bodies are read until then', () => {
     expect(fail(300)).toBeNull();
-    expect(failures.blockedUntil(claim)).toBeNull();
+    expect(failures.blockedUntil(source)).toBeNull();
     now += 1000;
     expect(fail(1)).toBe(START + 60_000);
-    expect(failures.blockedUntil(claim)).toBe(START + 60_000);
+    expect(failures.blockedUntil(source)).toBe(START + 60_000);
     expect(failures.blockedUntil(elsewhere)).toBeNull();
     now = START + 59_999;
-    expect(failures.blockedUntil(claim)).toBe(START + 60_000);
+    expect(failures.blockedUntil(source)).toBe(START + 60_000);
     now = START + 60_000;
-    expect(failures.blockedUntil(claim)).toBeNull();
+    expect(failures.blockedUntil(source)).toBeNull();
     expect(fail(300)).toBeNull();
   });
 
   it('for one merchant are explained 3,000 times a minute, from any addresses', () => {
-    for (let n = 0; n < 10; n += 1) expect(fail(300, { ...claim, client: `192.0.2.${n}` })).toBeNull();
-    expect(fail(1, { ...claim, client: '198.51.100.1' })).toBe(START + 60_000);
+    for (let n = 0; n < 10; n += 1) expect(fail(300, { ...source, client: `192.0.2.${n}` })).toBeNull();
+    expect(fail(1, { ...source, client: '198.51.100.1' })).toBe(START + 60_000);
     expect(fail(1, { client: '198.51.100.1', merchantId: 'other' })).toBeNull();
   });
 
   it('count more with a large body: one point for each 16 KiB', () => {
-    expect(fail(1, claim, 16_384 * 299 - 1)).toBeNull();
+    expect(fail(1, source, 16_384 * 299 - 1)).toBeNull();
     expect(fail(1)).toBeNull();
     expect(fail(1)).not.toBeNull();
-    const other = { ...claim, client: '203.0.113.1', merchantId: 'other' };
+    const other = { ...source, client: '203.0.113.1', merchantId: 'other' };
     expect(fail(1, other, 16_384 * 299)).toBeNull();
     expect(fail(1, other)).not.toBeNull();
   });
 
   it('do not shut out a caller who has signed correctly from the same address', () => {
     fail(301);
-    expect([failures.isProven(claim), failures.blockedUntil(claim)]).toEqual([false, START + 60_000]);
-    failures.succeeded(claim);
-    failures.succeeded(claim);
-    expect([failures.isProven(claim), failures.blockedUntil(claim)]).toEqual([true, null]);
+    expect([failures.isProven(source), failures.blockedUntil(source)]).toEqual([false, START + 60_000]);
+    failures.succeeded(source);
+    failures.succeeded(source);
+    expect([failures.isProven(source), failures.blockedUntil(source)]).toEqual([true, null]);
     expect(failures.isProven(elsewhere)).toBe(false);
-    expect(failures.blockedUntil({ ...claim, merchantId: 'other' })).toBe(START + 60_000);
+    expect(failures.blockedUntil({ ...source, merchantId: 'other' })).toBe(START + 60_000);
   });
 });
 
@@ -65,7 +65,7 @@ describe('large bodies of a merchant who has not signed rightly', () => {
     started.length = 0;
     failures = new FailedSignatures();
   });
-  const start = (name: string, by = claim): void => {
+  const start = (name: string, by = source): void => {
     void failures.acquireRead(by).then(() => started.push(name));
   };
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -75,13 +75,13 @@ describe('large bodies of a merchant who has not signed rightly', () => {
     start('elsewhere', elsewhere);
     await settled();
     expect(started).toEqual(['a', 'b', 'elsewhere']);
-    failures.releaseRead(claim);
+    failures.releaseRead(source);
     await settled();
     expect(started).toEqual(['a', 'b', 'elsewhere', 'c']);
-    failures.releaseRead(claim);
-    failures.releaseRead(claim);
-    failures.releaseRead(claim);
-    failures.releaseRead(claim);
+    failures.releaseRead(source);
+    failures.releaseRead(source);
+    failures.releaseRead(source);
+    failures.releaseRead(source);
     for (const name of ['e', 'f', 'g']) start(name);
     await settled();
     expect(started).toEqual(['a', 'b', 'elsewhere', 'c', 'd', 'e', 'f']);
@@ -92,7 +92,7 @@ describe('large bodies of a merchant who has not signed rightly', () => {
     failures.succeeded(elsewhere);
     await settled();
     expect(started).toEqual(['a', 'b']);
-    failures.succeeded(claim);
+    failures.succeeded(source);
     await settled();
     expect(started).toEqual(['a', 'b', 'c', 'd']);
   });

@@ -14,7 +14,7 @@ const MAX_PER_KEY = 3000;
 const UNPROVEN_AT_ONCE = 2;
 
 /** Who a request says it is from: an address and a merchant. */
-export interface Claim {
+export interface SignatureSource {
   readonly client: string;
   readonly merchantId: string;
 }
@@ -39,34 +39,34 @@ export class FailedSignatures {
   }
 
   /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
-  blockedUntil(claim: Claim): number | null {
-    const count = this.addresses.of(claim.client);
+  blockedUntil(source: SignatureSource): number | null {
+    const count = this.addresses.of(source.client);
     if (count === null || count.points <= MAX_PER_ADDRESS) return null;
-    return this.isProven(claim) ? null : count.resetsAt;
+    return this.isProven(source) ? null : count.resetsAt;
   }
 
-  isProven(claim: Claim): boolean {
-    return this.signers.has(nameOf(claim));
+  isProven(source: SignatureSource): boolean {
+    return this.signers.has(nameOf(source));
   }
 
   /** Resolves when a large body may be read; call {@link releaseRead} after the response. */
-  acquireRead(claim: Claim): Promise<void> {
-    return this.reads.acquire(nameOf(claim));
+  acquireRead(source: SignatureSource): Promise<void> {
+    return this.reads.acquire(nameOf(source));
   }
 
-  releaseRead(claim: Claim): void {
-    this.reads.release(nameOf(claim));
+  releaseRead(source: SignatureSource): void {
+    this.reads.release(nameOf(source));
   }
 
-  succeeded(claim: Claim): void {
-    const name = nameOf(claim);
+  succeeded(source: SignatureSource): void {
+    const name = nameOf(source);
     if (this.signers.get(name) !== undefined) return;
     this.signers.set(name, true);
     this.reads.admitAll(name);
   }
 
   /** Counts a failure. Null when it may be explained, else when the next may. */
-  failed({ client, merchantId }: Claim, bodyBytes: number): number | null {
+  failed({ client, merchantId }: SignatureSource, bodyBytes: number): number | null {
     const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
     const address = this.addresses.add(client, points);
     const key = this.keys.add(merchantId, points);
@@ -75,7 +75,7 @@ export class FailedSignatures {
   }
 }
 
-function nameOf({ client, merchantId }: Claim): string {
+function nameOf({ client, merchantId }: SignatureSource): string {
   return `${client} ${merchantId}`;
 }
 

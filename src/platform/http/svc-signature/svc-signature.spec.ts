@@ -48,7 +48,9 @@ describe('the signature of a merchant request', () => {
   });
   const request = (headers: object = {}, edge: object = {}) =>
     ({
-      ...{ method: 'POST', headers, raw: { url: '/merchants/v1/users?a=b', headers } },
+      method: 'POST',
+      headers,
+      raw: { url: '/merchants/v1/users?a=b', headers },
       edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), over: false, ...edge },
     }) as unknown as FastifyRequest;
   const recognise = (headers: object, edge: object = {}, to = reply) =>
@@ -113,7 +115,8 @@ describe('the signature of a merchant request', () => {
     (_what, headers, edge) => {
       expect(verify(headers, edge)).toBe(false);
       expect([reply.status, reply.all['content-type'], reply.detail]).toEqual([
-        ...[401, 'application/problem+json; charset=utf-8'],
+        401,
+        'application/problem+json; charset=utf-8',
         'svc-signature does not match the request',
       ]);
       expect(JSON.parse(reply.body)).toHaveProperty('string_to_sign_bytes');

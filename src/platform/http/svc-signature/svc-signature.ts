@@ -7,7 +7,7 @@ import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../problem
 import { tooManyRequests } from '../rate-limit.js';
 import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from '../request-body.js';
 import { rawPath } from '../request-state.js';
-import { FailedSignatures, type Claim } from './failed-signatures.js';
+import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
 import {
   INVALID_API_KEY,
   isFresh,
@@ -40,24 +40,24 @@ export class SvcSignature implements Authentication {
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
     if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
-    const claim = claimOf(request, merchant);
+    const source = sourceOf(request, merchant);
     // A small body costs little, and may prove that its sender is the merchant while others fail from the same address.
     if (!isLarge(request.raw)) return merchant;
-    if (!this.failures.isProven(claim)) await this.awaitRead(request, reply, claim);
-    const blockedUntil = this.failures.blockedUntil(claim);
+    if (!this.failures.isProven(source)) await this.awaitRead(request, reply, source);
+    const blockedUntil = this.failures.blockedUntil(source);
     return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
   }
 
   verify(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean {
     const { rawBody } = request.edge;
-    const claim = claimOf(request, merchant);
+    const source = sourceOf(request, merchant);
     const signature = header(request, 'svc-signature');
     const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
     if (isSignedBy(merchant.privateKeys, signature, prefix, rawBody)) {
-      this.failures.succeeded(claim);
+      this.failures.succeeded(source);
       return true;
     }
-    const blockedUntil = this.failures.failed(claim, rawBody.length);
+    const blockedUntil = this.failures.failed(source, rawBody.length);
     if (blockedUntil !== null) {
       refuse(reply, tooManyRequests(blockedUntil, this.now()));
       return false;
@@ -68,9 +68,13 @@ export class SvcSignature implements Authentication {
     return false;
   }
 
-  private async awaitRead(request: FastifyRequest, reply: FastifyReply, claim: Claim): Promise<void> {
-    await this.failures.acquireRead(claim);
-    const end = (): void => this.failures.releaseRead(claim);
+  private async awaitRead(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    source: SignatureSource,
+  ): Promise<void> {
+    await this.failures.acquireRead(source);
+    const end = (): void => this.failures.releaseRead(source);
     if (request.edge.over) end();
     else reply.raw.once('close', end);
   }
@@ -88,7 +92,7 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function claimOf({ edge }: FastifyRequest, { merchantId }: MerchantCredentials): Claim {
+function sourceOf({ edge }: FastifyRequest, { merchantId }: MerchantCredentials): SignatureSource {
   return { client: edge.client, merchantId };
 }
 

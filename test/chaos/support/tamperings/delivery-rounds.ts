@@ -33,7 +33,7 @@ export const deliveries: Group = {
       } else {
         const change = {
           body: `body = ${body}`,
-          endpoint: `endpoint_id = (select endpoint_id from webhooks.lanes l where l.endpoint_id <> ${TABLE}.endpoint_id limit 1)`,
+          endpoint: `endpoint_id = (select endpoint_id from webhooks.endpoint_snapshots l where l.endpoint_id <> ${TABLE}.endpoint_id limit 1)`,
           type: `type = 'payout.failed'`,
         }[how];
         await db.query(

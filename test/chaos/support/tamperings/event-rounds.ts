@@ -147,7 +147,7 @@ async function insertForged(
 
 async function deliveriesOf({ db }: TamperingHarness, forged: readonly Forged[]): Promise<readonly object[]> {
   const { rows: endpoints } = await db.query<{ endpoint_id: string }>(
-    'select endpoint_id from webhooks.lanes',
+    'select endpoint_id from webhooks.endpoint_snapshots',
   );
   const ids = forged.flatMap(({ id }) => endpoints.map((each) => deriveId(id, each.endpoint_id)));
   return (
@@ -163,7 +163,7 @@ async function factsOf({ db }: TamperingHarness): Promise<string> {
        'balances', (select jsonb_object_agg(user_id, array[confirmed, pending]) from payouts.balances),
        'orders', (select jsonb_object_agg(id, status) from exchange.orders),
        'provider', (select jsonb_agg(to_jsonb(o) order by o::text) from exchange.sandbox_orders o),
-       'lanes', (select jsonb_object_agg(endpoint_id, url) from webhooks.lanes))::text as facts`,
+       'lanes', (select jsonb_object_agg(endpoint_id, url) from webhooks.endpoint_snapshots))::text as facts`,
   );
   return rows[0]!.facts;
 }

@@ -20,7 +20,7 @@ const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: r
   'exchange.orders': { keys: 'id', columns: ['status', 'body', 'key_scope'] },
   'access.merchants': { keys: 'merchant_id', columns: ['status', 'name'] },
   'webhooks.deliveries': { keys: 'delivery_id', columns: ['body', 'type', 'endpoint_id', 'state'] },
-  'webhooks.lanes': { keys: 'endpoint_id', columns: ['url', 'status', 'merchant_id'] },
+  'webhooks.endpoint_snapshots': { keys: 'endpoint_id', columns: ['url', 'status', 'merchant_id'] },
 };
 const ANOTHER: Readonly<Record<string, string>> = {
   state: `'exhausted'`,
@@ -119,13 +119,14 @@ const catalogue: TableTampering = async (db, random, used) => {
     policy: `create policy ${name} on ${table} using (false)`,
     'row security': `alter table ${table} enable row level security`,
     function: `create function ${table.split('.')[0]}.${name}() returns int language sql as 'select 1'`,
-    disabled: 'alter table webhooks.lanes disable trigger lane_changes',
+    disabled: 'alter table webhooks.endpoint_snapshots disable trigger endpoint_snapshot_changes',
   }[kind];
   const once = `${kind} ${kind === 'row security' ? table : kind === 'disabled' ? '' : name}`;
   if (used.has(once)) return null;
   used.add(once);
   await db.query(sql);
-  if (kind === 'disabled') return { name: kind, named: 'the database has a trigger lane_changes' };
+  if (kind === 'disabled')
+    return { name: kind, named: 'the database has a trigger endpoint_snapshot_changes' };
   const named = kind === 'row security' ? `a row security on ${table}` : `a ${kind} ${name}`;
   return { name: kind, named: `the database has ${named}` };
 };

@@ -58,7 +58,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     if (known !== null) {
       const found = await this.refusing(() => this.api.call((api, options) => api.findCheck(known, options)));
       requireOwn(found, verificationId, verification.applicant);
-      await request.handedOver();
+      await request.deleteImages();
       return found;
     }
     const applicant = verification.applicant ?? (await this.createApplicant(request));
@@ -66,7 +66,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     requireOwn(check, verificationId, applicant);
     await this.verifications.checked(verificationId, this.provider, idIn(check));
     failpoint('onboarding.check_kept');
-    await request.handedOver();
+    await request.deleteImages();
     failpoint('onboarding.images_deleted');
     return check;
   }

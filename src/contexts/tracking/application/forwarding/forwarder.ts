@@ -36,8 +36,8 @@ const LEASE_MARGIN_MS = 15_000;
 export const DEFAULT_TIMES: ForwardingTimes = {
   leaseMs: 25_000,
   recordMs: 5000,
-  unavailable: { firstMs: 1000, mostMs: 300_000 },
-  blamed: { firstMs: 2000, mostMs: HOUR_MS },
+  unavailable: { firstMs: 1000, maxMs: 300_000 },
+  blamed: { firstMs: 2000, maxMs: HOUR_MS },
 };
 
 /** A lease outlives the longest request and a slow database. */

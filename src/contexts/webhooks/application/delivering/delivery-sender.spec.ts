@@ -16,7 +16,7 @@ import type {
   DeliveryResult,
   DeliveryTable,
 } from '../../store/delivery-table.js';
-import type { Destinations } from '../../store/lanes.js';
+import type { Destinations } from '../../store/destinations.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };
@@ -141,8 +141,10 @@ describe('a delivery that is sent', () => {
     expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
     expect(gone).toEqual([
       {
-        ...{ ...place, delivery_id: delivery.delivery_id },
-        ...{ attempted_url: 'https://receiver.example/', attempted_at: NOW.toISOString() },
+        ...place,
+        delivery_id: delivery.delivery_id,
+        attempted_url: 'https://receiver.example/',
+        attempted_at: NOW.toISOString(),
       },
     ]);
   });

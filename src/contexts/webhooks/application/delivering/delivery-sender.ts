@@ -12,7 +12,7 @@ import {
   type ClaimedDelivery,
   type DeliveryResult,
 } from '../../store/delivery-table.js';
-import { Destinations, type Destination } from '../../store/lanes.js';
+import { Destinations, type Destination } from '../../store/destinations.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLog } from './attempt-log.js';
 import { LaneSchedule } from './lane-schedule.js';
@@ -21,7 +21,7 @@ const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
 const PAUSE_MS = 1000;
 /** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
-const SAY_EVERY_MS = 10_000;
+const WARN_EVERY_MS = 10_000;
 /** What the system says when this process or machine has no sockets left: no receiver's fault. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
@@ -46,7 +46,7 @@ export class DeliverySender {
   /** Deliveries that wait for the database to come back. */
   private unrecorded = 0;
   /** On the clock of `performance.now()`. */
-  private saidAt = -Infinity;
+  private warnedAt = -Infinity;
 
   constructor(
     private readonly table: DeliveryTable,
@@ -69,13 +69,13 @@ export class DeliverySender {
     responded: (attempt: AttemptRecord | null) => void,
   ): Promise<boolean> {
     const { result, gone } = await this.attempt(delivery).catch((error: Error): Evaluated => ({
-      result: this.putOff(delivery, error),
+      result: this.postpone(delivery, error),
     }));
     const { attempt } = result;
     // Before the attempt is recorded: a crash in between sends again, and the next 410 disables.
-    const disabled = !gone || (await this.kept(() => this.disabling.disableGone(gone)));
+    const disabled = !gone || (await this.retryUntilRecorded(() => this.disabling.disableGone(gone)));
     responded(attempt);
-    if (!disabled || !(await this.kept(() => this.table.record(result)))) return false;
+    if (!disabled || !(await this.retryUntilRecorded(() => this.table.record(result)))) return false;
     if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
     if (result.state !== 'pending') return false;
     if (result.delay_ms > 0) this.schedule.expect(result.endpoint_id);
@@ -93,7 +93,7 @@ export class DeliverySender {
       this.log.forged(delivery);
       return { result: droppedResult(delivery) };
     }
-    const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.ask(endpoint_id));
+    const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.load(endpoint_id));
     if (!destination || !mayGo(delivery, destination)) {
       this.log.dropped(delivery);
       return { result: droppedResult(delivery) };
@@ -156,14 +156,14 @@ export class DeliverySender {
     };
   }
 
-  private putOff(delivery: ClaimedDelivery, error: Error): DeliveryResult {
+  private postpone(delivery: ClaimedDelivery, error: Error): DeliveryResult {
     this.logger.warn(`delivery ${delivery.delivery_id} postponed: ${error.message}`);
     const { attempts } = delivery;
     return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
   }
 
   /** Keeps trying while the database is unavailable: what was sent must not be forgotten as long as this process lives. */
-  private async kept(write: () => Promise<void>): Promise<boolean> {
+  private async retryUntilRecorded(write: () => Promise<void>): Promise<boolean> {
     let waiting = false;
     try {
       while (!this.stopped) {
@@ -173,7 +173,7 @@ export class DeliverySender {
         } catch (error) {
           if (!waiting) this.unrecorded += 1;
           waiting = true;
-          this.sayUnrecorded(error as Error);
+          this.warnUnrecorded(error as Error);
           await sleep(PAUSE_MS);
         }
       }
@@ -183,10 +183,10 @@ export class DeliverySender {
     }
   }
 
-  private sayUnrecorded({ message }: Error): void {
+  private warnUnrecorded({ message }: Error): void {
     const now = performance.now();
-    if (now - this.saidAt < SAY_EVERY_MS) return;
-    this.saidAt = now;
+    if (now - this.warnedAt < WARN_EVERY_MS) return;
+    this.warnedAt = now;
     this.logger.warn(`deliveries not recorded yet: ${this.unrecorded} waiting, ${message}`);
   }
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await db.database.query('truncate webhooks.deliveries, webhooks.recoveries, work.items');
   endpoint = newId();
   await db.database.query(
-    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
      values ($1, $2, 'https://example.com', 's', 'enabled', '1')`,
     [endpoint, newId()],
   );
@@ -171,7 +171,7 @@ describe('a recovery', () => {
     const id = await request();
     await db.database.query(
       `with slow as (
-         insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+         insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
          select gen_random_uuid(), gen_random_uuid(), 'https://example.com', 's', 'enabled', '1'
          from generate_series(1, $1::int) returning endpoint_id)
        insert into work.items (kind, key, share, due_at) select 'webhooks.recovery', endpoint_id, 'slow', '2025-01-01' from slow`,
@@ -186,7 +186,7 @@ describe('a recovery', () => {
     async (status) => {
       await fill('dropped', 3);
       const id = await request();
-      await db.database.query('update webhooks.lanes set status = $2 where endpoint_id = $1', [
+      await db.database.query('update webhooks.endpoint_snapshots set status = $2 where endpoint_id = $1', [
         endpoint,
         status,
       ]);

@@ -26,7 +26,7 @@ export class Recoveries {
       everyMs: CHUNK_MS,
       batch: 2,
       leaseMs: 60_000,
-      retry: { firstMs: CHUNK_MS, mostMs: 60_000 },
+      retry: { firstMs: CHUNK_MS, maxMs: 60_000 },
       perform: ({ key }) => this.recover(key),
     });
   }

@@ -18,7 +18,7 @@ afterAll(() => db.drop());
 beforeEach(async () => {
   now = NOW;
   await db.database.query(
-    'truncate webhooks.lanes, webhooks.deliveries, webhooks.attempts, webhooks.recoveries',
+    'truncate webhooks.endpoint_snapshots, webhooks.deliveries, webhooks.attempts, webhooks.recoveries',
   );
   endpoint = await lane();
 });
@@ -26,7 +26,7 @@ beforeEach(async () => {
 async function lane(): Promise<string> {
   const id = newId();
   await db.database.query(
-    `insert into webhooks.lanes (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
      values ($1, $1, 'https://example.com', 's', 'enabled', '1')`,
     [id],
   );

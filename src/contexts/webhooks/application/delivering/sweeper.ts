@@ -18,7 +18,7 @@ export class Sweeper implements BeforeApplicationShutdown {
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
     everyMs: SWEEP_MS,
-    backoff: { firstMs: SWEEP_MS, mostMs: SWEEP_MS },
+    backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS },
     // Until the end of the process: a sender without a heartbeat loses its leases.
     stopsWithProvider: true,
     run: () => {
@@ -29,7 +29,7 @@ export class Sweeper implements BeforeApplicationShutdown {
   readonly sweep = new BackgroundWork({
     name: 'sweep of deliveries',
     everyMs: REST * SWEEP_MS,
-    backoff: { firstMs: SWEEP_MS, mostMs: SWEEP_MS },
+    backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS },
     run: () => this.wakeDue(),
   });
 

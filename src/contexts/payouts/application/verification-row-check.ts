@@ -8,8 +8,8 @@ import { PayeeCache } from './payee-cache.js';
 
 /** Compares `payouts.verifications` with the events: a process with the database alone can write to the table. */
 @Injectable()
-export class ListedPayouts {
-  private readonly logger = new Logger(ListedPayouts.name);
+export class VerificationRowCheck {
+  private readonly logger = new Logger(VerificationRowCheck.name);
 
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: Pick<CommandLoop, 'load'>,
@@ -17,7 +17,7 @@ export class ListedPayouts {
   ) {}
 
   /** Whether an outcome may rest on the row: transaction, amount, user and wallet are those of the events. */
-  async isSound(listed: PendingPayout, chainId: number): Promise<boolean> {
+  async matchesEvents(listed: PendingPayout, chainId: number): Promise<boolean> {
     const { payoutId, userId, hash, amountMinor, wallet } = listed;
     const { state } = await this.loop.load(payout, payoutId);
     // What was never reported, or has its outcome, gets no other one.

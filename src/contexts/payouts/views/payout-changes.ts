@@ -1,14 +1,8 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { UserEvent } from '../../users/contract.js';
-import {
-  PAYOUT_EXPIRED,
-  PAYOUT_RECEIVED,
-  PAYOUT_REPORTED,
-  type PayoutEvent,
-  type PayoutFacts,
-} from '../contract.js';
-import type { ReportedPayout } from '../domain/payout.js';
+import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
+import { payoutJsonBeforeTime } from '../domain/payout-json.js';
 
 export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
@@ -23,10 +17,11 @@ export interface PayoutRow {
   status: Status;
   readonly createdAt: string;
   readonly amountMinor: bigint;
-  body: string;
+  /** The JSON up to `created_at`. */
+  bodyBeforeTime: string;
 }
 
-/** The end of a payout: the new status, and its JSON up to the time of its report. */
+/** The end of a payout: the new status, and its JSON up to `created_at`, which is in its row alone. */
 export interface PayoutEnd {
   readonly id: string;
   readonly status: Exclude<Status, 'pending'>;
@@ -82,7 +77,7 @@ function rowOf(data: Extract<PayoutEvent, { type: 'payout.reported.v1' }>['data'
     status: 'pending',
     createdAt: data.created_at,
     amountMinor: toMinorUnits(data.amount),
-    body: payoutJson(data, 'pending', null, data.created_at),
+    bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
   };
 }
 
@@ -99,33 +94,12 @@ function settle(changes: Changes, event: Exclude<PayoutEvent, { type: 'payout.re
     if (!changes.outcomes.has(id)) changes.outcomes.set(id, { id, status, bodyBeforeTime });
   } else if (row.status === 'pending') {
     row.status = status;
-    row.body = `${bodyBeforeTime}${row.createdAt}"}`;
+    row.bodyBeforeTime = bodyBeforeTime;
   }
 }
 
-/**
- * The JSON of a payout as the API gives it (contract.md 9), built without parsing
- * the merchant's metadata. `reason` is null unless the payout expired.
- */
-export function payoutJson(
-  facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
-  status: ReportedPayout['status'],
-  reason: string | null,
-  createdAt: string,
-): string {
-  return `${payoutJsonBeforeTime(facts, status, reason)}${createdAt}"}`;
-}
-
-/** {@link payoutJson} up to the first quote of `created_at`, which the terminal events do not repeat. */
-function payoutJsonBeforeTime(
-  facts: Omit<PayoutFacts, 'merchant_id' | 'chain_id'>,
-  status: ReportedPayout['status'],
-  reason: string | null,
-): string {
-  return (
-    `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}",` +
-    `"currency_code":"${facts.currency_code}","status":"${status}",` +
-    `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
-    `"custom_metadata":${facts.custom_metadata},"created_at":"`
-  );
+/** SQL: the JSON of a payout, from its text up to `created_at` and that time. */
+export function bodySql(bodyBeforeTime: string, createdAt: string): string {
+  const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;
 }

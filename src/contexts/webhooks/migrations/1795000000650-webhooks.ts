@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The lanes of deliveries, deliveries and attempts, recoveries, and the processes that send. */
-export class Webhooks1795000000600 implements MigrationInterface {
+/** The endpoints as deliveries see them, deliveries and attempts, recoveries, and the processes that send. */
+export class Webhooks1795000000650 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema webhooks;
 
       -- Where deliveries go, as of the checkpoint of the saga that makes them. A deleted endpoint keeps its row.
-      create table webhooks.lanes (
+      create table webhooks.endpoint_snapshots (
         endpoint_id uuid primary key,
         merchant_id uuid not null,
         url text not null,
@@ -21,19 +21,19 @@ export class Webhooks1795000000600 implements MigrationInterface {
         -- Replaced secrets that still sign: [{"sealed": text, "expires_at": ISO 8601}], newest first.
         former_secrets jsonb not null default '[]'
       );
-      create index lanes_of_merchant on webhooks.lanes (merchant_id) where status <> 'deleted';
+      create index endpoint_snapshots_of_merchant on webhooks.endpoint_snapshots (merchant_id) where status <> 'deleted';
 
-      -- A number that changes with every change of a lane, so that senders need not read each of them again and
-      -- again. Changed by every statement that changes lanes, in its transaction.
-      create table webhooks.lane_changes (version bigint not null);
-      insert into webhooks.lane_changes values (0);
-      create function webhooks.count_lane_change() returns trigger language plpgsql as $$
+      -- A number that changes with every change of an endpoint, so that senders need not read each of them again
+      -- and again. Changed by every statement that changes endpoint_snapshots, in its transaction.
+      create table webhooks.endpoint_snapshot_changes (version bigint not null);
+      insert into webhooks.endpoint_snapshot_changes values (0);
+      create function webhooks.count_endpoint_snapshot_change() returns trigger language plpgsql as $$
       begin
-        update webhooks.lane_changes set version = version + 1;
+        update webhooks.endpoint_snapshot_changes set version = version + 1;
         return null;
       end $$;
-      create trigger lane_changes after insert or update or delete or truncate on webhooks.lanes
-        for each statement execute function webhooks.count_lane_change();
+      create trigger endpoint_snapshot_changes after insert or update or delete or truncate on webhooks.endpoint_snapshots
+        for each statement execute function webhooks.count_endpoint_snapshot_change();
 
       -- The truth about what is to be sent: one row per event and endpoint.
       create table webhooks.deliveries (

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExactPlace, PagePlace } from '../postgres/list-page.js';
+import type { ExactPlace, PagePlace } from './list-page.js';
 
 /** The first byte of a cursor, and how many bytes its time has. */
 interface CursorKind {

@@ -5,7 +5,11 @@ import { newId } from '../../../kernel/ids.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { publishedBy } from '../application/published-events.js';
 import { react } from '../application/deliveries-saga.js';
-import { lanesOf, saveLanes, type LaneRow } from './lanes.js';
+import {
+  endpointSnapshotsOf,
+  saveEndpointSnapshots,
+  type EndpointSnapshotRow,
+} from './endpoint-snapshots.js';
 
 let db: TestDatabase;
 let merchant_id: string;
@@ -25,51 +29,63 @@ function event(name: string, data: JsonObject): RecordedEvent {
   position += 1;
   const type = `webhook_endpoint.${name}.v1`;
   return {
-    ...{ id: newId(), type, data: { endpoint_id, merchant_id, ...data }, metadata: {}, stream: 'x-1' },
-    ...{ revision: position, position: String(position).padStart(10, '0'), recordedAt: new Date() },
+    id: newId(),
+    type,
+    data: { endpoint_id, merchant_id, ...data },
+    metadata: {},
+    stream: 'x-1',
+    revision: position,
+    position: String(position).padStart(10, '0'),
+    recordedAt: new Date(),
   };
 }
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 const registered = () =>
   event('registered', {
-    ...{ url: 'https://example.com/', description: null, event_types: ['payout.failed'] },
-    ...{ sealed_signing_secret: 'sealed-0', created_at: day(1) },
+    url: 'https://example.com/',
+    description: null,
+    event_types: ['payout.failed'],
+    sealed_signing_secret: 'sealed-0',
+    created_at: day(1),
   });
 const rotated = (onDay: number, former_expires_at: string) =>
   event('secret_rotated', {
-    ...{ rotation_id: newId(), sealed_signing_secret: `sealed-${onDay}`, former_expires_at, at: day(onDay) },
+    rotation_id: newId(),
+    sealed_signing_secret: `sealed-${onDay}`,
+    former_expires_at,
+    at: day(onDay),
   });
 
 /** As the saga does it: load, fold, save, each event in a separate transaction. */
 async function handle(each: RecordedEvent): Promise<void> {
   await db.database.transaction(async (tx) => {
-    const { lanes } = react([each], await lanesOf([each], tx), publishedBy(ALL_CONTEXTS));
-    await saveLanes(lanes, tx);
+    const { snapshots } = react([each], await endpointSnapshotsOf([each], tx), publishedBy(ALL_CONTEXTS));
+    await saveEndpointSnapshots(snapshots, tx);
   });
 }
 
-async function lane(): Promise<LaneRow | undefined> {
-  const rows = await db.database.query<LaneRow & { [column: string]: unknown }>(
-    'select *, to_json(failures_since) as failures_since from webhooks.lanes where endpoint_id = $1',
+async function snapshot(): Promise<EndpointSnapshotRow | undefined> {
+  const rows = await db.database.query<EndpointSnapshotRow & { [column: string]: unknown }>(
+    'select *, to_json(failures_since) as failures_since from webhooks.endpoint_snapshots where endpoint_id = $1',
     [endpoint_id],
   );
   return rows[0];
 }
 
 /** What is in the table after every event came twice, and after all of them came again. */
-async function after(...events: RecordedEvent[]): Promise<LaneRow | undefined> {
+async function after(...events: RecordedEvent[]): Promise<EndpointSnapshotRow | undefined> {
   for (const each of events) {
     await handle(each);
     await handle(each);
   }
-  const found = await lane();
+  const found = await snapshot();
   for (const each of events) await handle(each);
-  expect(await lane()).toEqual(found);
+  expect(await snapshot()).toEqual(found);
   return found;
 }
 
-describe('a lane', () => {
+describe('a snapshot', () => {
   it('begins with the registration: enabled, with one secret', async () => {
     const found = await after(registered());
     expect(found).toMatchObject({ status: 'enabled', event_types: ['payout.failed'], former_secrets: [] });
@@ -98,9 +114,10 @@ describe('a lane', () => {
 
   it('counts failures of all time when it is older than their counting', async () => {
     await after(registered());
-    await db.database.query(`update webhooks.lanes set failures_since = '-infinity' where endpoint_id = $1`, [
-      endpoint_id,
-    ]);
+    await db.database.query(
+      `update webhooks.endpoint_snapshots set failures_since = '-infinity' where endpoint_id = $1`,
+      [endpoint_id],
+    );
     const found = await after(event('disabled', { cause: 'gone', at: day(2) }));
     expect(found).toMatchObject({ status: 'disabled', failures_since: '-infinity' });
   });
@@ -132,7 +149,7 @@ describe('a lane', () => {
   it('that is deleted is read only when an event names its endpoint', async () => {
     const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
     await after(begun, deleted);
-    const found = (each: RecordedEvent) => db.database.transaction((tx) => lanesOf([each], tx));
+    const found = (each: RecordedEvent) => db.database.transaction((tx) => endpointSnapshotsOf([each], tx));
     expect(await found({ ...deleted, data: { merchant_id } })).toEqual([]);
     expect(await found(deleted)).toMatchObject([{ endpoint_id, status: 'deleted' }]);
   });

@@ -1,0 +1,48 @@
+import type { PoolClient } from 'pg';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
+
+/** A row of `webhooks.endpoint_snapshots`: as of the event at `position`. Its `failures_since` is a timestamp of PostgreSQL. */
+export type EndpointSnapshotRow = EndpointSnapshot & { readonly position: string };
+
+/**
+ * The endpoints of every merchant that the events name. A merchant may have deleted a hundred thousand: of those only
+ * the ones that an event names, so that one seen again does not bring its endpoint back.
+ */
+export async function endpointSnapshotsOf(
+  events: readonly RecordedEvent[],
+  tx: PoolClient,
+): Promise<EndpointSnapshotRow[]> {
+  const named = (field: string): unknown[] => [
+    ...new Set(events.map(({ data }) => data[field]).filter((id) => id !== undefined)),
+  ];
+  const snapshots = (where: string): string =>
+    `select endpoint_id, merchant_id, url, event_types, sealed_signing_secret, former_secrets, status,
+       failures_since::text, position
+     from webhooks.endpoint_snapshots where ${where}`;
+  const found = await tx.query<EndpointSnapshotRow>(
+    `${snapshots(`merchant_id = any($1::uuid[]) and status <> 'deleted'`)}
+     union all ${snapshots(`endpoint_id = any($2::uuid[]) and status = 'deleted'`)}`,
+    [named('merchant_id'), named('endpoint_id')],
+  );
+  return found.rows;
+}
+
+export async function saveEndpointSnapshots(
+  snapshots: readonly EndpointSnapshotRow[],
+  tx: PoolClient,
+): Promise<void> {
+  if (snapshots.length === 0) return;
+  await tx.query(
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, event_types, sealed_signing_secret, former_secrets,
+       status, failures_since, position)
+     select endpoint_id, merchant_id, url, nullif(event_types, 'null'), sealed_signing_secret, former_secrets,
+       status, failures_since, position
+     from jsonb_to_recordset($1) as snapshot (endpoint_id uuid, merchant_id uuid, url text, event_types jsonb,
+       sealed_signing_secret text, former_secrets jsonb, status text, failures_since timestamptz, position text)
+     on conflict (endpoint_id) do update set url = excluded.url, event_types = excluded.event_types,
+       sealed_signing_secret = excluded.sealed_signing_secret, former_secrets = excluded.former_secrets,
+       status = excluded.status, failures_since = excluded.failures_since, position = excluded.position`,
+    [JSON.stringify(snapshots)],
+  );
+}
