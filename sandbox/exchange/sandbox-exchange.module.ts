@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/application/ports.js';
+import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/contract.js';
 import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
 import { CONFIG, type Config } from '../../src/platform/config/config.js';

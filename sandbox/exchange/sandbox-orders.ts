@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ProviderOrder } from '../../src/contexts/exchange/application/ports.js';
+import type { ProviderOrder } from '../../src/contexts/exchange/contract.js';
 import { wakeWatches } from '../../src/contexts/exchange/store/watches.js';
 import { Database } from '../../src/platform/postgres/database.js';
 

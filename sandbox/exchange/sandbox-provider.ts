@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import {
-  ProviderRefused,
-  ProviderUnavailable,
-  type ExchangeProvider,
-  type NewProviderOrder,
-  type ProviderOrder,
-  type ProviderReference,
-  type ProviderStatus,
-  type Quote,
-  type Settlement,
-} from '../../src/contexts/exchange/application/ports.js';
+import { ProviderRefused, ProviderUnavailable } from '../../src/platform/outbound/provider-errors.js';
+import type {
+  ExchangeProvider,
+  NewProviderOrder,
+  ProviderOrder,
+  ProviderReference,
+  ProviderStatus,
+  Quote,
+  Settlement,
+} from '../../src/contexts/exchange/contract.js';
 import { base58Text } from '../../src/kernel/base58.js';
 import type { Clock } from '../../src/kernel/clock.js';
 import { exchanged, isAtLeast, isDecimal } from '../../src/kernel/decimal.js';

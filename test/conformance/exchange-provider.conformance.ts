@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  ProviderRefused,
-  ProviderUnavailable,
-  type ExchangeProvider,
-  type NewProviderOrder,
-  type ProviderOrder,
-  type ProviderReference,
-  type ProviderStatus,
+import { ProviderRefused, ProviderUnavailable } from '../../src/platform/outbound/provider-errors.js';
+import type {
+  ExchangeProvider,
+  NewProviderOrder,
+  ProviderOrder,
+  ProviderReference,
+  ProviderStatus,
 } from '../../src/contexts/exchange/application/ports.js';
 import { isAtLeast, sum } from '../../src/kernel/decimal.js';
 import { newId } from '../../src/kernel/ids.js';

@@ -118,7 +118,7 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     type Refundable = { orders: { order_id: string; refundable: string }[] };
     const refundable = async (): Promise<string | undefined> =>
       (
-        await exchange<Refundable>('orders', '--owed', '--key', app.exchange.open.credentials.apiKey)
+        await exchange<Refundable>('orders', '--refundable', '--key', app.exchange.open.credentials.apiKey)
       ).orders.find(({ order_id }) => order_id === order.id)?.refundable;
     expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
@@ -219,6 +219,6 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   it('refuses an unknown order and an unknown status', async () => {
     await expect(exchange('order', app.merchant.credentials.apiKey)).rejects.toThrow('Order not found');
     await expect(exchange('orders', '--status', 'lost')).rejects.toThrow('--status must be one of');
-    expect((await exchange<{ orders: object[] }>('orders', '--most', '2')).orders).toHaveLength(2);
+    expect((await exchange<{ orders: object[] }>('orders', '--limit', '2')).orders).toHaveLength(2);
   });
 });

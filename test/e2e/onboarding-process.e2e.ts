@@ -13,7 +13,7 @@ import {
   type SmsInbox,
   type WalletProvisioner,
 } from '../../src/contexts/onboarding/application/ports.js';
-import { stepsSaga } from '../../src/contexts/onboarding/application/steps-worker.js';
+import { stepsSaga } from '../../src/contexts/onboarding/application/steps-saga.js';
 import { CreateUser } from '../../src/contexts/users/application/create-user.js';
 import type { ExistingUser } from '../../src/contexts/users/contract.js';
 import { newId } from '../../src/kernel/ids.js';

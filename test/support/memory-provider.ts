@@ -1,14 +1,14 @@
-import {
-  ProviderUnavailable,
-  type Deposit,
-  type ExchangeProvider,
-  type NewProviderOrder,
-  type Outcome,
-  type ProviderOrder,
-  type ProviderReference,
-  type ProviderStatus,
-  type Quote,
-  type Settlement,
+import { ProviderUnavailable } from '../../src/platform/outbound/provider-errors.js';
+import type {
+  Deposit,
+  ExchangeProvider,
+  NewProviderOrder,
+  Outcome,
+  ProviderOrder,
+  ProviderReference,
+  ProviderStatus,
+  Quote,
+  Settlement,
 } from '../../src/contexts/exchange/application/ports.js';
 
 interface Kept {

@@ -1,3 +1,14 @@
-export { TEST_MONEY, type TestMoney } from './application/ports.js';
+export {
+  SANDBOX_PROVIDER,
+  TEST_MONEY,
+  type ExchangeProvider,
+  type NewProviderOrder,
+  type ProviderOrder,
+  type ProviderReference,
+  type ProviderStatus,
+  type Quote,
+  type Settlement,
+  type TestMoney,
+} from './application/ports.js';
 export type { DepositFacts, OrderEvent } from './domain/order-events.js';
 export { amountRefundable, order, type ExistingOrder } from './domain/order.js';

@@ -23,7 +23,7 @@ import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
 import { PayerOrders } from './application/payer.js';
 import { COUNTRY_OF, ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
-import { ExchangeProviders } from './application/providers.js';
+import { ExchangeProviders } from './application/provider-calls.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-url.js';

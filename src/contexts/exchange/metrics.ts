@@ -32,7 +32,7 @@ export const openOrders = new Gauge({
 
 export const refundableOrders = new Gauge({
   name: 'disburse_exchange_orders_refundable',
-  help: 'Exchange orders with a refundable amount (npm run exchange -- orders --owed).',
+  help: 'Exchange orders with a refundable amount (npm run exchange -- orders --refundable).',
   registers,
 });
 

@@ -13,7 +13,7 @@ import {
 } from './application/person-commands.js';
 import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
-import { ProviderReadiness, chosenOf, providersOf } from './adapters/providers.js';
+import { ProviderReadiness, chosenOf, providersOf } from './adapters/provider-wiring.js';
 import { AdvanceOnboardingHandler, GiveUpHandler } from './application/advance-onboarding.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { CallbackPurge, ImagePurge, ProgressGauge } from './application/background-jobs.js';
@@ -23,7 +23,8 @@ import { PhoneCodes } from './store/phone-codes.js';
 import { ApplicantRows } from './store/applicant-rows.js';
 import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
-import { stepsSaga, StepsWorker } from './application/steps-worker.js';
+import { stepsSaga } from './application/steps-saga.js';
+import { StepsWorker } from './application/steps-worker.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';

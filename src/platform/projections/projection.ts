@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import type { DomainEvent } from '../../kernel/aggregate.js';
 import type { RecordedEvent } from '../event-store/port.js';
 
 /** Where a consumer writes: its rows commit together with its checkpoint. */
@@ -15,12 +16,17 @@ export function subscriptionName(name: string): string {
   return name;
 }
 
+/** Events as they are recorded, with the types and data that a context declares. */
+type RecordedAs<Events extends DomainEvent> = Events extends DomainEvent
+  ? Omit<RecordedEvent, 'type' | 'data'> & Pick<Events, 'type' | 'data'>
+  : never;
+
 /**
  * A consumer of the one ordered stream whose effects are rows: a read model, or a saga that records work to do.
  * The runner locks the checkpoint row, applies a batch and moves the checkpoint, in one transaction.
  * Its context declares it (`subscriptions`).
  */
-export interface SubscriptionDefinition {
+export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEvent> {
   /** Name of the checkpoint, for example `payouts.views`. */
   readonly name: string;
   /** Stored names of its events; others only move the checkpoint. */
@@ -40,21 +46,32 @@ export interface SubscriptionDefinition {
    * but for {@link staysSealed}.
    * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
    */
-  apply(events: readonly RecordedEvent[], tx: Transaction, schema?: string): Promise<void>;
+  apply(events: readonly RecordedAs<Events>[], tx: Transaction, schema?: string): Promise<void>;
   /**
    * Under load, the minimum time in ms between the starts of two batches: larger ones cost less. A single event is
    * applied at once. For background work.
    */
   readonly gatherMs?: number;
   /** Called after the transaction committed, to wake workers. It may be lost in a crash: nothing durable here. */
-  afterCommit?(events: readonly RecordedEvent[]): void;
+  afterCommit?(events: readonly RecordedAs<Events>[]): void;
   /** Read models only: their tables, which a rebuild replaces. Absent for sagas, which never replay. */
   readonly tables?: ReadModelTables;
   /**
    * Read models only: a fast way to fill empty tables in `schema`, before they have their indexes (fold in memory,
    * COPY). The default is to `apply` the whole history.
    */
-  fill?(history: AsyncIterable<readonly RecordedEvent[]>, tx: Transaction, schema: string): Promise<void>;
+  fill?(
+    history: AsyncIterable<readonly RecordedAs<Events>[]>,
+    tx: Transaction,
+    schema: string,
+  ): Promise<void>;
+}
+
+/** A subscription that reads its events as the context declares them: `events` lists their types. */
+export function subscriptionOf<Events extends DomainEvent>(
+  definition: SubscriptionDefinition<Events>,
+): SubscriptionDefinition {
+  return definition as unknown as SubscriptionDefinition;
 }
 
 /** Tables that follow from the events, up to the checkpoint of that name. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from '@jest/globals';
-import { ProviderRefusal } from '../../../src/contexts/onboarding/application/ports.js';
+import { ProviderRefused } from '../../../src/platform/outbound/provider-errors.js';
 
 export const PERSON = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1985-12-10' } as const;
 export const PHONE = '+15550001111';
@@ -18,14 +18,14 @@ export interface Outside {
 /** A retry may succeed: no refusal for good, and no personal data in a log. */
 export async function expectUnavailable(call: Promise<unknown>): Promise<void> {
   const error = await failureOf(call);
-  expect(error).not.toBeInstanceOf(ProviderRefusal);
+  expect(error).not.toBeInstanceOf(ProviderRefused);
 }
 
 /** Another attempt with the same would end the same way; the reason is for the person and does not quote them. */
 export async function expectRefusal(call: Promise<unknown>): Promise<void> {
   const error = await failureOf(call);
-  expect(error).toBeInstanceOf(ProviderRefusal);
-  expect((error as ProviderRefusal).reason).not.toBe('');
+  expect(error).toBeInstanceOf(ProviderRefused);
+  expect((error as ProviderRefused).message).not.toBe('');
 }
 
 /** The results of all that succeeded: at least one, and all the same. */
@@ -33,7 +33,7 @@ export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
   const settled = await Promise.allSettled(calls);
   const results = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   for (const each of settled)
-    if (each.status === 'rejected') expect(each.reason).not.toBeInstanceOf(ProviderRefusal);
+    if (each.status === 'rejected') expect(each.reason).not.toBeInstanceOf(ProviderRefused);
   expect(results.length).toBeGreaterThan(0);
   expect(results).toEqual(results.map(() => results[0]));
   return results[0]!;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { IdentityRequest } from '../../../src/contexts/onboarding/application/ports.js';
 import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
-import type { IdentityImage } from '../../../src/contexts/onboarding/store/images.js';
+import type { IdentityImage } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { Database } from '../../../src/platform/postgres/database.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import type { CredentialKind } from '../domain/credential.js';
 import {
   EXCHANGE_KEY_EVENTS,
@@ -16,16 +16,15 @@ export const DIRECTORY_VIEW = subscriptionName('access.directory');
 const TABLES = { schema: 'access', names: ['merchants', 'credentials', 'secrets'] };
 
 /** Which merchants are there, with which credentials may they call, and from where? */
-export const directoryProjection: SubscriptionDefinition = {
+export const directoryProjection = subscriptionOf<MerchantEvent | ExchangeKeyEvent>({
   name: DIRECTORY_VIEW,
   events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS],
   // One statement per event: credentials change a few times a year.
   async apply(events, tx, schema = TABLES.schema) {
-    for (const { type, data } of events)
-      await applyOne({ type, data } as unknown as MerchantEvent | ExchangeKeyEvent, tx, schema);
+    for (const event of events) await applyOne(event, tx, schema);
   },
   tables: TABLES,
-};
+});
 
 async function applyOne(
   { type, data }: MerchantEvent | ExchangeKeyEvent,

@@ -9,11 +9,11 @@ export class Violations {
   readonly first: Violation[] = [];
   count = 0;
 
-  constructor(private readonly most = 1000) {}
+  constructor(private readonly max = 1000) {}
 
   add(violation: Violation): void {
     this.count += 1;
-    if (this.first.length < this.most) this.first.push(violation);
+    if (this.first.length < this.max) this.first.push(violation);
   }
 }
 

@@ -13,8 +13,8 @@ import { createOrder, existingOrder, order, type ExistingOrder } from '../domain
 import { type OrderFacts, userHash } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
-import { ProviderRefused } from './ports.js';
-import { ExchangeProviders, unavailableResponse } from './providers.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import { ExchangeProviders, unavailableResponse } from './provider-calls.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
 interface NewOrder {

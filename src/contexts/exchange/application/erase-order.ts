@@ -6,7 +6,11 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/co
 import type { Get } from '../../../platform/context.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import {
+  subscriptionName,
+  subscriptionOf,
+  type SubscriptionDefinition,
+} from '../../../platform/projections/projection.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import type { OrderPersonalDataErased } from '../domain/order-events.js';
 import { eraseOrder, existingOrder, order } from '../domain/order.js';
@@ -48,11 +52,11 @@ export const ERASING_ORDERS = subscriptionName('exchange.erasing');
 
 /** Drops the keys of orders that are erased, and the stored responses that display them; after a crash again. */
 export function erasingOrders(get: Get): SubscriptionDefinition {
-  return {
+  return subscriptionOf<OrderPersonalDataErased>({
     name: ERASING_ORDERS,
     events: ['order.personal_data_erased.v1'],
     async apply(events, tx) {
-      const erased = events.map(({ data }) => data as unknown as OrderPersonalDataErased['data']);
+      const erased = events.map(({ data }) => data);
       await get(PersonalKeys).forget(...erased.map(({ order_id: id }) => id));
       failpoint('order.key_dropped');
       // A key may have a month of responses to search, while the checkpoint waits.
@@ -63,5 +67,5 @@ export function erasingOrders(get: Get): SubscriptionDefinition {
       }
       failpoint('order.responses_dropped');
     },
-  };
+  });
 }

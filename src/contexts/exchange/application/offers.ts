@@ -4,7 +4,7 @@ import { offered, type Asset } from '../domain/catalog.js';
 import { onrampUrl, SANDBOX_ONRAMPS, takes, type Onramp, type Purchase } from '../domain/onramps.js';
 import { iconPath } from './icons.js';
 import { COUNTRY_OF, type CountryOf } from './ports.js';
-import { ExchangeProviders } from './providers.js';
+import { ExchangeProviders } from './provider-calls.js';
 
 /** A token of `GET /v1/tokens` (contract.md 25.1). */
 interface TokenListing {

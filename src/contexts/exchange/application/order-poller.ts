@@ -13,8 +13,9 @@ import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js'
 import { observe, type Observation } from '../domain/observation.js';
 import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
-import { ProviderUnavailable, type Deposit, type ProviderStatus } from './ports.js';
-import { ExchangeProviders } from './providers.js';
+import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { Deposit, ProviderStatus } from './ports.js';
+import { ExchangeProviders } from './provider-calls.js';
 
 /** Reasons are displayed to merchants. */
 const MAX_REASON = 255;

@@ -10,8 +10,8 @@ import { nextPoll, retryAfter } from '../domain/watch-schedule.js';
 import { openOrders, refundableOrders, shortfallOrders, watchBacklog, watchBacklogAge } from '../metrics.js';
 import { WATCH, WATCH_LINES, Watches, type Notification } from '../store/watches.js';
 import { OrderPoller } from './order-poller.js';
-import { ProviderRefused, ProviderUnavailable } from './ports.js';
-import { ExchangeProviders } from './providers.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { ExchangeProviders } from './provider-calls.js';
 
 const GAUGE_EVERY_MS = 10_000;
 

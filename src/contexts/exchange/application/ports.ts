@@ -112,34 +112,6 @@ export interface Settlement {
 /** Nest injection token of the sandbox's {@link ExchangeProvider}; there is none in production. */
 export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
 
-/** Unknown, or not now: the call may be repeated. The message holds no address and no key. */
-export class ProviderUnavailable extends Error {
-  override readonly name = 'ProviderUnavailable';
-
-  constructor(
-    message: string,
-    /**
-     * `later`: not yet, by the provider's own rules. `contradiction`: a response that contradicts the order or an earlier
-     * response, which an operator has to check.
-     */
-    readonly kind: 'unavailable' | 'later' | 'contradiction' = 'unavailable',
-  ) {
-    super(message);
-  }
-}
-
-/** The provider will never accept it. `parameter`: the one at fault when it is the caller's. */
-export class ProviderRefused extends Error {
-  override readonly name = 'ProviderRefused';
-  constructor(
-    message: string,
-    readonly parameter:
-      'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo' | null,
-  ) {
-    super(message);
-  }
-}
-
 /** Nest injection token of {@link OrderTransfers}. */
 export const ORDER_TRANSFERS = Symbol('ORDER_TRANSFERS');
 

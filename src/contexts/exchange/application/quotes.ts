@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
-import { ProviderRefused, type Quote } from './ports.js';
-import { ExchangeProviders, unavailableResponse } from './providers.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import type { Quote } from './ports.js';
+import { ExchangeProviders, unavailableResponse } from './provider-calls.js';
 
 /** An amount of one side, or of neither for the pair's default. Decimal strings, not checked yet. */
 interface QuoteRequest {

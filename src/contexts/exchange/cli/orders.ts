@@ -8,6 +8,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { limitOption } from '../../../platform/operator/limit-option.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { RecordRefund } from '../application/record-refund.js';
 import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
@@ -22,20 +23,18 @@ export function orderCommands(program: Command, operator: Operator): void {
     .command('orders')
     .description('list orders, newest first, with the amount of each that is refundable')
     .option('--status <status>', ORDER_STATUSES.join(', '))
-    .option('--owed', 'only those with a refundable amount')
+    .option('--refundable', 'only those with a refundable amount')
     .option('--shortfall', 'only those paid out whose deposits are no longer on the chain')
     .option('--key <api-key>', 'only those created with this key')
-    .option('--most <number>', 'how many', '100')
+    .addOption(limitOption())
     .action(async function (this: Command) {
-      const { status = null, key = null, most, ...flags } = this.opts<ListOptions>();
-      const { owed: isRefundable = false, shortfall: isShort = false } = flags;
+      const { status = null, key = null, limit, ...flags } = this.opts<ListOptions>();
+      const { refundable: isRefundable = false, shortfall: isShort = false } = flags;
       if (status !== null && !ORDER_STATUSES.some((known) => known === status))
         throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
       if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
-      if (!/^[1-9][0-9]{0,4}$/.test(most))
-        throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
       await operate(operator, async (context) => {
-        const filter = { status, keyId: key, isRefundable, isShort, limit: Number(most) };
+        const filter = { status, keyId: key, isRefundable, isShort, limit };
         const orders = await context.get(Watches, { strict: false }).list(filter);
         return { text: orders.map(lineOf).join('\n') || 'No orders', json: { orders } };
       }).call(this);
@@ -75,10 +74,10 @@ export function orderCommands(program: Command, operator: Operator): void {
 
 interface ListOptions {
   readonly status?: string;
-  readonly owed?: true;
+  readonly refundable?: true;
   readonly shortfall?: true;
   readonly key?: string;
-  readonly most: string;
+  readonly limit: number;
 }
 
 interface RefundOptions {

@@ -1,6 +1,6 @@
 import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
-import { ProviderUnavailable } from '../application/ports.js';
+import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
 /** Of one request; the lease of a step (60 s) covers several. */
 const PROVIDER_TIMEOUT_MS = 10_000;

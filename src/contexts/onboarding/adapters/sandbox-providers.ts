@@ -3,8 +3,8 @@ import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { deriveId } from '../../../kernel/ids.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
-  ProviderRefusal,
   CallbackRefused,
   type CardIssuer,
   type CardRequest,
@@ -98,7 +98,7 @@ export class SandboxWallets implements WalletProvisioner {
 export class SandboxCards implements CardIssuer {
   async issue({ userId, details, attempt }: CardRequest): Promise<{ cardId: string }> {
     if (details.lastName === SANDBOX_NAMES.cardFails && attempt === 1)
-      throw new ProviderRefusal(SANDBOX_REASONS.card);
+      throw new ProviderRefused(SANDBOX_REASONS.card);
     return { cardId: deriveId('sandbox card', userId) };
   }
 

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Twilio, TWILIO_SERVICE } from '../../../../test/support/twilio/twilio.js';
-import { MessageUncertain, ProviderRefusal } from '../application/ports.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import { MessageUncertain } from '../application/ports.js';
 import { TwilioSms } from './twilio-sms.js';
 
 const PHONE = '+15550001111';
@@ -62,7 +63,7 @@ describe('SMS through Twilio', () => {
     async (code) => {
       twilio.numbers.set(PHONE, code);
       const error = await failure(sms().send(PHONE, MESSAGE));
-      expect(error).toBeInstanceOf(ProviderRefusal);
+      expect(error).toBeInstanceOf(ProviderRefused);
       expect(error).toMatchObject({ reason: 'We cannot send a message to this number' });
       expect(inspect(error, { depth: 9 })).not.toMatch(/5550001111|493817/);
     },

@@ -1,7 +1,8 @@
 import type { Twilio } from 'twilio';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { OutboundClient } from '../../../platform/outbound/outbound-client.js';
-import { MessageUncertain, ProviderRefusal, type SmsSender } from '../application/ports.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import { MessageUncertain, type SmsSender } from '../application/ports.js';
 import { plainHeaders, providerClient, unavailable } from './provider-client.js';
 
 interface TwilioRequest {
@@ -129,6 +130,6 @@ function fail(error: unknown): never {
   if (typeof status !== 'number') throw unavailable('Twilio', 'its response makes no sense');
   const summary = typeof code === 'number' ? `${status}, error ${code}` : String(status);
   if (status === 400 && REFUSED_NUMBERS.includes(code))
-    throw new ProviderRefusal(REASON, { cause: new Error(`Twilio responds with ${summary}`) });
+    throw new ProviderRefused(REASON, null, { cause: new Error(`Twilio responds with ${summary}`) });
   throw unavailable('Twilio', `it responds with ${summary}`);
 }

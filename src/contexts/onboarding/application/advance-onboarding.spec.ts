@@ -1,5 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
-import { AdvanceOnboarding, AdvanceOnboardingHandler } from './advance-onboarding.js';
+import type { InjectionToken } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { CLOCK } from '../../../kernel/clock.js';
+import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
+import { UsersView } from '../../users/contract.js';
+import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onboarding.js';
+import { Verifications } from '../store/verifications.js';
+import {
+  AdvanceOnboarding,
+  AdvanceOnboardingHandler,
+  GiveUp,
+  GiveUpHandler,
+  NOT_CHECKED,
+  NOT_ISSUED,
+} from './advance-onboarding.js';
+import { IDENTITY_VERIFIER } from './ports.js';
+
+/** The handlers with these doubles; every other dependency is an empty object. */
+function handlers(
+  ...doubles: readonly (readonly [token: InjectionToken, double: object])[]
+): Promise<TestingModule> {
+  return Test.createTestingModule({
+    providers: [
+      AdvanceOnboardingHandler,
+      GiveUpHandler,
+      { provide: CLOCK, useValue: { now: () => new Date(0) } },
+      ...doubles.map(([provide, useValue]) => ({ provide, useValue })),
+    ],
+  })
+    .useMocker(() => ({}))
+    .compile();
+}
 
 type State = 'active' | 'deactivating' | 'erased';
 
@@ -8,31 +39,23 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
   const calls: string[] = [];
   let state: State = 'active';
   const submitted = { stage: 'kyc_submitted', userId: 'u1', merchantId: 'm1', verificationId: 'v1' };
-  const parts = {
-    loop: { load: async () => ({ state: submitted, lastId: null }) },
-    clock: { now: () => new Date() },
-    identity: {
-      provider: 'p',
-      decide: async () => {
-        calls.push('identity provider');
-        return 'under_review';
-      },
-    },
-    users: { find: async () => (state === 'erased' ? null : { accountState: state }) },
-    verifications: {
-      open: async () => {
-        calls.push('opened');
-        state = becomes;
-        return { opened_at: new Date() };
-      },
-    },
+  const decide = async (): Promise<string> => {
+    calls.push('identity provider');
+    return 'under_review';
   };
-  const { loop, clock, identity, users, verifications } = parts as unknown as Record<string, never>;
-  const none = {} as never;
-  const handler = new AdvanceOnboardingHandler(
-    ...([loop!, clock!, identity!, none, none, none, users!, none, verifications!] as const),
+  const open = async (): Promise<object> => {
+    calls.push('opened');
+    state = becomes;
+    return { opened_at: new Date() };
+  };
+  const module = await handlers(
+    [COMMAND_LOOP, { load: async () => ({ state: submitted, lastId: null }) }],
+    [IDENTITY_VERIFIER, { provider: 'p', decide }],
+    [UsersView, { find: async () => (state === 'erased' ? null : { accountState: state }) }],
+    [Verifications, { open }],
   );
-  const result = await handler
+  const result = await module
+    .get(AdvanceOnboardingHandler)
     .execute(new AdvanceOnboarding('u1'))
     .catch((error: { readonly code: string }) => error.code);
   return { calls, result };
@@ -53,6 +76,50 @@ describe('an identity that is handed in', () => {
     'is not sent to the identity provider when the user is %s while the verification is opened',
     async (becomes, result) => {
       expect(await advanced(becomes)).toEqual({ calls: ['opened'], result });
+    },
+  );
+});
+
+describe('a step whose retries end', () => {
+  async function givenUp(state: object): Promise<{ stage: string; events: readonly OnboardingEvent[] }> {
+    let events: readonly OnboardingEvent[] = [];
+    const execute = async (_: object, id: string, decide: (state: Onboarding) => OnboardingEvent[]) => {
+      const before = { userId: id, merchantId: 'm1', ...state } as Onboarding;
+      events = decide(before);
+      return { state: events.reduce((each, event) => onboarding.evolve(each, event), before) };
+    };
+    const module = await handlers([COMMAND_LOOP, { execute }], [IDENTITY_VERIFIER, { provider: 'p' }]);
+    return { stage: await module.get(GiveUpHandler).execute(new GiveUp('u1')), events };
+  }
+
+  it('is a failed identity, with a reason that does not blame the person', async () => {
+    const { stage, events } = await givenUp({ stage: 'kyc_submitted', verificationId: 'v1' });
+    expect(stage).toBe('kyc_failed');
+    expect(events).toMatchObject([
+      {
+        type: 'onboarding.kyc_failed.v1',
+        data: { user_id: 'u1', verification_id: 'v1', provider: 'p', reason: NOT_CHECKED },
+      },
+    ]);
+  });
+
+  it('is a failed card, with a reason that does not blame the person', async () => {
+    const { stage, events } = await givenUp({
+      stage: 'wallet_provisioned',
+      verificationId: 'v1',
+      issuerWalletAddress: '0x1',
+      cardAttempt: 2,
+    });
+    expect(stage).toBe('card_failed');
+    expect(events).toMatchObject([
+      { type: 'onboarding.card_failed.v1', data: { user_id: 'u1', reason: NOT_ISSUED } },
+    ]);
+  });
+
+  it.each(['kyc_passed', 'card_issued', 'completed'])(
+    'stays as it is at a stage that cannot fail: %s',
+    async (stage) => {
+      expect(await givenUp({ stage })).toEqual({ stage, events: [] });
     },
   );
 });

@@ -29,10 +29,10 @@ import {
 import { isFailpoint } from '../failpoints.js';
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
+import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
-  ProviderRefusal,
   WALLET_PROVISIONER,
   type CardIssuer,
   type IdentityRequest,
@@ -185,7 +185,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
 
 /** Throws errors that are not refusals. */
 function reasonOf(error: unknown): string {
-  if (error instanceof ProviderRefusal) return error.reason;
+  if (error instanceof ProviderRefused) return error.message;
   throw error;
 }
 

@@ -9,7 +9,7 @@ import { newId } from '../../../kernel/ids.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { REQUIRED_IMAGES } from '../domain/image-kind.js';
-import type { IdentityImage } from '../store/images.js';
+import type { IdentityImage } from '../domain/image-kind.js';
 import {
   findApplicant,
   ConfirmDetails,

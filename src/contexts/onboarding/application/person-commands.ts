@@ -11,7 +11,8 @@ import { newId } from '../../../kernel/ids.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import { startOnboarding, confirmDetails, submitKyc, retryCard } from '../domain/decisions.js';
 import { onboarding, reached, type Onboarding, type Consent, type Details } from '../domain/onboarding.js';
-import { Images, type IdentityImage } from '../store/images.js';
+import type { IdentityImage } from '../domain/image-kind.js';
+import { Images } from '../store/images.js';
 import { PresentTerms } from './present-terms.js';
 
 /** Throws `not_found` when the merchant has no such user, and `invalid_transition` for one who is deactivating. */

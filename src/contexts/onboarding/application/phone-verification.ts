@@ -12,13 +12,8 @@ import { WORDS, type Locale } from '../words/words.js';
 import { verifyPhone } from '../domain/decisions.js';
 import { onboarding, type Onboarding } from '../domain/onboarding.js';
 import { findApplicant } from './person-commands.js';
-import {
-  MessageUncertain,
-  ProviderRefusal,
-  ProviderUnavailable,
-  SMS_SENDER,
-  type SmsSender,
-} from './ports.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { MessageUncertain, SMS_SENDER, type SmsSender } from './ports.js';
 import { measureCall, plainWords } from './provider-call.js';
 
 interface MessageWords {
@@ -79,7 +74,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
         return { isLong };
       }
       await this.codes.notSent(id, !(error instanceof ProviderUnavailable));
-      if (error instanceof ProviderRefusal) throw unreachable();
+      if (error instanceof ProviderRefused) throw unreachable();
       if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
       this.warn(userId, plainWords(error));
       throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');

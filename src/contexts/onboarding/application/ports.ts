@@ -1,30 +1,13 @@
 import type { KycOutcome } from '../domain/decisions.js';
-import type { IdentityImage } from '../store/images.js';
+import type { IdentityImage } from '../domain/image-kind.js';
 import type { Details, WalletDerivation } from '../domain/onboarding.js';
-
-/** A provider refuses for good, with `reason` for the person. After any other error the call is retried. */
-export class ProviderRefusal extends Error {
-  override readonly name = 'ProviderRefusal';
-
-  constructor(
-    readonly reason: string,
-    options?: ErrorOptions,
-  ) {
-    super(reason, options);
-  }
-}
-
-/** The call is retried. The message is logged: it has no secrets and no personal data. */
-export class ProviderUnavailable extends Error {
-  override readonly name = 'ProviderUnavailable';
-}
 
 /** No response came: the message may arrive. */
 export class MessageUncertain extends Error {
   override readonly name = 'MessageUncertain';
 }
 
-/** Rejects with {@link ProviderRefusal} for a number that gets no messages, {@link MessageUncertain} when it may arrive. */
+/** Rejects with {@link ProviderRefused} for a number that gets no messages, {@link MessageUncertain} when it may arrive. */
 export interface SmsSender {
   /** `text` holds the code; both are secret. Delivered within `validSeconds` (at most 36,000), or not at all. */
   send(

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { SealError } from '../../../platform/sealing/sealer.js';
 import { providerCalls, providerSeconds } from '../metrics.js';
-import { ProviderRefusal, ProviderUnavailable } from './ports.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
 type Port = 'sms' | 'identity' | 'wallet' | 'card';
 
@@ -13,7 +13,7 @@ export async function measureCall<T>(port: Port, call: () => Promise<T>): Promis
     providerCalls.inc({ port, outcome: 'done' });
     return result;
   } catch (error) {
-    providerCalls.inc({ port, outcome: error instanceof ProviderRefusal ? 'refused' : 'failed' });
+    providerCalls.inc({ port, outcome: error instanceof ProviderRefused ? 'refused' : 'failed' });
     throw error;
   } finally {
     stop();

@@ -3,10 +3,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, dropWork, scheduleWork, type WorkItem } from '../../../platform/work/work-items.js';
+import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
-import type { UserDeactivationStarted } from '../../users/contract.js';
 import { AdvanceOnboarding, GiveUp } from './advance-onboarding.js';
 import { plainWords, whereFrom } from './provider-call.js';
 
@@ -91,40 +89,4 @@ export class StepsWorker {
 
 function fieldsOf({ key, failures, failing_seconds }: Step): object {
   return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
-}
-
-const STEPS_SAGA = subscriptionName('onboarding.steps');
-
-const DEACTIVATION_STARTED = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
-
-/** Schedules every onboarding that waits for the service, and deletes the items of users who are deactivating. */
-export function stepsSaga(wake: () => void): SubscriptionDefinition {
-  return {
-    name: STEPS_SAGA,
-    events: [
-      'onboarding.kyc_submitted.v1',
-      'onboarding.kyc_passed.v1',
-      'onboarding.card_retried.v1',
-      DEACTIVATION_STARTED,
-    ],
-    async apply(events, tx) {
-      const deactivates = new Map(
-        events.map(({ type, data }) => [
-          (data as { readonly user_id: string }).user_id,
-          type === DEACTIVATION_STARTED,
-        ]),
-      );
-      const users = (isDeactivating: boolean): string[] =>
-        [...deactivates]
-          .filter(([, deactivating]) => deactivating === isDeactivating)
-          .map(([userId]) => userId);
-      await scheduleWork(
-        tx,
-        STEP,
-        users(false).map((key) => ({ key, state: {} })),
-      );
-      await dropWork(tx, STEP, users(true));
-    },
-    afterCommit: wake,
-  };
 }

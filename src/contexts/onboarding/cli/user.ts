@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { limitOption } from '../../../platform/operator/limit-option.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { DecideReview, RetryStep } from '../application/operator-commands.js';
 import { Progress, type Stuck } from '../views/progress.js';
@@ -16,15 +17,11 @@ export function onboardingProgram(program: Command, operator: Operator): void {
     .command('stuck')
     .description('list onboardings that wait for the service, for a provider or after a failure')
     .option('--older-than <duration>', 'only those that have waited so long, such as 30m, 1h or 2d', '1h')
-    .option('--most <number>', 'how many', '100')
+    .addOption(limitOption())
     .action(async function (this: Command) {
-      const { olderThan, most } = this.opts<{ olderThan: string; most: string }>();
+      const { olderThan, limit } = this.opts<{ olderThan: string; limit: number }>();
       const seconds = secondsOf(olderThan);
-      if (!/^[1-9][0-9]{0,4}$/.test(most))
-        throw new DomainError('bad_request', '--most must be a number from 1 to 99999');
-      await operate(operator, (context) => stuck(context, { seconds, olderThan, most: Number(most) })).call(
-        this,
-      );
+      await operate(operator, (context) => stuck(context, { seconds, olderThan, limit })).call(this);
     });
 
   program
@@ -77,12 +74,12 @@ interface StuckQuery {
   readonly olderThan: string;
   /** The same in seconds. */
   readonly seconds: number;
-  readonly most: number;
+  readonly limit: number;
 }
 
 async function stuck(context: INestApplicationContext, query: StuckQuery): Promise<Outcome> {
-  const { olderThan, seconds, most } = query;
-  const rows = await context.get(Progress, { strict: false }).stuck(seconds, most);
+  const { olderThan, seconds, limit } = query;
+  const rows = await context.get(Progress, { strict: false }).stuck(seconds, limit);
   const nothing = `Nothing is stuck: no onboarding has waited longer than ${olderThan}`;
   const text = rows.map((row) => lineOf(row)).join('\n') || nothing;
   return { text, json: { onboardings: rows } };

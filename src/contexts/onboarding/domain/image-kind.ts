@@ -8,3 +8,9 @@ export function missingImages(kinds: Iterable<ImageKind>): readonly ImageKind[] 
   const there = new Set(kinds);
   return REQUIRED_IMAGES.filter((kind) => !there.has(kind));
 }
+
+export interface IdentityImage {
+  readonly kind: ImageKind;
+  readonly type: 'image/jpeg' | 'image/png';
+  readonly bytes: Buffer;
+}

@@ -2,13 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
-import type { ImageKind } from '../domain/image-kind.js';
-
-export interface IdentityImage {
-  readonly kind: ImageKind;
-  readonly type: 'image/jpeg' | 'image/png';
-  readonly bytes: Buffer;
-}
+import type { IdentityImage, ImageKind } from '../domain/image-kind.js';
 
 interface ImageRow extends Record<string, unknown> {
   readonly kind: ImageKind;

@@ -15,7 +15,11 @@ import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { DueWork } from '../../../platform/work/due-work.js';
 import { WorkItems, scheduleWork, type OpenItem } from '../../../platform/work/work-items.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import {
+  subscriptionName,
+  subscriptionOf,
+  type SubscriptionDefinition,
+} from '../../../platform/projections/projection.js';
 import { user, type UserErased } from '../domain/user.js';
 
 /** Of an erasure in order: of the command, then of the worker. */
@@ -114,13 +118,13 @@ export class ErasingWorker {
 export const ERASING_SAGA = subscriptionName('users.erasing');
 
 export function erasingSaga(parts: () => readonly string[], wake: () => void): SubscriptionDefinition {
-  return {
+  return subscriptionOf<UserErased>({
     name: ERASING_SAGA,
     events: ['user.erased.v1' satisfies UserErased['type']],
     async apply(events, tx) {
-      const items = events.map(({ data }) => ({ key: (data as unknown as UserErased['data']).user_id }));
+      const items = events.map(({ data }) => ({ key: data.user_id }));
       for (const part of parts()) await scheduleWork(tx, erasureOf(part), items);
     },
     afterCommit: wake,
-  };
+  });
 }

@@ -1,5 +1,5 @@
 import { Injectable, Inject } from '@nestjs/common';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
@@ -8,11 +8,11 @@ import { user, type UserActivated, type ExistingUser } from '../domain/user.js';
 export const USERS_VIEW = subscriptionName('users.views');
 
 /** Owners of wallets, by address in lower case. */
-export const walletsProjection: SubscriptionDefinition = {
+export const walletsProjection = subscriptionOf<UserActivated>({
   name: USERS_VIEW,
   events: ['user.activated.v1'],
   async apply(events, tx, schema = 'users') {
-    const activated = events.map((event) => event.data as unknown as UserActivated['data']);
+    const activated = events.map(({ data }) => data);
     await tx.query(
       `insert into ${schema}.wallets (user_id, merchant_id, address)
        select * from unnest($1::uuid[], $2::uuid[], $3::text[]) on conflict do nothing`,
@@ -24,7 +24,7 @@ export const walletsProjection: SubscriptionDefinition = {
     );
   },
   tables: { schema: 'users', names: ['wallets'] },
-};
+});
 
 @Injectable()
 export class WalletsView {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isDecimal } from '../../../../kernel/decimal.js';
-import { ProviderUnavailable } from '../../application/ports.js';
+import { ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { observe } from '../../domain/observation.js';
 import { order, type ExistingOrder, type Order } from '../../domain/order.js';
 import type { OrderFacts } from '../../domain/order-events.js';

@@ -2,7 +2,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import type { HttpResult } from '../../../../platform/outbound/outbound-request.js';
 import { OperatorHosts } from '../../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
-import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 
 /** Enough for a shift with very many deposits. */
 const MAX_RESPONSE_BYTES = 262_144;

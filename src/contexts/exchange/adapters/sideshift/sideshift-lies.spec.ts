@@ -9,7 +9,7 @@ import {
 import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
 import { newId } from '../../../../kernel/ids.js';
-import { ProviderRefused, ProviderUnavailable } from '../../application/ports.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 
 let harness: SideShiftHarness;
 let sideshift: SideShift;

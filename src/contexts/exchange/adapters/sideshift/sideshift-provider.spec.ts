@@ -9,7 +9,8 @@ import {
 } from '../../../../../test/support/sideshift/sideshift-harness.js';
 import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
-import { ProviderRefused, type NewProviderOrder } from '../../application/ports.js';
+import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
+import type { NewProviderOrder } from '../../application/ports.js';
 
 const FIVE_MINUTES = 5 * 60_000;
 

@@ -2,14 +2,14 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { exchanged, isAtLeast, isDecimal, isZero, sum, times } from '../../../../kernel/decimal.js';
-import {
-  ProviderRefused,
-  type ExchangeProvider,
-  type NewProviderOrder,
-  type ProviderOrder,
-  type ProviderReference,
-  type ProviderStatus,
-  type Quote,
+import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
+import type {
+  ExchangeProvider,
+  NewProviderOrder,
+  ProviderOrder,
+  ProviderReference,
+  ProviderStatus,
+  Quote,
 } from '../../application/ports.js';
 import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
 import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';

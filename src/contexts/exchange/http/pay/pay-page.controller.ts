@@ -8,7 +8,7 @@ import { PageController, type Page } from '../../../../platform/http/pages/page.
 import { Refusal } from '../../../../platform/http/problem.js';
 import { iconPath } from '../../application/icons.js';
 import { ComplianceNotices, Onramps } from '../../application/offers.js';
-import { ExchangeProviders } from '../../application/providers.js';
+import { ExchangeProviders } from '../../application/provider-calls.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { paymentUri } from '../../domain/payment-uris.js';
 import { WORDS } from '../../words/words.js';

@@ -1,5 +1,5 @@
 import type { DefaultApi } from '@onfido/api';
-import { ProviderUnavailable } from '../../application/ports.js';
+import { ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 
 export type { DefaultApi } from '@onfido/api';
 /** Options of one request; the package names the type of its HTTP client nowhere. */

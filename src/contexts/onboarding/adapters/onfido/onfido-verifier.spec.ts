@@ -104,7 +104,10 @@ describe('identities checked by Onfido', () => {
     ['a name that it does not take', { details: { ...DETAILS, firstName: 'A;da' } }, REASONS.name],
   ])('are refused for good with %s, and no check is opened', async (_, over, reason) => {
     const ada = harness.person(over);
-    expect(await failure(harness.verifier().decide(ada))).toMatchObject({ name: 'ProviderRefusal', reason });
+    expect(await failure(harness.verifier().decide(ada))).toMatchObject({
+      name: 'ProviderRefused',
+      message: reason,
+    });
     expect(harness.checksOf(ada)).toEqual([]);
     expect(ada.handed).toBe(0);
   });

@@ -2,13 +2,9 @@ import type { FileTransfer } from '@onfido/api';
 import { failpoint } from '../../../../platform/failpoints.js';
 import type { KycOutcome } from '../../domain/decisions.js';
 import { missingImages, type ImageKind } from '../../domain/image-kind.js';
-import type { IdentityImage } from '../../store/images.js';
-import {
-  ProviderRefusal,
-  ProviderUnavailable,
-  type IdentityRequest,
-  type IdentityVerifier,
-} from '../../application/ports.js';
+import type { IdentityImage } from '../../domain/image-kind.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import type { IdentityRequest, IdentityVerifier } from '../../application/ports.js';
 import type { Verification, Verifications } from '../../store/verifications.js';
 import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type OnfidoObject } from './onfido-api.js';
 import { checkReason, imageReason, REASONS } from './onfido-reasons.js';
@@ -144,7 +140,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     const there = await this.kindsAt(applicant);
     const missing = (await images()).filter(({ kind }) => !there.has(kind));
     const all = new Set([...there, ...missing.map(({ kind }) => kind)]);
-    if (missingImages(all).length > 0) throw new ProviderRefusal(REASONS.gone);
+    if (missingImages(all).length > 0) throw new ProviderRefused(REASONS.gone);
     for (const image of missing) await this.uploadImage(applicant, image);
   }
 
@@ -220,7 +216,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     } catch (error) {
       if (!(error instanceof OnfidoRefused)) throw error;
       const isAboutInput = error.status === 422 || error.status === 413 || error.status === 400;
-      if (reason !== undefined && isAboutInput) throw new ProviderRefusal(reason(error));
+      if (reason !== undefined && isAboutInput) throw new ProviderRefused(reason(error));
       throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
     }
   }

@@ -1,5 +1,6 @@
 import type { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
-import { ProviderRefusal, type CardRequest } from '../../application/ports.js';
+import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
+import type { CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import { plainHeaders, unavailable } from '../provider-client.js';
 
@@ -124,7 +125,7 @@ export function isKept(error: unknown): boolean {
   return typeof statusCode === 'number' && (statusCode >= 500 || statusCode === 402 || statusCode === 400);
 }
 
-/** {@link ProviderRefusal} for data of the person, otherwise ProviderUnavailable. */
+/** {@link ProviderRefused} for data of the person, otherwise ProviderUnavailable. */
 export function providerError(error: unknown): Error {
   const { type, code, param, statusCode } = (error ?? {}) as Thrown;
   const short = (value: unknown): string =>
@@ -133,10 +134,10 @@ export function providerError(error: unknown): Error {
   if (typeof statusCode !== 'number') return unavailable('Stripe', 'its response makes no sense');
   const summary = `${statusCode}${short(type)}${short(code)}${short(param)}`;
   const cause = new Error(`Stripe responds with ${summary}`);
-  if (type === 'StripeCardError') return new ProviderRefusal(CARD_REASONS.declined, { cause });
+  if (type === 'StripeCardError') return new ProviderRefused(CARD_REASONS.declined, null, { cause });
   const [, what] = OF_THE_PERSON.find(([form]) => typeof param === 'string' && form.test(param)) ?? [];
   if (type === 'StripeInvalidRequestError' && what !== undefined)
-    return new ProviderRefusal(CARD_REASONS[what], { cause });
+    return new ProviderRefused(CARD_REASONS[what], null, { cause });
   return unavailable('Stripe', `it responds with ${summary}`);
 }
 

@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
 import { newId } from '../../../../kernel/ids.js';
-import { ProviderRefusal, type CardRequest } from '../../application/ports.js';
+import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
+import type { CardRequest } from '../../application/ports.js';
 import { StripeCards } from '../../store/stripe-cards.js';
 import { nameOnCard } from './stripe-api.js';
 import { StripeCardIssuer } from './stripe-card-issuer.js';
@@ -163,8 +164,8 @@ describe('cards of Stripe Issuing', () => {
     ['an email address', { email: 'ada' }, 'your email address'],
   ])('are refused for %s that Stripe does not accept', async (_, over, reason) => {
     const error = await failure(issuer().issue(person(over)));
-    expect(error).toBeInstanceOf(ProviderRefusal);
-    expect((error as ProviderRefusal).reason).toContain(reason);
+    expect(error).toBeInstanceOf(ProviderRefused);
+    expect((error as ProviderRefused).message).toContain(reason);
     expect(inspect(error, { depth: 9 })).not.toMatch(SECRETS);
   });
 
@@ -179,8 +180,8 @@ describe('cards of Stripe Issuing', () => {
   });
 
   it.each([
-    ['rejected.listed', ProviderRefusal],
-    ['requirements.past_due', ProviderRefusal],
+    ['rejected.listed', ProviderRefused],
+    ['requirements.past_due', ProviderRefused],
     ['under_review', Error],
     ['listed', Error],
   ])('wait for a cardholder who is %s, or are refused', async (reason, kind) => {
@@ -188,7 +189,7 @@ describe('cards of Stripe Issuing', () => {
     stripe.reasons.set('Watched', reason);
     const error = await failure(issuer().issue(request));
     expect(error).toBeInstanceOf(kind);
-    expect(error instanceof ProviderRefusal).toBe(kind === ProviderRefusal);
+    expect(error instanceof ProviderRefused).toBe(kind === ProviderRefused);
     expect(stripe.cardsOf(request.userId)).toEqual([]);
     Object.assign(stripe.cardholders[0]!, { status: 'active', requirements: { disabled_reason: null } });
     expectOneCard(request.userId, (await issuer().issue({ ...request, attempt: 2 })).cardId);
@@ -274,7 +275,7 @@ describe('cards of Stripe Issuing', () => {
     expect(name).toBe('Ada Lovelace');
     expect(JSON.stringify(holder)).not.toMatch(/5550007777|lovelace|Lovelace|Ada|1990/);
     expect(holder).toMatchObject({ status: 'inactive' });
-    expect(await failure(issuer().issue(request))).toBeInstanceOf(ProviderRefusal);
+    expect(await failure(issuer().issue(request))).toBeInstanceOf(ProviderRefused);
     expect(stripe.cardsOf(request.userId)).toHaveLength(1);
   });
 
@@ -291,7 +292,7 @@ describe('cards of Stripe Issuing', () => {
     const userId = newId();
     await issuer().forget(userId);
     expect(stripe.requests).toEqual([]);
-    expect(await failure(issuer().issue(person({ userId })))).toBeInstanceOf(ProviderRefusal);
+    expect(await failure(issuer().issue(person({ userId })))).toBeInstanceOf(ProviderRefused);
   });
 
   it('have room for 24 characters of a name', () => {

@@ -2,12 +2,8 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type Stripe from 'stripe';
 import { deriveId } from '../../../../kernel/ids.js';
 import { failpoint } from '../../../../platform/failpoints.js';
-import {
-  ProviderRefusal,
-  ProviderUnavailable,
-  type CardIssuer,
-  type CardRequest,
-} from '../../application/ports.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import type { CardIssuer, CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import type { StripeCardRow, StripeCards } from '../../store/stripe-cards.js';
 import { providerClient, unavailable } from '../provider-client.js';
@@ -66,7 +62,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   async issue(request: CardRequest): Promise<{ readonly cardId: string }> {
     const { userId } = request;
     const row = await this.cards.begin(userId);
-    if (row.forgotten_at !== null) throw new ProviderRefusal(CARD_REASONS.closed);
+    if (row.forgotten_at !== null) throw new ProviderRefused(CARD_REASONS.closed);
     if (row.card_id !== null) return { cardId: await this.ownCard(userId, row.card_id, row) };
     try {
       return { cardId: await this.issueOnce(request, row) };
@@ -253,13 +249,13 @@ async function requested<T>(call: () => Promise<T>): Promise<T> {
 }
 
 function isOurs(error: unknown): boolean {
-  return error instanceof ProviderRefusal || error instanceof ProviderUnavailable;
+  return error instanceof ProviderRefused || error instanceof ProviderUnavailable;
 }
 
 /** Stripe compares people with sanctions lists, usually within a day. */
 function requireUsable({ status, requirements }: Cardholder): void {
   const reason = requirements?.disabled_reason ?? null;
-  if (status === 'blocked' || reason === 'rejected.listed') throw new ProviderRefusal(CARD_REASONS.refused);
-  if (reason === 'requirements.past_due') throw new ProviderRefusal(CARD_REASONS.more);
+  if (status === 'blocked' || reason === 'rejected.listed') throw new ProviderRefused(CARD_REASONS.refused);
+  if (reason === 'requirements.past_due') throw new ProviderRefused(CARD_REASONS.more);
   if (reason !== null) throw unavailable('Stripe', 'it reviews the cardholder');
 }

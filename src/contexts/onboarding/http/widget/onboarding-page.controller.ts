@@ -14,7 +14,7 @@ import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
 import { UsersView } from '../../../users/contract.js';
-import { chosenOf } from '../../adapters/providers.js';
+import { chosenOf } from '../../adapters/provider-wiring.js';
 import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
 import { findApplicant } from '../../application/person-commands.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';

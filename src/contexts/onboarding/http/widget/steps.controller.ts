@@ -32,7 +32,8 @@ import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-v
 import { IMAGE_KINDS, type ImageKind } from '../../domain/image-kind.js';
 import type { Onboarding } from '../../domain/onboarding.js';
 import { UsersView } from '../../../users/contract.js';
-import { Images, type IdentityImage } from '../../store/images.js';
+import type { IdentityImage } from '../../domain/image-kind.js';
+import { Images } from '../../store/images.js';
 import { reasonIn, type Locale } from '../../words/words.js';
 import { NO_IMAGE, readImage } from './image-content.js';
 import {

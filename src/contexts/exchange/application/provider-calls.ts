@@ -1,16 +1,12 @@
 import { Logger, type LoggerService } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { backoffMs } from '../../../platform/background/backoff.js';
 import { withTimeout } from '../../../platform/timeout.js';
 import { providerDuration, providerErrors } from '../metrics.js';
-import { ProviderRefused, ProviderUnavailable, type ExchangeProvider } from './ports.js';
+import { CALL_TIMEOUT_MS, Circuit, circuitIn } from './circuit.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { ExchangeProvider } from './ports.js';
 
-const TIMEOUT_MS = 10_000;
-/** After this many consecutive failed calls within a minute the provider is not called for a while. */
-const TOLERATED = 3;
-const STREAK_MS = 60_000;
-const BACKOFF = { firstMs: 500, maxMs: 5000 };
 const MAX_KEYS = 10_000;
 /** The same error of the same operation is logged this often: during an outage every order has it. */
 const LOG_AGAIN_MS = 60_000;
@@ -19,32 +15,6 @@ const MAX_LOGGED = 1000;
 const PING_TIMEOUT_MS = 1500;
 const PING_FRESH_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
-
-/** Opens after repeated failures, by the clock that never jumps. */
-class Circuit {
-  private failures = 0;
-  private failedAt = -Infinity;
-  openUntil = -Infinity;
-
-  /** While the circuit is half open one call goes ahead, and the others wait for its result. */
-  begin(now: number): void {
-    if (this.failures >= TOLERATED) this.openUntil = now + TIMEOUT_MS;
-  }
-
-  succeed(): void {
-    this.failures = 0;
-    this.openUntil = -Infinity;
-  }
-
-  /** Calls that fail together count once. */
-  fail(startedAt: number): void {
-    const now = performance.now();
-    if (startedAt < this.failedAt) return;
-    this.failures = now - this.failedAt > STREAK_MS ? 1 : this.failures + 1;
-    this.failedAt = now;
-    if (this.failures >= TOLERATED) this.openUntil = now + backoffMs(BACKOFF, this.failures - TOLERATED);
-  }
-}
 
 /** A call of a provider. */
 interface Call {
@@ -107,7 +77,7 @@ export class ExchangeProviders {
     circuit.begin(startedAt);
     try {
       const measured = this.measured(provider, call, () => work(provider));
-      const result = await withTimeout(TIMEOUT_MS, measured, isLate);
+      const result = await withTimeout(CALL_TIMEOUT_MS, measured, isLate);
       circuit.succeed();
       return result;
     } catch (error) {
@@ -176,16 +146,8 @@ export class ExchangeProviders {
   }
 }
 
-function circuitIn(circuits: Map<string, Circuit> | LRUCache<string, Circuit>, name: string): Circuit {
-  const known = circuits.get(name);
-  if (known !== undefined) return known;
-  const circuit = new Circuit();
-  circuits.set(name, circuit);
-  return circuit;
-}
-
 function isLate(): never {
-  throw new ProviderUnavailable(`no response within ${TIMEOUT_MS / 1000} s`);
+  throw new ProviderUnavailable(`no response within ${CALL_TIMEOUT_MS / 1000} s`);
 }
 
 /** Not for operators: mistakes of the caller, and what only takes time. */

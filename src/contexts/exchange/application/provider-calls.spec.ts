@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { providerErrors } from '../metrics.js';
-import { ProviderRefused, ProviderUnavailable, type ExchangeProvider } from './ports.js';
-import { ExchangeProviders } from './providers.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { ExchangeProvider } from './ports.js';
+import { ExchangeProviders } from './provider-calls.js';
 
 type Work = () => Promise<string>;
 const works: Work = async () => 'done';

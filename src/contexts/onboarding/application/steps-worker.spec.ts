@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { Test } from '@nestjs/testing';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CONFIG } from '../../../platform/config/config.js';
+import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import { WorkItems } from '../../../platform/work/work-items.js';
+import { GiveUp } from './advance-onboarding.js';
+import { StepsWorker } from './steps-worker.js';
+
+const GIVE_UP_SECONDS = 100;
+const failing = { failures: 3, failing_seconds: GIVE_UP_SECONDS };
+
+/** What becomes of a step whose command has this result, with the stage that giving up leads to. */
+async function performed(
+  result: string | Error,
+  step: object = {},
+  givenUp = 'kyc_failed',
+): Promise<{ readonly outcome: unknown; readonly commands: readonly string[] }> {
+  const item = { key: 'u1', failures: 0, failing_seconds: 0, cause: null, state: {}, ...step };
+  const commands: string[] = [];
+  let outcome: unknown;
+  const execute = async (command: object): Promise<string> => {
+    commands.push(command.constructor.name);
+    if (command instanceof GiveUp) return givenUp;
+    if (result instanceof Error) throw result;
+    return result;
+  };
+  const items = {
+    claim: async () => ({ items: [item], more: false }),
+    whileClaimed: (_: object, __: number, work: () => Promise<unknown>) => work(),
+    complete: async () => void (outcome = 'done'),
+    retry: async (_: object, next: object) => void (outcome = next),
+  };
+  const module = await Test.createTestingModule({
+    providers: [
+      StepsWorker,
+      { provide: WorkItems, useValue: items },
+      { provide: CommandBus, useValue: { execute } },
+      { provide: CONFIG, useValue: { onboardingGiveUpSeconds: GIVE_UP_SECONDS } },
+    ],
+  })
+    .setLogger(false)
+    .compile();
+  await module.get(StepsWorker).work.options.run(new AbortController().signal);
+  return { outcome, commands };
+}
+
+const again = (cause: string): object => ({ inMs: expect.any(Number), failure: { cause } });
+
+describe('the worker of onboarding steps', () => {
+  it('completes a step after which the onboarding waits for the person, or is complete', async () => {
+    for (const stage of ['completed', 'card_failed', 'kyc_failed'])
+      expect(await performed(stage)).toEqual({ outcome: 'done', commands: ['AdvanceOnboarding'] });
+  });
+
+  it('polls a verification under review again, and counts the polls', async () => {
+    const { outcome } = await performed('kyc_submitted', { state: { polls: 4 } });
+    expect(outcome).toEqual({ inMs: expect.any(Number), state: { polls: 5 } });
+  });
+
+  it('retries a step while the provider is unavailable', async () => {
+    const { outcome, commands } = await performed(new ProviderUnavailable('no response'));
+    expect({ outcome, commands }).toEqual({ outcome: again('no response'), commands: ['AdvanceOnboarding'] });
+  });
+
+  it('completes a step of a user who is deactivating or erased', async () => {
+    for (const code of ['invalid_transition', 'not_found'] as const)
+      expect((await performed(new DomainError(code, 'the user is not active'))).outcome).toBe('done');
+  });
+
+  it.each(['kyc_failed', 'card_failed'])('gives up a step that fails for too long: %s', async (stage) => {
+    const { outcome, commands } = await performed(new ProviderUnavailable('no response'), failing, stage);
+    expect({ outcome, commands }).toEqual({ outcome: 'done', commands: ['AdvanceOnboarding', 'GiveUp'] });
+  });
+
+  it('retries a step that fails for too long at a stage that cannot fail', async () => {
+    const { outcome } = await performed(new ProviderUnavailable('no response'), failing, 'kyc_passed');
+    expect(outcome).toEqual(again('no response; retried for too long'));
+  });
+
+  it('retries a step without a configured provider for as long as it takes', async () => {
+    const { outcome, commands } = await performed(
+      new DomainError('unavailable', 'No card provider'),
+      failing,
+    );
+    expect({ outcome, commands }).toEqual({
+      outcome: again('No card provider'),
+      commands: ['AdvanceOnboarding'],
+    });
+  });
+
+  it('reports nothing of an unexpected error but its name', async () => {
+    const { outcome } = await performed(new TypeError('the person lives at 5 Main Street'));
+    expect(outcome).toEqual(again('unexpected: TypeError'));
+  });
+});
