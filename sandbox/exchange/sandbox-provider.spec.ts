@@ -1,5 +1,5 @@
 import { describeExchangeProvider } from '../../test/conformance/exchange-provider.conformance.js';
-import { SandboxExchangeHarness, SOLANA_ADDRESS } from '../../test/support/sandbox-exchange-harness.js';
+import { SandboxExchangeHarness, SOLANA_ADDRESS } from '../../test/support/exchange/sandbox-exchange-harness.js';
 
 describeExchangeProvider('the sandbox', async () => {
   const harness = await SandboxExchangeHarness.start();

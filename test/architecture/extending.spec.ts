@@ -12,7 +12,7 @@ import type { RecordedEvent } from '../../src/platform/event-store/port.js';
 import { eventually } from '../support/eventually.js';
 import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
 import { specFolder } from '../support/run-folder.js';
-import { SignedClient } from '../support/signed-client.js';
+import { SignedClient } from '../support/http/signed-client.js';
 
 const ROOT = resolve('.');
 const COPIED = [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser, report } from '../support/payout-calls.js';
+import { createUser, report } from '../support/payouts/payout-calls.js';
 
 /** How many files of src somebody has to open who follows one report. */
 const MAX_FILES = 55;

@@ -15,7 +15,7 @@ import {
   inclusionRanges,
   lastLeafOf,
 } from '../../src/contexts/audit/domain/merkle-proof.js';
-import { rootOfRange } from '../support/merkle.js';
+import { rootOfRange } from '../support/audit/merkle.js';
 import { MerkleTree } from '../../src/contexts/audit/domain/merkle-tree.js';
 import { headText } from '../../src/contexts/audit/domain/signed-head.js';
 import { runFolder } from '../support/run-folder.js';

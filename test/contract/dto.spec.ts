@@ -15,7 +15,7 @@ import {
 import { DomainError } from '../../src/kernel/domain-error.js';
 import type { Dto } from '../../src/platform/dto/field.js';
 import { BodyPipe } from '../../src/platform/http/validation.js';
-import { validItem } from '../support/event-batches.js';
+import { validItem } from '../support/tracking/event-batches.js';
 
 const ITEM_MEMBERS = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id', 'device_id'];
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OpenApiModule } from '../../src/platform/openapi/openapi.module.js';
 import { documentOf } from '../../src/platform/openapi/document.js';
 import { merchantScheme } from '../../src/platform/openapi/merchant-scheme.js';
-import { startEdgeApp, type EdgeApp } from '../support/edge-app.js';
-import { ContractChecker, routeDifferences } from '../support/openapi.js';
+import { startEdgeApp, type EdgeApp } from '../support/http/edge-app.js';
+import { ContractChecker, routeDifferences } from '../support/http/openapi.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';
-import { send, type ApiResponse } from '../support/signed-client.js';
+import { send, type ApiResponse } from '../support/http/signed-client.js';
 
 let db: TestDatabase;
 let edge: EdgeApp;

@@ -14,30 +14,30 @@ export const AREAS: readonly Area[] = [
     suites: [
       'test/contract/signature.spec.ts',
       'test/contract/exchange-signature.spec.ts',
-      'test/e2e/edge-authentication.e2e.ts',
-      'test/e2e/edge-signature.e2e.ts',
-      'test/e2e/exchange-authentication.e2e.ts',
+      'test/e2e/edge/edge-authentication.e2e.ts',
+      'test/e2e/edge/edge-signature.e2e.ts',
+      'test/e2e/exchange/exchange-authentication.e2e.ts',
     ],
   },
   {
     name: 'idempotency',
     files: /^src\/platform\/idempotency\//,
     suites: [
-      'test/e2e/edge-idempotency.e2e.ts',
-      'test/e2e/outlived-keys.e2e.ts',
-      'test/e2e/users-erasure.e2e.ts',
+      'test/e2e/edge/edge-idempotency.e2e.ts',
+      'test/e2e/edge/outlived-keys.e2e.ts',
+      'test/e2e/users/users-erasure.e2e.ts',
     ],
   },
   {
     name: 'sealing',
     files: /^src\/platform\/(sealing\/|event-store\/authentic)/,
-    suites: ['test/e2e/users-erasure.e2e.ts'],
+    suites: ['test/e2e/users/users-erasure.e2e.ts'],
   },
   {
     name: 'ledger',
     files:
       /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|signatures))/,
-    suites: ['test/e2e/ledger.e2e.ts', 'test/e2e/audit-verify.e2e.ts'],
+    suites: ['test/e2e/audit/ledger.e2e.ts', 'test/e2e/audit/audit-verify.e2e.ts'],
   },
   {
     name: 'amounts',

@@ -10,12 +10,12 @@ import type { Config } from '../../src/platform/config/config.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { startService } from '../../src/service.js';
-import { TestChain } from './chain.js';
+import { TestChain } from './payouts/chain.js';
 import { eventually } from './eventually.js';
-import { ExchangeClient } from './exchange-client.js';
-import { ContractChecker } from './openapi.js';
+import { ExchangeClient } from './exchange/exchange-client.js';
+import { ContractChecker } from './http/openapi.js';
 import { testDatabase } from './postgres.js';
-import { SignedClient, type ApiResponse, type SignedCall } from './signed-client.js';
+import { SignedClient, type ApiResponse, type SignedCall } from './http/signed-client.js';
 
 /** The whole service in this process, with its own database and chain. */
 export interface TestApp {

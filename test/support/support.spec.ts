@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestChain } from './chain.js';
+import { TestChain } from './payouts/chain.js';
 import { Redis } from 'ioredis';
 import { testDatabase, type TestDatabase } from './postgres.js';
-import { TestRedis } from './redis.js';
+import { TestRedis } from './programs/redis.js';
 
 let chain: TestChain;
 let db: TestDatabase;

@@ -2,12 +2,12 @@ import { startService } from '../../src/service.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { startTestApp, type TestApp, type TestSettings } from './app.js';
 import { eventually } from './eventually.js';
-import { ADDRESS, orderIn } from './exchange-orders.js';
-import { MerchantWebhooks } from './merchant-webhooks.js';
-import { invoke, type Run } from './operator.js';
-import { createPayee, reported, settledPayout } from './payout-calls.js';
-import { TestReceiver } from './receiver.js';
-import { SignedClient } from './signed-client.js';
+import { ADDRESS, orderIn } from './exchange/exchange-orders.js';
+import { MerchantWebhooks } from './webhooks/merchant-webhooks.js';
+import { invoke, type Run } from './programs/operator.js';
+import { createPayee, reported, settledPayout } from './payouts/payout-calls.js';
+import { TestReceiver } from './webhooks/receiver.js';
+import { SignedClient } from './http/signed-client.js';
 
 /** Of everything that a merchant does here, one: ids of what came of it. */
 export interface WholeJourney {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { CHAIN_ID, TestChain } from '../../../test/support/chain.js';
-import { TestNode, type Tampering } from '../../../test/support/test-node.js';
+import { CHAIN_ID, TestChain } from '../../../test/support/payouts/chain.js';
+import { TestNode, type Tampering } from '../../../test/support/payouts/test-node.js';
 import { systemClock } from '../../kernel/clock.js';
 import type { Finality } from './chain-rules.js';
 import { ChainUnavailable } from './values.js';

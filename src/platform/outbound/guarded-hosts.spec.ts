@@ -8,7 +8,7 @@ import {
   hostOf,
   malformedUrls,
   publicAddresses,
-} from '../../../test/support/addresses/hostile-addresses.js';
+} from '../../../test/support/webhooks/addresses/hostile-addresses.js';
 import { parseCidrs } from '../config/cidrs.js';
 import { GuardedHosts, HostNames } from './guarded-hosts.js';
 import { specFolder } from '../../../test/support/run-folder.js';

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
-import { TestReceiver } from '../../../test/support/receiver.js';
+import { TestReceiver } from '../../../test/support/webhooks/receiver.js';
 import { parseCidrs } from '../config/cidrs.js';
 import { GuardedHosts, type OperatorHosts } from './guarded-hosts.js';
 import { OutboundClient } from './outbound-client.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DisconnectableProxy } from '../../../test/support/disconnectable-proxy.js';
+import { DisconnectableProxy } from '../../../test/support/database/disconnectable-proxy.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { isDatabaseUnavailable } from './unavailable.js';

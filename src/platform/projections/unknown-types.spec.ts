@@ -7,7 +7,7 @@ import {
   SubscriptionHarness,
   upTo,
   RELEVANT,
-} from '../../../test/support/subscription-harness.js';
+} from '../../../test/support/event-store/subscription-harness.js';
 
 describe('a subscription that meets a type of a newer version', () => {
   let harness: SubscriptionHarness;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rpc } from '../../../sandbox/chain.js';
 import { eventually } from '../../../bench/support/wait.js';
 import type { Credentials } from '../../../bench/support/sign.js';
-import { TestNode } from '../../support/test-node.js';
+import { TestNode } from '../../support/payouts/test-node.js';
 import { checkBooks } from '../support/books.js';
 import { LIES, type Receipt } from '../support/lies.js';
 import { activePayee, outcomesOf, randomHash, reportPayout, type Payee } from '../support/payouts.js';

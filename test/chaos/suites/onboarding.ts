@@ -1,8 +1,8 @@
 import { HDNodeWallet } from 'ethers';
 import { ONBOARDING_FAILPOINTS } from '../../../src/contexts/onboarding/failpoints.js';
-import { Onfido } from '../../support/onfido/onfido.js';
-import { StripeServer } from '../../support/stripe/stripe.js';
-import { Twilio } from '../../support/twilio/twilio.js';
+import { Onfido } from '../../support/onboarding/onfido/onfido.js';
+import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
+import { Twilio } from '../../support/onboarding/twilio/twilio.js';
 import { runAudit } from '../support/audit.js';
 import { KillHarness } from '../support/kill-harness.js';
 import { Decisions } from '../support/onboarding/decisions.js';

@@ -1,6 +1,6 @@
 import { ORDER_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
-import { ExchangeClient } from '../../support/exchange-client.js';
-import { TestNode } from '../../support/test-node.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { TestNode } from '../../support/payouts/test-node.js';
 import { runAudit } from '../support/audit.js';
 import { KillHarness } from '../support/kill-harness.js';
 import { checkMoney, ordersSettled } from '../support/orders/order-facts.js';

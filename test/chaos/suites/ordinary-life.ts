@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { TestReceiver } from '../../support/receiver.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { Life } from '../support/ordinary-life/life.js';
 import { LifeHarness } from '../support/ordinary-life/life-harness.js';
 import { Random } from '../support/random.js';

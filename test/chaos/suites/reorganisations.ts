@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers';
 import { eventually } from '../../../bench/support/wait.js';
-import { ExchangeClient } from '../../support/exchange-client.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { runAudit } from '../support/audit.js';
 import { checkBooks } from '../support/books.js';
 import { SALE } from '../support/orders/order-facts.js';

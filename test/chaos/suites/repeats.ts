@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Credentials, SignedRequest } from '../../../bench/support/sign.js';
 import type { Service } from '../../../bench/support/service.js';
-import { SignedClient } from '../../support/signed-client.js';
+import { SignedClient } from '../../support/http/signed-client.js';
 import { checkBooks, countEvents } from '../support/books.js';
 import {
   activePayee,

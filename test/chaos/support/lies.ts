@@ -1,4 +1,4 @@
-import type { RpcCall, TestNode } from '../../support/test-node.js';
+import type { RpcCall, TestNode } from '../../support/payouts/test-node.js';
 import { randomHash } from './payouts.js';
 
 export interface Receipt {

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { call, type Credentials } from '../../../bench/support/sign.js';
-import { TestReceiver, type Received } from '../../support/receiver.js';
+import { TestReceiver, type Received } from '../../support/webhooks/receiver.js';
 import { Tally } from './verdict.js';
 
 interface Envelope {

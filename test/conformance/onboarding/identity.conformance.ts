@@ -5,7 +5,7 @@ import type {
 } from '../../../src/contexts/onboarding/application/ports.js';
 import type { Details } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { PHOTO } from '../../support/images.js';
+import { PHOTO } from '../../support/onboarding/images.js';
 import { expectUnavailable, PERSON, theOne, type Outside } from './support.js';
 
 export interface IdentityUnderTest {

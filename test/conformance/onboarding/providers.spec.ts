@@ -15,10 +15,10 @@ import { SandboxReviews, Verifications } from '../../../src/contexts/onboarding/
 import { StripeCards } from '../../../src/contexts/onboarding/store/stripe-cards.js';
 import { WalletIndexes } from '../../../src/contexts/onboarding/store/wallet-indexes.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
-import { Onfido } from '../../support/onfido/onfido.js';
+import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { testDatabase } from '../../support/postgres.js';
-import { StripeServer } from '../../support/stripe/stripe.js';
-import { Twilio } from '../../support/twilio/twilio.js';
+import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
+import { Twilio } from '../../support/onboarding/twilio/twilio.js';
 import { describeCardIssuer } from './cards.conformance.js';
 import { describeIdentityVerifier } from './identity.conformance.js';
 import { describeSmsSender } from './sms.conformance.js';

@@ -16,12 +16,12 @@ import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-stor
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { Snapshots } from '../../../src/platform/event-store/snapshots.js';
 import type { TestApp } from '../app.js';
-import { batchOf, eventItem } from '../event-batches.js';
-import { BROWSER, REQUEST } from '../onboard.js';
+import { batchOf, eventItem } from '../tracking/event-batches.js';
+import { BROWSER, REQUEST } from '../onboarding/onboard.js';
 import { eventually } from '../eventually.js';
-import { invoke, type Run } from '../operator.js';
-import { reported, settledPayout, USERS } from '../payout-calls.js';
-import type { ApiResponse } from '../signed-client.js';
+import { invoke, type Run } from '../programs/operator.js';
+import { reported, settledPayout, USERS } from '../payouts/payout-calls.js';
+import type { ApiResponse } from '../http/signed-client.js';
 
 /** A person with unique data. */
 export interface Person {

@@ -5,10 +5,10 @@ import { expect, it } from '@jest/globals';
 import { postgresHome } from '../../../sandbox/binaries.js';
 import { startPostgres } from '../../../sandbox/postgres.js';
 import { serverUser } from '../../../sandbox/server-user.js';
-import { TestBrowser, findChromium } from '../browser.js';
-import { TestChain } from '../chain.js';
+import { TestBrowser, findChromium } from '../http/browser.js';
+import { TestChain } from '../payouts/chain.js';
 import { eventually } from '../eventually.js';
-import { TestRedis } from '../redis.js';
+import { TestRedis } from '../programs/redis.js';
 import { specFolder } from '../run-folder.js';
 import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
-import type { Side } from '../crashing-proxy.js';
+import type { Side } from '../database/crashing-proxy.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
-import { SignedClient, type Credentials } from '../signed-client.js';
+import { SignedClient, type Credentials } from '../http/signed-client.js';
 import type { SentBatch, StoredBatch, StoredEvent } from './event-books.js';
 import { KillableService } from './killable-service.js';
 

@@ -23,7 +23,7 @@ import {
   FORWARDING_TIMES,
   type ForwardingTimes,
 } from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
-import { CrashingProxy, type Side } from '../crashing-proxy.js';
+import { CrashingProxy, type Side } from '../database/crashing-proxy.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   ...{

@@ -6,7 +6,7 @@ import { Partitions } from '../../../src/contexts/tracking/store/partitions.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
 import { Processing } from '../../../src/contexts/tracking/application/processing.js';
-import { batchOf, type SentItem } from '../event-batches.js';
+import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { AT, headOf, ledgerOver, log, signer } from '../../../../test/support/signed-log.js';
+import { AT, headOf, ledgerOver, log, signer } from '../../../../test/support/audit/signed-log.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';

@@ -7,10 +7,10 @@ import {
   OTHER,
   SubscriptionHarness,
   RELEVANT,
-} from '../../../../test/support/subscription-harness.js';
+} from '../../../../test/support/event-store/subscription-harness.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
-import { provesInclusion } from '../../../../test/support/merkle.js';
+import { provesInclusion } from '../../../../test/support/audit/merkle.js';
 import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
 import { LedgerChanged } from '../domain/signed-head.js';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { runFolder } from '../../../../test/support/run-folder.js';
-import { SubscriptionHarness } from '../../../../test/support/subscription-harness.js';
+import { SubscriptionHarness } from '../../../../test/support/event-store/subscription-harness.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { MerkleTree } from '../domain/merkle-tree.js';

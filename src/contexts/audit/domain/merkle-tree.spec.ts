@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { provesInclusion, rootOfRange, type ReadSubtree } from '../../../../test/support/merkle.js';
+import { provesInclusion, rootOfRange, type ReadSubtree } from '../../../../test/support/audit/merkle.js';
 import {
   consistencyRanges,
   inclusionRanges,

@@ -5,7 +5,7 @@ export const CALL_TIMEOUT_MS = 10_000;
 /** After this many consecutive failed calls within a minute the provider is not called for a while. */
 const TOLERATED = 3;
 const STREAK_MS = 60_000;
-const BACKOFF = { firstMs: 500, mostMs: 5000 };
+const BACKOFF = { firstMs: 500, maxMs: 5000 };
 
 /** Opens after repeated failures, by the clock that never jumps. */
 export class Circuit {

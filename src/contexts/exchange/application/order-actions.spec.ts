@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.js';
-import { OrderHarness, type OrderProcess } from '../../../../test/support/order-harness.js';
+import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import type { DomainError } from '../../../kernel/domain-error.js';
 
 describe('use cases of orders', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { OrderHarness, type OrderProcess } from '../../../../test/support/order-harness.js';
+import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { WATCH, wakeWatches } from '../store/watches.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { at, failed, created } from '../../../../test/support/order-fixtures.js';
+import { at, failed, created } from '../../../../test/support/exchange/order-fixtures.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { CommitObservers } from '../../../platform/event-store/commit-observer.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { facts, received, deposit } from '../../../../test/support/order-fixtures.js';
+import { facts, received, deposit } from '../../../../test/support/exchange/order-fixtures.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { OrderLog } from './watch-saga.js';

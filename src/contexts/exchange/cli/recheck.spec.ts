@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Command } from 'commander';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { deposit, created, received, stateAfter } from '../../../../test/support/order-fixtures.js';
+import { deposit, created, received, stateAfter } from '../../../../test/support/exchange/order-fixtures.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';

@@ -16,7 +16,7 @@ import {
   recordAfter,
   stateAfter,
   type Seen,
-} from '../../../../test/support/order-fixtures.js';
+} from '../../../../test/support/exchange/order-fixtures.js';
 import { order, amountRefundable, shortfall } from './order.js';
 import type { OrderEvent } from './order-events.js';
 

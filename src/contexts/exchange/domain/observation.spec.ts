@@ -17,7 +17,7 @@ import {
   observing,
   facts,
   recordAfter,
-} from '../../../../test/support/order-fixtures.js';
+} from '../../../../test/support/exchange/order-fixtures.js';
 import { order } from './order.js';
 import type { OrderEvent } from './order-events.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deposit, facts, minute, type Seen } from '../../../../test/support/order-fixtures.js';
+import { deposit, facts, minute, type Seen } from '../../../../test/support/exchange/order-fixtures.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { isAtLeast, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';

@@ -7,7 +7,7 @@ import {
   processing,
   received,
   stateAfter,
-} from '../../../../test/support/order-fixtures.js';
+} from '../../../../test/support/exchange/order-fixtures.js';
 import { orderRecord, orderResponse } from './order-record.js';
 
 it('the record of an order has what was agreed and what came, the newest deposit by its transaction', () => {

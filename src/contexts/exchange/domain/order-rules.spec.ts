@@ -13,7 +13,7 @@ import {
   paid,
   processing,
   received,
-} from '../../../../test/support/order-fixtures.js';
+} from '../../../../test/support/exchange/order-fixtures.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { acrossOrders, orderHistory } from './order-rules.js';
 

@@ -15,7 +15,7 @@ import {
   late,
   processing,
   stateAfter,
-} from '../../../../test/support/order-fixtures.js';
+} from '../../../../test/support/exchange/order-fixtures.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { KeyOutlived } from '../../../kernel/repeats.js';
 import {

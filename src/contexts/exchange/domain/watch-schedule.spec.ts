@@ -8,7 +8,7 @@ import {
   minute,
   processing,
   stateAfter,
-} from '../../../../test/support/order-fixtures.js';
+} from '../../../../test/support/exchange/order-fixtures.js';
 import { endOf } from './order.js';
 import { nextPoll, retryAfter } from './watch-schedule.js';
 

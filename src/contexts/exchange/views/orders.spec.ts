@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { facts as storyFacts } from '../../../../test/support/order-fixtures.js';
+import { facts as storyFacts } from '../../../../test/support/exchange/order-fixtures.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import type { EventCodec } from '../../../platform/event-store/event-codec.js';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Twilio, TWILIO_SERVICE } from '../../../../test/support/twilio/twilio.js';
+import { Twilio, TWILIO_SERVICE } from '../../../../test/support/onboarding/twilio/twilio.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain } from '../application/ports.js';
 import { TwilioSms } from './twilio-sms.js';

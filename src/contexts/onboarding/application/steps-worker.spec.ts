@@ -40,7 +40,7 @@ async function performed(
       { provide: CONFIG, useValue: { onboardingGiveUpSeconds: GIVE_UP_SECONDS } },
     ],
   })
-    .setLogger(false)
+    .setLogger({ log() {}, warn() {}, error() {} })
     .compile();
   await module.get(StepsWorker).work.options.run(new AbortController().signal);
   return { outcome, commands };

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Transaction } from 'ethers';
-import { CHAIN_ID, TestChain } from '../../../../test/support/chain.js';
-import { TestNode, type RpcCall } from '../../../../test/support/test-node.js';
+import { CHAIN_ID, TestChain } from '../../../../test/support/payouts/chain.js';
+import { TestNode, type RpcCall } from '../../../../test/support/payouts/test-node.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { ChainUnavailable, type ChainObservation } from '../application/ports.js';
 import { JsonRpcChain } from './json-rpc-chain.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { evidenceAt } from '../../../../test/support/evidence.js';
+import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { Recheck, type RecheckedNode, type Noted } from './recheck.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
-import { evidenceAt } from '../../../../test/support/evidence.js';
+import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { payoutHistory } from './history.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evidenceAt } from '../../../../test/support/evidence.js';
+import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import type { Payee } from '../../users/contract.js';

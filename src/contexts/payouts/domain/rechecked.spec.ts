@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evidenceAt } from '../../../../test/support/evidence.js';
+import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
 import type { PayoutReceived } from '../contract.js';
 import { recheckOf, type SeenAgain } from './rechecked.js';
 import type { TransactionReceipt } from './verification.js';

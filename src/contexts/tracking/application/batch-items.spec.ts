@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { batchOf, eventItem } from '../../../../test/support/event-batches.js';
+import { batchOf, eventItem } from '../../../../test/support/tracking/event-batches.js';
 import { bodyWithout, readItems } from './batch-items.js';
 
 const without = (body: string, externalId: string): string | null =>

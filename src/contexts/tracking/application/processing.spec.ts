@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { batchOf, eventItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { batchOf, eventItem, type SentItem } from '../../../../test/support/tracking/event-batches.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ProcessingHarness } from '../../../../test/support/tracking/processing-harness.js';
 import { MONTHS } from '../store/partitions.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { eventItem, validItem, type SentItem } from '../../../../test/support/event-batches.js';
+import { eventItem, validItem, type SentItem } from '../../../../test/support/tracking/event-batches.js';
 import { itemsOf, faultOf, itemOf, nestsWithin, type ValidItem } from './event-batch.js';
 
 const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { eventDatetime } from '../../../../test/support/event-batches.js';
+import { eventDatetime } from '../../../../test/support/tracking/event-batches.js';
 import { isEventDatetime, utcOf } from './event-datetime.js';
 
 describe('an event_datetime', () => {

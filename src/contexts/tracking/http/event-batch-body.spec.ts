@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { batchOf, eventItem, validItem } from '../../../../test/support/event-batches.js';
+import { batchOf, eventItem, validItem } from '../../../../test/support/tracking/event-batches.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readItems } from '../application/batch-items.js';
 import { itemOf, type ValidItem } from '../domain/event-batch.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { batchOf, eventItem } from '../../../../test/support/event-batches.js';
+import { batchOf, eventItem } from '../../../../test/support/tracking/event-batches.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { bodyWithout } from '../application/batch-items.js';
 import { ErasedEvents, type KeptBatch } from './erased-events.js';

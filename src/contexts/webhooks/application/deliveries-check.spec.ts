@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import { WebhookHistory } from '../../../../test/support/webhook-history.js';
+import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { newId } from '../../../kernel/ids.js';
 import { knownEvents, type CheckedTables } from '../../../platform/context.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectOrderedLocks } from '../../../../test/support/lock-order.js';
+import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import { WebhookHistory } from '../../../../test/support/webhook-history.js';
+import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
 import { ALL_CONTEXTS } from '../../../composition.js';

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { confirm, ScriptedNode } from '../../../../test/support/eventstoredb-node.js';
+import { confirm, ScriptedNode } from '../../../../test/support/event-store/eventstoredb-node.js';
 import { CommitObservers } from '../commit-observer.js';
 import { openEventStoreDb, type EventStoreDbEventStore } from './eventstoredb-event-store.js';
 

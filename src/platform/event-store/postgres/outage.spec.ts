@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { DisconnectableProxy } from '../../../../test/support/disconnectable-proxy.js';
+import { DisconnectableProxy } from '../../../../test/support/database/disconnectable-proxy.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { CommitObservers } from '../commit-observer.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { credentials } from '../../../../bench/support/service.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
-import { TestReceiver } from '../../../support/receiver.js';
+import { TestReceiver } from '../../../support/webhooks/receiver.js';
 import { Sandbox } from '../sandbox.js';
 import type { ServiceProcess } from '../service-process.js';
 

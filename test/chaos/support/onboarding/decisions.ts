@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Onfido } from '../../../support/onfido/onfido.js';
-import type { Check } from '../../../support/onfido/records.js';
+import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';
+import type { Check } from '../../../support/onboarding/onfido/records.js';
 import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
 import { Tally } from '../verdict.js';

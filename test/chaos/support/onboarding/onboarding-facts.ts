@@ -1,7 +1,7 @@
 import type { HDNodeWallet } from 'ethers';
 import type pg from 'pg';
-import type { Onfido } from '../../../support/onfido/onfido.js';
-import type { StripeServer } from '../../../support/stripe/stripe.js';
+import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';
+import type { StripeServer } from '../../../support/onboarding/stripe/stripe.js';
 import type { Receiver } from '../receiver.js';
 import type { Verdict } from '../verdict.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signed, type Credentials } from '../../../../bench/support/sign.js';
-import { PHOTO } from '../../../support/images.js';
-import type { Twilio } from '../../../support/twilio/twilio.js';
+import { PHOTO } from '../../../support/onboarding/images.js';
+import type { Twilio } from '../../../support/onboarding/twilio/twilio.js';
 import { CREATE_USER } from '../payouts.js';
 import { Senders } from '../senders.js';
 import type { ServiceProcess } from '../service-process.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toMinorUnits } from '../../../../src/kernel/money.js';
-import type { ExchangeClient } from '../../../support/exchange-client.js';
-import type { ApiResponse } from '../../../support/signed-client.js';
+import type { ExchangeClient } from '../../../support/exchange/exchange-client.js';
+import type { ApiResponse } from '../../../support/http/signed-client.js';
 import { Senders } from '../senders.js';
 import { between, oneOf } from '../suite.js';
 import type { Treasury } from '../treasury.js';

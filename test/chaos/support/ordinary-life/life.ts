@@ -1,9 +1,9 @@
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { toMinorUnits } from '../../../../src/kernel/money.js';
-import { ExchangeClient } from '../../../support/exchange-client.js';
-import { PHOTO } from '../../../support/images.js';
-import { SignedClient, type SignedCall } from '../../../support/signed-client.js';
+import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
+import { PHOTO } from '../../../support/onboarding/images.js';
+import { SignedClient, type SignedCall } from '../../../support/http/signed-client.js';
 import { SALE } from '../orders/order-facts.js';
 import { randomHash, reportBody } from '../payouts.js';
 import type { Random } from '../random.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { invoke } from '../../../support/operator.js';
+import { invoke } from '../../../support/programs/operator.js';
 import type { Random } from '../random.js';
 import type { Group, TamperingHarness } from './tampering-harness.js';
 

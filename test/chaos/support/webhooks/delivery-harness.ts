@@ -8,7 +8,7 @@ import type { EventStore } from '../../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { migrate } from '../../../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../../support/key-ring.js';
-import { TestRedis } from '../../../support/redis.js';
+import { TestRedis } from '../../../support/programs/redis.js';
 import { ServiceProcess } from '../service-process.js';
 import { DeadDns } from './dead-dns.js';
 import { Merchants } from './merchants.js';

@@ -15,7 +15,7 @@ import { SigningSecrets } from '../../../../src/contexts/webhooks/application/si
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
 import type { Behavior, Hook } from './receivers.js';
-import { evidenceAt } from '../../../support/evidence.js';
+import { evidenceAt } from '../../../support/payouts/evidence.js';
 
 /** As many as a merchant may have. */
 const ENDPOINTS_PER_MERCHANT = 10;

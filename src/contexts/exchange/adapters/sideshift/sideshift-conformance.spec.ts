@@ -1,5 +1,5 @@
 import { describeExchangeProvider } from '../../../../../test/conformance/exchange-provider.conformance.js';
-import { ADDRESS, SideShiftHarness } from '../../../../../test/support/sideshift/sideshift-harness.js';
+import { ADDRESS, SideShiftHarness } from '../../../../../test/support/exchange/sideshift/sideshift-harness.js';
 
 describeExchangeProvider('SideShift', async () => {
   const harness = await SideShiftHarness.start();

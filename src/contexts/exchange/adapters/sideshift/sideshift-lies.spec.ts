@@ -5,9 +5,9 @@ import {
   CONTRADICTION,
   SideShiftHarness,
   requested,
-} from '../../../../../test/support/sideshift/sideshift-harness.js';
-import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
-import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
+} from '../../../../../test/support/exchange/sideshift/sideshift-harness.js';
+import { ShiftBook } from '../../../../../test/support/exchange/sideshift/shift-book.js';
+import type { SideShift } from '../../../../../test/support/exchange/sideshift/sideshift.js';
 import { newId } from '../../../../kernel/ids.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 

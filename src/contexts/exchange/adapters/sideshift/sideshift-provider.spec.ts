@@ -6,9 +6,9 @@ import {
   LATER,
   SideShiftHarness,
   requested,
-} from '../../../../../test/support/sideshift/sideshift-harness.js';
-import { ShiftBook } from '../../../../../test/support/sideshift/shift-book.js';
-import type { SideShift } from '../../../../../test/support/sideshift/sideshift.js';
+} from '../../../../../test/support/exchange/sideshift/sideshift-harness.js';
+import { ShiftBook } from '../../../../../test/support/exchange/sideshift/shift-book.js';
+import type { SideShift } from '../../../../../test/support/exchange/sideshift/sideshift.js';
 import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
 import type { NewProviderOrder } from '../../application/ports.js';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { Onfido, ONFIDO_WEBHOOK_TOKEN } from '../../../../../test/support/onfido/onfido.js';
+import { Onfido, ONFIDO_WEBHOOK_TOKEN } from '../../../../../test/support/onboarding/onfido/onfido.js';
 import { OnfidoCallbacks } from './onfido-callbacks.js';
 
 const reader = new OnfidoCallbacks(ONFIDO_WEBHOOK_TOKEN);

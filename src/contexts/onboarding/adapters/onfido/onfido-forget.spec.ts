@@ -5,7 +5,7 @@ import {
   OnfidoHarness,
   UNAVAILABLE,
   type Person,
-} from '../../../../../test/support/onfido/onfido-harness.js';
+} from '../../../../../test/support/onboarding/onfido/onfido-harness.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import { Verifications } from '../../store/verifications.js';
 

@@ -8,9 +8,9 @@ import {
   OnfidoHarness,
   UNAVAILABLE,
   type Person,
-} from '../../../../../test/support/onfido/onfido-harness.js';
-import { ONFIDO_TOKEN, type Fault } from '../../../../../test/support/onfido/onfido.js';
-import { NO_FACE, type Check } from '../../../../../test/support/onfido/records.js';
+} from '../../../../../test/support/onboarding/onfido/onfido-harness.js';
+import { ONFIDO_TOKEN, type Fault } from '../../../../../test/support/onboarding/onfido/onfido.js';
+import { NO_FACE, type Check } from '../../../../../test/support/onboarding/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
 import { REASONS } from './onfido-reasons.js';
 import { OnfidoVerifier } from './onfido-verifier.js';

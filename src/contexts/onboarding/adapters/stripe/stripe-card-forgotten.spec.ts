@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
-import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
+import { StripeServer } from '../../../../../test/support/onboarding/stripe/stripe.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { CardRequest } from '../../application/ports.js';
 import { StripeCards } from '../../store/stripe-cards.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
-import { StripeServer } from '../../../../../test/support/stripe/stripe.js';
+import { StripeServer } from '../../../../../test/support/onboarding/stripe/stripe.js';
 import { newId } from '../../../../kernel/ids.js';
 import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
 import type { CardRequest } from '../../application/ports.js';

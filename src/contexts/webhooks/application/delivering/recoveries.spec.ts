@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectOrderedLocks } from '../../../../../test/support/lock-order.js';
+import { expectOrderedLocks } from '../../../../../test/support/database/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';

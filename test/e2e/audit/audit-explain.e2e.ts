@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Explanation } from '../../../src/contexts/audit/application/causes.js';
+import { deriveId, newId } from '../../../src/kernel/ids.js';
+import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
+
+describe('npm run audit -- explain', () => {
+  let journey: WholeJourney;
+  let delivery: string;
+
+  beforeAll(async () => {
+    journey = await wholeJourney();
+    const [event] = await journey.app.database.query<{ id: string }>(
+      'select id from event_store.events where stream = $1 and type = $2',
+      [`payout-${journey.received}`, 'payout.received.v2'],
+    );
+    delivery = deriveId(event!.id, journey.endpoint);
+  });
+  afterAll(() => journey.close());
+
+  const text = async (...args: string[]): Promise<string> =>
+    (await journey.run('audit', 'explain', ...args)).printed;
+  const json = async <T = Explanation>(...args: string[]): Promise<T> =>
+    JSON.parse((await journey.run('audit', '--json', 'explain', ...args)).printed) as T;
+  /** Types and actors from the last event back to the first cause. */
+  const chain = ({ chain, events }: Explanation): unknown[] =>
+    chain.map((position) => {
+      const { type, cause } = events.find((event) => event.position === position)!;
+      return [type, cause.actor, cause.request_id !== null];
+    });
+
+  it('a payout: from its outcome back to the call of the merchant', async () => {
+    const explained = await json('payout', journey.received);
+    expect(chain(explained)).toEqual([
+      ['payout.received.v2', 'payouts.verification', false],
+      ['payout.reported.v1', 'POST /merchants/v1/payouts/report', true],
+    ]);
+    const printed = await text('payout', journey.received);
+    const { request_id: request } = explained.events[0]!.cause;
+    expect(printed).toMatch(/^ {2}amount +12\.50 USDC, received$/m);
+    expect(printed).toContain(`← request ${request}`);
+    expect(printed).toContain('(Test merchant)');
+  });
+
+  it('a payout: the evidence of its transfer, and whether the stored receipt is unchanged', async () => {
+    const printed = await text('payout', journey.received);
+    expect(printed).toMatch(/^ {2}block +\d+, 0x[0-9a-f]{64}, \d{4}-/m);
+    expect(printed).toMatch(/^ {2}claimed +by this payout alone, at position \d+$/m);
+    expect(printed).toMatch(/\d+ bytes are kept, and have this hash/);
+    const change = (from: string, to: string): Promise<unknown> =>
+      journey.app.database.query('update payouts.receipts set receipt = replace(receipt, $1, $2)', [
+        from,
+        to,
+      ]);
+    await change('"status":"0x1"', '"status":"0x0"');
+    expect(await text('payout', journey.received)).toContain('DO NOT have this hash');
+    await change('"status":"0x0"', '"status":"0x1"');
+  });
+
+  it('a payout: the deliveries to the merchant', async () => {
+    const printed = await text('payout', journey.received);
+    expect(printed).toContain(`${delivery}, payout.received: succeeded`);
+    expect(printed).toMatch(/^ {2}attempt 1 +\d.*succeeded, HTTP 204 after \d+ ms$/m);
+    expect(printed).toContain('dropped, the endpoint was disabled or deleted');
+    expect(await text('payout', journey.pending)).toContain('merchants are notified of the outcome');
+    expect(await text('payout', journey.expired)).toContain('payout.failed: succeeded');
+  });
+
+  it('an order: its events from the quote to the outcome, and the key of its request', async () => {
+    const explained = await json('order', journey.order);
+    expect(chain(explained)).toEqual([
+      ['order.completed.v1', 'exchange.watch', false],
+      ['order.processing_started.v1', 'exchange.watch', false],
+      ['order.created.v1', 'POST /v1/orders', true],
+    ]);
+    const printed = await text('order', journey.order);
+    expect(printed).toMatch(/^ {2}amount +100 for 0\.5 of USDCSOL, completed$/m);
+    expect(printed).toMatch(/^ {4}withdraw transaction hash .+$/m);
+    expect(printed).toMatch(/^ {4}amount to 0\.5$/m);
+    expect(printed).toContain(`key ${journey.app.exchange.open.credentials.apiKey}`);
+  });
+
+  it('a balance: every event that moved it, and the balance of 12.50 USDC before the outcome', async () => {
+    const { after, figure } = await json<Explanation & { after: object[] }>('balance', journey.user);
+    expect(after).toMatchObject([
+      { pending: '12.5', confirmed: '0' },
+      { pending: '0', confirmed: '12.5' },
+      { pending: '7', confirmed: '12.5' },
+    ]);
+    expect(Object.fromEntries(figure)).toMatchObject({ confirmed: '12.5 USDC', pending: '7 USDC' });
+    const explained = await json('payout', journey.received);
+    const before = await text('balance', journey.user, '--at', explained.events[0]!.position);
+    expect(before).toMatch(/^ {2}pending +12\.5 USDC$/m);
+    expect(before).not.toContain('payout.received');
+    expect(await text('balance', journey.user, '--quick')).toContain('payouts.verification, because of');
+  });
+
+  it('a delivery: its event and each attempt', async () => {
+    const explained = await json('delivery', delivery);
+    expect(chain(explained)).toEqual([
+      ['payout.received.v2', 'payouts.verification', false],
+      ['payout.reported.v1', 'POST /merchants/v1/payouts/report', true],
+    ]);
+    const printed = await text('delivery', delivery);
+    expect(printed).toMatch(/^ {2}body +\d+ bytes, SHA-256 [0-9a-f]{64}$/m);
+    expect(printed).toMatch(/attempt 1 .*HTTP 204/);
+    expect(await text('delivery', journey.test)).toContain('webhook_endpoint.test_requested');
+  });
+
+  it('a delivery: a response moves no cursor', async () => {
+    await journey.app.database.query(
+      `update webhooks.attempts set response_excerpt = convert_to(e'no\\u001b[2J\\n\\u202eway', 'UTF8')
+       where delivery_id = $1`,
+      [delivery],
+    );
+    expect(await text('delivery', delivery)).toContain('response: no [2J way\n');
+  });
+
+  it.each([
+    ['payout', /The log knows no payout/],
+    ['order', /The log knows no order/],
+    ['balance', /The log knows no user/],
+    ['delivery', /No delivery .* is kept/],
+  ])('refuses a %s that is not there, and what is no id', async (what, message) => {
+    await expect(text(what, newId())).rejects.toThrow(message);
+    await expect(text(what, 'x')).rejects.toThrow(/is no id of a/);
+  });
+});

@@ -1,0 +1,230 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { canonicalJson, leafHash } from '../../../src/contexts/audit/domain/event-leaf.js';
+import type { Manifest } from '../../../src/contexts/audit/domain/manifest.js';
+import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
+import { newId } from '../../../src/kernel/ids.js';
+import type { NewEvent } from '../../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { invoke } from '../../support/programs/operator.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+
+const CLI = 'dist/cli.js';
+const [MERCHANT, OTHER] = [newId(), newId()];
+
+type Line = Record<string, unknown> & { position: string; stream: string; leaf: string };
+
+describe('npm run audit -- export', () => {
+  let db: TestDatabase;
+  let store: PostgresEventStore;
+  const folders = mkdtempSync(join(tmpdir(), 'disburse-export-'));
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    store = new PostgresEventStore(db.pool);
+    for (let n = 0; n < 8; n += 1) await write(50);
+  });
+  afterAll(async () => {
+    await store.close();
+    await db.drop();
+    rmSync(folders, { recursive: true });
+  });
+
+  const event = (type: string, data: NewEvent['data'], metadata: NewEvent['metadata'] = {}): NewEvent => ({
+    ...{ id: newId(), type, data, metadata },
+  });
+
+  /** Streams of two events each, alternately of two merchants; only the first event says whose it is. */
+  async function write(streams: number): Promise<void> {
+    const appends = Array.from({ length: streams }, (_, n) => {
+      const merchant_id = n % 2 === 0 ? MERCHANT : OTHER;
+      const events = [
+        event('thing.created.v1', { merchant_id, text: `\u2028"é\\ ${n}`, sealed: 'c2VhbGVk' }),
+        event('thing.ended.v1', { n, price: 1.5 }),
+      ];
+      return { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
+    });
+    await store.commit({ appends });
+  }
+
+  const folder = (name: string): string => join(folders, name);
+  const run = (...args: string[]): ReturnType<typeof invoke> =>
+    invoke('audit', { DATABASE_URL: db.url }, 'export', ...args);
+  const manifestOf = (path: string): Manifest =>
+    JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as Manifest;
+  const linesOf = (path: string): Line[] =>
+    manifestOf(path).parts.flatMap(({ file }) =>
+      readFileSync(join(path, file), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Line),
+    );
+
+  it('holds every event as it is stored, in the order of the log, each with its leaf', async () => {
+    const out = folder('whole');
+    await run('--out', out, '--part-events', '300');
+    const rows = await db.database.query<{ position: string; data: string; stream: string }>(
+      'select position, data, stream from event_store.events order by position',
+    );
+    const lines = linesOf(out);
+    expect(lines.map(({ position, stream, data }) => ({ position, stream, data }))).toEqual(
+      rows.map(({ position, stream, data }) => ({ position, stream, data: JSON.parse(data) as object })),
+    );
+    const tree = new MerkleTree();
+    for (const { leaf, ...rest } of lines) {
+      const hash = leafHash(canonicalJson(rest));
+      expect(hash.toString('hex')).toBe(leaf);
+      tree.append(hash);
+    }
+    const manifest = manifestOf(out);
+    expect(manifest).toMatchObject({
+      ...{ events: 800, merkle_root: tree.root.toString('hex'), log_id: await store.identity() },
+      ...{ first_position: rows[0]!.position, last_position: rows.at(-1)!.position },
+    });
+    expect(manifest.parts.map(({ events }) => events)).toEqual([300, 300, 200]);
+    for (const { file, sha256, bytes } of manifest.parts) {
+      const content = readFileSync(join(out, file));
+      expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+      expect(content.length).toBe(bytes);
+    }
+    expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
+  });
+
+  it("holds a merchant's events alone, also those that do not say whose they are", async () => {
+    const out = folder('merchant');
+    await run('--out', out, '--merchant', MERCHANT.toUpperCase());
+    const lines = linesOf(out);
+    const whole = linesOf(folder('whole'));
+    const streams = new Set(
+      whole
+        .filter(({ data }) => (data as { merchant_id?: string }).merchant_id === MERCHANT)
+        .map((line) => line.stream),
+    );
+    expect(lines).toEqual(whole.filter(({ stream }) => streams.has(stream)));
+    expect(lines).toHaveLength(400);
+    expect(manifestOf(out).merkle_root).toBeNull();
+  });
+
+  it('holds a range of positions, or of times', async () => {
+    const whole = linesOf(folder('whole'));
+    const [after, upTo] = [whole[99]!, whole[499]!];
+    await run('--out', folder('range'), '--from', after.position, '--to', upTo.position);
+    expect(linesOf(folder('range'))).toEqual(whole.slice(100, 500));
+    const [from, to] = [whole[100]!['recorded_at'] as string, whole[700]!['recorded_at'] as string];
+    await run('--out', folder('times'), '--from', from, '--to', to);
+    expect(linesOf(folder('times'))).toEqual(
+      whole.filter(({ recorded_at }) => (recorded_at as string) >= from && (recorded_at as string) < to),
+    );
+  });
+
+  it('is what another process gets on its standard output', async () => {
+    const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
+      env: { ...process.env, DATABASE_URL: db.url },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    const parts = manifestOf(folder('whole')).parts.map(({ file }) =>
+      readFileSync(join(folder('whole'), file), 'utf8'),
+    );
+    expect({ code, same: text === parts.join('') }).toEqual({ code: 0, same: true });
+  });
+
+  it('says so where the reader of its standard output is gone', async () => {
+    const command = `"${process.execPath}" ${CLI} audit export | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
+    const child = spawn('bash', ['-c', command], { env: { ...process.env, DATABASE_URL: db.url } });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    child.stderr.on('data', (chunk) => (err += String(chunk)));
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(out.trim()).toBe('1');
+    expect(err).toContain('standard output: its reader is gone (EPIPE)');
+    expect(err).not.toContain('    at ');
+  });
+
+  it('says so where the disk is full', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
+      env: { ...process.env, DATABASE_URL: db.url },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    let err = '';
+    child.stderr!.on('data', (chunk) => (err += String(chunk)));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    closeSync(full);
+    expect({ code, err }).toEqual({ code: 1, err: 'standard output: the disk is full (ENOSPC)\n' });
+  });
+
+  it('does nothing once it is complete, and refuses a folder with something else', async () => {
+    const out = folder('whole');
+    const before = readFileSync(join(out, 'manifest.json'), 'utf8');
+    await write(1);
+    expect((await run('--out', out, '--part-events', '300')).printed).toContain('nothing was left to do');
+    expect(readFileSync(join(out, 'manifest.json'), 'utf8')).toBe(before);
+    await expect(run('--out', out)).rejects.toThrow('holds an export of something else');
+    await expect(run('--out', join(out, 'manifest.json'))).rejects.toThrow('it is no folder');
+  });
+
+  it('refuses what it cannot understand', async () => {
+    const refusals: [string[], string][] = [
+      [['--from', 'yesterday'], '--from must be a position of the log'],
+      [['--to', '2026-02-30'], '--to must be a position'],
+      [['--merchant', 'acme'], 'Merchant not found'],
+      [['--part-events', '0'], '--part-events must be a number'],
+    ];
+    for (const [args, message] of refusals)
+      await expect(run('--out', folder('none'), ...args)).rejects.toThrow(message);
+    expect(existsSync(folder('none'))).toBe(false);
+  });
+
+  it('continues after it was killed, at any part, and equals an uninterrupted one', async () => {
+    const out = folder('killed');
+    const args = ['audit', 'export', '--out', out, '--part-events', '100'];
+    for (let part = 1; part <= 3; part += 1) {
+      const child = spawn(process.execPath, [CLI, ...args], {
+        env: { ...process.env, DATABASE_URL: db.url },
+        stdio: 'ignore',
+      });
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      let over = false;
+      void ended.then(() => (over = true));
+      while (!over && !existsSync(join(out, `events-00000${2 * part}.ndjson`))) await sleep(1);
+      child.kill('SIGKILL');
+      await ended;
+      expect(existsSync(join(out, 'manifest.json'))).toBe(over && existsSync(join(out, 'manifest.json')));
+      // What a run that was killed in the middle of a part leaves, and a part that nothing was said of yet.
+      writeFileSync(join(out, `.events-00000${part}.ndjson.999999`), '{"data":');
+      if (part === 1) writeFileSync(join(out, 'events-000004.ndjson'), '{"data":');
+      await write(5);
+    }
+    await run(...args.slice(2));
+    await run('--out', folder('not-killed'), '--part-events', '100', '--to', manifestOf(out).log_end!);
+    const { events, first_position, last_position, parts, merkle_root } = manifestOf(out);
+    expect(manifestOf(folder('not-killed'))).toMatchObject({ events, first_position, last_position, parts });
+    const tree = new MerkleTree();
+    for (const { leaf } of linesOf(out)) tree.append(Buffer.from(leaf, 'hex'));
+    expect(merkle_root).toBe(tree.root.toString('hex'));
+    const files = (path: string): Record<string, string> =>
+      Object.fromEntries(
+        readdirSync(path)
+          .filter((name) => name !== 'manifest.json')
+          .map((name) => [name, readFileSync(join(path, name), 'utf8')]),
+      );
+    expect(files(out)).toEqual(files(folder('not-killed')));
+  }, 60_000);
+});

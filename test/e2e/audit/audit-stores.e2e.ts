@@ -1,0 +1,136 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Explanation } from '../../../src/contexts/audit/application/causes.js';
+import type { PayoutProof } from '../../../src/contexts/audit/application/payout-proofs.js';
+import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
+import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
+import type { TestSettings } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { PAYOUTS, USERS } from '../../support/payouts/payout-calls.js';
+import { runFolder } from '../../support/run-folder.js';
+import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
+
+const eventStoreDb = process.env['EVENTSTOREDB_URL'];
+const STORES: readonly (readonly [string, TestSettings])[] = [
+  ['PostgreSQL', {}],
+  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
+];
+
+/** Over the events of a whole journey. A server of EventStoreDB may have a past of other specs, good and bad. */
+describe.each(STORES)('auditing with events in %s', (_name, settings) => {
+  let journey: WholeJourney;
+  let store: EventStore;
+  let first: string;
+  const out = join(runFolder(), `export-${randomUUID()}`);
+  const pem = join(runFolder(), `${randomUUID()}.pem`);
+
+  beforeAll(async () => {
+    journey = await wholeJourney({ AUDIT_HEAD_SECONDS: '1', ...settings });
+    store = journey.app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    first = (await store.readStream(`merchant-${journey.app.merchant.credentials.apiKey}`))[0]!.position;
+  });
+  afterAll(() => journey?.close());
+
+  const audit = (...args: string[]): ReturnType<WholeJourney['run']> => journey.run('audit', ...args);
+  const json = async <T>(...args: string[]): Promise<T> =>
+    JSON.parse((await audit('--json', ...args)).printed) as T;
+  const proofOf = (id: string): Promise<PayoutProof> =>
+    eventually(async () => {
+      const response = await journey.app.merchant.get(`${PAYOUTS}/${id}/proof`);
+      return response.status === 200 && response.json<{ proof: PayoutProof }>().proof;
+    });
+  /** What is wrong with this journey. */
+  const wrong = ({ violations, differences, ledger }: AuditReport): unknown => ({
+    violations: violations.filter(({ position }) => comparePositions(position, first) >= 0),
+    differences,
+    ledger: ledger?.findings,
+  });
+
+  it('proves each event of a payout to a holder of the key', async () => {
+    const program = '../../examples/audit-verifier/verify-proof.mjs';
+    const { verifyProof } = (await import(program)) as {
+      verifyProof(proof: PayoutProof, key: string): { events: readonly { type: string }[] };
+    };
+    const proof = await proofOf(journey.received);
+    writeFileSync(pem, proof.head.public_key);
+    const proven = verifyProof(proof, proof.head.public_key).events.map(({ type }) => type);
+    expect(proven).toEqual(['payout.reported.v1', 'payout.received.v2']);
+  });
+
+  it('holds every event against leaves and heads, and finds nothing changed', async () => {
+    const { findings, proven, events } = (await json<AuditReport>('verify', '--key', pem)).ledger!;
+    expect(findings).toEqual([]);
+    expect(proven!.size).toBeGreaterThan(40);
+    expect(events).toBeGreaterThanOrEqual(proven!.size);
+  });
+
+  it('verifies the log and an export of it, and the read models', async () => {
+    const inOrder = { violations: [], differences: [], ledger: [] };
+    const live = await json<AuditReport>('verify');
+    expect(wrong(live)).toEqual(inOrder);
+    expect(live.read_models!.tables.length).toBeGreaterThan(3);
+    const deliveries = live.read_models!.tables.find(({ table }) => table === 'webhooks.deliveries');
+    expect(deliveries!.rows).toBeGreaterThan(2);
+    await audit('export', '--out', out);
+    const exported = await json<AuditReport & { faults: string[] }>('verify', '--from', out);
+    expect(wrong(exported)).toMatchObject({ violations: [], differences: [] });
+    expect(exported.faults).toEqual([]);
+    expect(exported.log_id).toBe(await store.identity());
+    const { ledger } = await json<AuditReport>('verify', '--from', out, '--offline', '--key', pem);
+    expect(ledger!.findings).toEqual([]);
+    expect(ledger!.proven!.size).toBeGreaterThan(40);
+  });
+
+  it("exports a merchant's events, which verify separately", async () => {
+    const mine = join(runFolder(), `export-${randomUUID()}`);
+    await audit('export', '--out', mine, '--merchant', journey.app.merchant.credentials.apiKey);
+    const report = await json<AuditReport>('verify', '--from', mine, '--offline');
+    expect(report.violations).toEqual([]);
+    expect(report.read).toBeGreaterThan(30);
+  });
+
+  it('prints a balance, and the events behind each figure', async () => {
+    const balance = await json<{ confirmed: string; pending: string; api: { agrees: boolean } }>(
+      ...['balance', '--user', journey.user],
+    );
+    expect(balance).toMatchObject({ confirmed: '12.5', pending: '7', api: { agrees: true } });
+    for (const [what, id, about] of [
+      ['payout', journey.received, 'payout.received.v2'],
+      ['order', journey.order, 'order.completed.v1'],
+      ['balance', journey.user, 'payout.received.v2'],
+    ] as const) {
+      const { events } = await json<Explanation>('explain', what, id);
+      expect(events.map(({ type }) => type)).toContain(about);
+    }
+  });
+
+  it('gives the phone number of a user who left to one of many who want it', async () => {
+    const { merchant } = journey.app;
+    const phone_number = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+    const created = await merchant.post(USERS, { phone_number });
+    expect(created.status).toBe(201);
+    expect((await merchant.post(USERS, { phone_number })).status).toBe(422);
+    const { id } = created.json<{ user: { id: string } }>().user;
+    await journey.run('user', 'deactivate', id, '--reason', 'on request', '--actor', 'ops@example.com');
+    const won = await eventually(async () => {
+      const all = await Promise.all(Array.from({ length: 8 }, () => merchant.post(USERS, { phone_number })));
+      const created = all.filter(({ status }) => status === 201);
+      expect(all.filter(({ status }) => status !== 201 && status !== 422)).toEqual([]);
+      return created.length > 0 && created;
+    });
+    expect(won).toHaveLength(1);
+    expect((await merchant.post(USERS, { phone_number })).status).toBe(422);
+    expect(wrong(await json<AuditReport>('verify'))).toMatchObject({ violations: [], differences: [] });
+  });
+
+  it('finds a leaf that was changed', async () => {
+    await journey.app.stop();
+    await journey.app.database.query(
+      'update audit.leaves set hashes = sha256(hashes) where index = (select max(index) from audit.leaves)',
+    );
+    const { ledger } = await json<AuditReport>('verify');
+    expect(ledger!.findings.map(({ kind }) => kind)).toContain('ledger');
+  });
+});

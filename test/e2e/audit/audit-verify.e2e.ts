@@ -1,0 +1,309 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ALL_CONTEXTS } from '../../../src/composition.js';
+import { verify as verifyLog } from '../../../src/contexts/audit/application/verify.js';
+import { WHOLE } from '../../../src/contexts/audit/domain/streams.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
+import { createPayee, createUser, getPayout, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import type { RecordedEvent } from '../../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+
+interface Report {
+  readonly violations: { rule: string }[];
+  readonly differences: string[];
+  readonly faults: string[];
+  readonly not_checked: string[];
+  readonly read: number;
+}
+
+const verified = async (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Report & Run> => {
+  const run = await invoke('audit', env, '--json', 'verify', ...args);
+  return { ...(JSON.parse(run.printed) as Report), ...run };
+};
+
+describe('npm run audit -- verify', () => {
+  let app: TestApp;
+  let received: string;
+  let pending: string;
+  let payee: string;
+  let merchantId: string;
+  const folders = mkdtempSync(join(tmpdir(), 'disburse-verify-'));
+  const env = (): NodeJS.ProcessEnv => ({ DATABASE_URL: app.config.databaseUrl! });
+  const verify = (...args: string[]): Promise<Report & Run> => verified(env(), ...args);
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    const user = await createPayee(app.merchant);
+    payee = user.id;
+    const { hash } = await app.chain.transfer(user.wallet, '2');
+    received = (await reported(app.merchant, payee, { amount: '2', transaction_hash: hash })).id;
+    await settledPayout(app.merchant, received);
+    pending = (await reported(app.merchant, await createUser(app.merchant), { amount: '7.50' })).id;
+    await getPayout(app.merchant, pending);
+    const [row] = await app.database.query<{ id: string }>(
+      `select merchant_id as id from payouts.payouts where id = '${pending}'`,
+    );
+    merchantId = row!.id;
+  });
+  afterAll(async () => {
+    await app.close();
+    rmSync(folders, { recursive: true });
+  });
+
+  /** What an audit says while `sql` has been done; `undo` afterwards. */
+  async function after(sql: string, undo: string): Promise<Report & Run> {
+    await app.database.query(sql);
+    try {
+      return await verify();
+    } finally {
+      await app.database.query(undo);
+    }
+  }
+
+  describe('of a log with one event too many, or another one', () => {
+    const verified = async (forge: (events: RecordedEvent[]) => RecordedEvent[]): Promise<string> => {
+      const store = new PostgresEventStore(app.database.pool);
+      const events = forge([...(await store.readAll(null, 1000))]);
+      const source = {
+        ...{ logId: null, end: events.at(-1)!.position, extent: WHOLE },
+        async *pages() {
+          yield events;
+        },
+      };
+      const report = await verifyLog(source, null, {
+        contexts: ALL_CONTEXTS,
+        token: null,
+        ledger: null,
+        progress: () => undefined,
+      });
+      return [...report.violations.map(({ rule }) => rule), ...report.not_checked].join('\n');
+    };
+    const plain = (event: RecordedEvent, other: object): RecordedEvent => {
+      const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
+      return { position, stream, revision, id, type, data, metadata, recordedAt, ...other };
+    };
+    /** After the last event, as the next one of its stream. */
+    const again =
+      (of: (event: RecordedEvent) => boolean, other: object = {}) =>
+      (events: RecordedEvent[]) => {
+        const event = events.findLast(of)!;
+        const position = String(BigInt(events.at(-1)!.position) + 1n);
+        return [...events, plain(event, { position, revision: event.revision + 1, ...other })];
+      };
+    const instead = (of: (event: RecordedEvent) => boolean, data: object) => (events: RecordedEvent[]) =>
+      events.map((event) => (of(event) ? plain(event, { data: { ...event.data, ...data } }) : event));
+    const ofType = (type: string) => (event: RecordedEvent) => event.type === type;
+
+    it('finds nothing in the log as it is', async () => {
+      expect(await verified((events) => events)).toBe('');
+    });
+
+    it.each<[string, (events: RecordedEvent[]) => RecordedEvent[], RegExp]>([
+      [
+        'a payout that ends again',
+        again(ofType('payout.received.v2')),
+        /payout.received.v2: it ends once, and is received already/,
+      ],
+      [
+        'a report that comes again',
+        again(ofType('payout.reported.v1')),
+        /payout.reported.v1: it is reported once/,
+      ],
+      [
+        'a user who is created again',
+        again(ofType('user.created.v1')),
+        /user.created.v1: the user is created once/,
+      ],
+      [
+        'an activation of an unknown user',
+        again(ofType('user.activated.v1'), { stream: 'user-x', revision: 0 }),
+        /user-x, user.activated.v1: its user_id is/,
+      ],
+      [
+        'a card before the wallet',
+        (events) => events.filter(({ type }) => type !== 'onboarding.wallet_provisioned.v1'),
+        /onboarding.card_issued.v1: The onboarding is at kyc_passed/,
+      ],
+      [
+        'a third key of a merchant',
+        (events) => {
+          const { data } = events.findLast(ofType('merchant.key_issued.v1'))!;
+          const key = (key_id: string) =>
+            again(ofType('merchant.key_issued.v1'), { data: { ...data, key_id } });
+          return key('z')(key('y')(events));
+        },
+        /merchant.key_issued.v1: 2 private keys are valid/,
+      ],
+      [
+        'an outcome of another amount',
+        instead(ofType('payout.received.v2'), { amount: '3' }),
+        /its amount is "3", and what was before it gives "2"/,
+      ],
+      [
+        'evidence of another amount',
+        instead(ofType('payout.received.v2'), { value: '3000000' }),
+        /and not of 3000000 minor units for 2/,
+      ],
+      [
+        'evidence of another recipient',
+        instead(ofType('payout.received.v2'), { to: '0xab' }),
+        /a transfer to its user's wallet 0x[0-9a-f]{40}, and not to 0xab/,
+      ],
+      [
+        'a claim that another owner takes',
+        again(({ stream }) => stream.startsWith('transfer-'), { data: { owner: 'payout-x' } }),
+        /has one owner, and moved although its holder keeps it/,
+      ],
+      [
+        'an outcome without its claim',
+        (events) => events.filter(({ stream }) => !stream.startsWith('transfer-')),
+        /holds the claim of its transfer/,
+      ],
+      [
+        'an event that is gone',
+        (events) => events.filter(({ type }) => type !== 'onboarding.kyc_submitted.v1'),
+        /have no gap/,
+      ],
+      [
+        'an unknown type',
+        again(ofType('user.created.v1'), { type: 'user.flagged.v7' }),
+        /user.flagged.v7: unknown to this version/,
+      ],
+      [
+        'an event without its fields',
+        again(ofType('payout.reported.v1'), { stream: 'payout-x', revision: 0, data: {} }),
+        /payout-x, payout.reported.v1: its payout_id is undefined/,
+      ],
+    ])('names %s', async (_name, forge, rule) => {
+      expect(await verified(forge)).toMatch(rule);
+    });
+  });
+
+  it('names a receipt that was changed', async () => {
+    const { differences } = await after(
+      `update payouts.receipts set receipt = receipt || ' '`,
+      `update payouts.receipts set receipt = left(receipt, -1)`,
+    );
+    expect(differences).toEqual([
+      expect.stringMatching(/^payouts\.receipts [0-9a-f]{64}: it does not have that SHA-256/),
+    ]);
+  });
+
+  it('is quiet while payouts are being reported, and so is the verify of an export', async () => {
+    const reports = Array.from({ length: 30 }, () => reported(app.merchant, payee));
+    for (let round = 0; round < 3; round += 1) expect((await verify()).exitCode).not.toBe(2);
+    await Promise.all(reports);
+    await getPayout(app.merchant, pending);
+    const out = join(folders, 'written');
+    await invoke('audit', env(), 'export', '--out', out);
+    expect((await verify('--from', out)).exitCode).not.toBe(2);
+    expect((await verify('--from', out, '--offline')).exitCode).not.toBe(2);
+    await reported(app.merchant, payee);
+    await getPayout(app.merchant, pending);
+    const behind = await verify('--from', out);
+    expect(behind.exitCode).toBe(1);
+    expect(behind.not_checked.join()).toContain('the export ends before their checkpoints');
+  });
+
+  describe('of an export, offline', () => {
+    const whole = join(folders, 'whole');
+    const copy = join(folders, 'copy');
+    const offline = (path: string): Promise<Report & Run> => verified({}, '--from', path, '--offline');
+    beforeAll(() => invoke('audit', env(), 'export', '--out', whole, '--part-events', '10'));
+
+    const part = (n: number): string => join(copy, `events-00000${n}.ndjson`);
+    const flip = (path: string, at: number): void => {
+      const bytes = readFileSync(path);
+      bytes[at]! ^= 1;
+      writeFileSync(path, bytes);
+    };
+
+    it('is in order, and needs no settings', async () => {
+      const report = await offline(whole);
+      expect(report).toMatchObject({ exitCode: 1, faults: [], violations: [] });
+      expect(report.not_checked).toContainEqual(expect.stringContaining('keys of the ledger are not pinned'));
+      expect(report.read).toBeGreaterThan(40);
+    });
+
+    it.each<[string, () => void, RegExp]>([
+      [
+        'a flipped byte',
+        () => flip(part(2), 300),
+        /events-000002.ndjson, line 1: does not have its leaf hash/,
+      ],
+      [
+        'a flipped byte of a leaf hash',
+        () => flip(part(2), readFileSync(part(2)).indexOf('\n') - 5),
+        /events-000002.ndjson, line 1/,
+      ],
+      ['a missing part', () => rmSync(part(3)), /events-000003.ndjson is missing/],
+      [
+        'a cut line',
+        () => truncateSync(part(1), readFileSync(part(1)).length - 20),
+        /events-000001.ndjson, line 10: is cut/,
+      ],
+      [
+        'swapped parts',
+        () => {
+          renameSync(part(1), part(9));
+          renameSync(part(2), part(1));
+          renameSync(part(9), part(2));
+        },
+        /events-000001.ndjson has the SHA-256/,
+      ],
+      [
+        'a line twice',
+        () => appendFileSync(part(1), readFileSync(part(1), 'utf8').split('\n')[0]! + '\n'),
+        /events-000001.ndjson has 11 events, and manifest.json says 10/,
+      ],
+      [
+        'a manifest of fewer events',
+        () => {
+          const manifest = JSON.parse(readFileSync(join(copy, 'manifest.json'), 'utf8')) as {
+            parts: object[];
+          };
+          manifest.parts.pop();
+          writeFileSync(join(copy, 'manifest.json'), JSON.stringify(manifest));
+        },
+        /is no part that manifest.json names/,
+      ],
+    ])('names %s', async (_name, tamper, fault) => {
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(whole, copy, { recursive: true });
+      tamper();
+      const report = await offline(copy);
+      expect(report.exitCode).toBe(2);
+      expect(report.faults.join('\n')).toMatch(fault);
+    });
+
+    it('verifies a part of the log, and reports what it cannot verify', async () => {
+      const out = join(folders, 'part');
+      await invoke('audit', env(), 'export', '--out', out, '--from', '10');
+      expect(await offline(out)).toMatchObject({ exitCode: 1, faults: [], violations: [] });
+      expect(await offline(part(1).replace('copy', 'whole'))).toMatchObject({ exitCode: 1, violations: [] });
+      const merchant = join(folders, 'merchant');
+      await invoke('audit', env(), 'export', '--out', merchant, '--merchant', merchantId);
+      expect(await offline(merchant)).toMatchObject({ exitCode: 1, faults: [], violations: [] });
+    });
+
+    it('says what it has nothing to check of', async () => {
+      await expect(verified({}, '--offline')).rejects.toThrow(
+        '--offline reads an export: name it with --from',
+      );
+      await expect(offline(join(folders, 'none'))).rejects.toThrow('is not there');
+      await expect(offline(folders)).rejects.toThrow('has no manifest.json');
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { bash, commandsOf } from '../../support/programs/guide.js';
+import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import { specFolder } from '../../support/run-folder.js';
+import { systemProgram } from '../../support/programs/system-program.js';
+
+const OPERATOR = fileURLToPath(new URL('../../../scripts/operator.mjs', import.meta.url));
+const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) === null);
+
+(missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
+  let app: TestApp;
+  let user: string;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    const payee = await createPayee(app.merchant);
+    user = payee.id;
+    const { hash } = await app.chain.transfer(payee.wallet, '12.50');
+    const { id } = await reported(app.merchant, user, { amount: '12.50', transaction_hash: hash });
+    await settledPayout(app.merchant, id);
+  });
+  afterAll(() => app.close());
+
+  it('lead from a balance to the chain, one after the other, pasted into a shell', async () => {
+    const settings = {
+      USER_ID: user,
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: app.config.masterKey!,
+      CHAIN_RPC_URL: app.config.chainRpcUrl!,
+      USDC_ADDRESS: app.config.usdcAddress!,
+    };
+    const prelude = [
+      ...Object.entries(settings).map(([name, value]) => `export ${name}='${value}'`),
+      // In the folder of the clone `npm run -s NAME -- ...` runs this program.
+      `npm() { local name=$3; shift 4; node '${OPERATOR}' "$name" "$@"; }`,
+    ];
+    const script = [...prelude, commandsOf('auditing.md')].join('\n');
+    const { said, errors, code } = await bash(script, specFolder('auditing'));
+    expect([code, errors]).toEqual([0, '']);
+    expect(said).toMatch(/^confirmed +12\.5 +USDC, 1 payout$/m);
+    expect(said).toContain('the API says the same');
+    expect(said).toContain('← payout.reported at');
+    expect(said).toMatch(/^"hash":"0x[0-9a-f]{64}"$/m);
+    expect(said).toContain('the node says the same: 12500000 to 0x');
+    expect(said).toContain('1 payouts checked');
+  });
+});

@@ -1,0 +1,217 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey, randomUUID, verify } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type {
+  ConsistencyProof,
+  PayoutProof,
+  PublishedHead,
+} from '../../../src/contexts/audit/application/payout-proofs.js';
+import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
+import {
+  headText,
+  keyText,
+  type SignedHead,
+  type SigningKey,
+} from '../../../src/contexts/audit/domain/signed-head.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
+import {
+  createPayee,
+  createUser,
+  PAYOUTS,
+  randomHash,
+  reported,
+  settledPayout,
+} from '../../support/payouts/payout-calls.js';
+import { runFolder } from '../../support/run-folder.js';
+import type { SignedClient } from '../../support/http/signed-client.js';
+
+const VERIFIER = 'examples/audit-verifier/verify-proof.mjs';
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('the ledger', () => {
+  let app: TestApp;
+  let merchant: SignedClient;
+  let received: string;
+  const file = join(runFolder(), `heads-${randomUUID()}.jsonl`);
+
+  beforeAll(async () => {
+    app = await startTestApp({ AUDIT_HEAD_SECONDS: '1', AUDIT_HEADS_FILE: file });
+    merchant = app.merchant;
+    const user = await createPayee(merchant);
+    const { hash } = await app.chain.transfer(user.wallet, '2');
+    received = (await reported(merchant, user.id, { amount: '2', transaction_hash: hash })).id;
+    await settledPayout(merchant, received);
+  });
+  afterAll(() => app.close());
+
+  const audit = (...args: string[]): Promise<Run> =>
+    invoke('audit', { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
+  const proofOf = (id: string): Promise<PayoutProof> =>
+    eventually(async () => {
+      const response = await merchant.get(`${PAYOUTS}/${id}/proof`);
+      if (response.status === 200) return response.json<{ proof: PayoutProof }>().proof;
+      expect(response.status).toBe(503);
+      expect(response.headers['retry-after']).toBe('1');
+      return null;
+    });
+  const isSigned = ({ public_key, signature, ...head }: PublishedHead): boolean =>
+    verify(null, Buffer.from(headText(head)), createPublicKey(public_key), Buffer.from(signature, 'hex'));
+
+  it('proves the events of a payout, as they are stored', async () => {
+    const { payout_id, events, head } = await proofOf(received.toUpperCase());
+    expect(payout_id).toBe(received);
+    expect(isSigned(head)).toBe(true);
+    expect(isSigned({ ...head, size: head.size + 1 })).toBe(false);
+    const stored = await app.database.query<{ position: string; data: string }>(
+      'select position, data from event_store.events where stream = $1 order by revision',
+      [`payout-${received}`],
+    );
+    const leaves = events.map(({ leaf }) => JSON.parse(leaf) as { position: string; data: object });
+    expect(leaves).toHaveLength(2);
+    expect(leaves.map(({ position, data }) => ({ position, data }))).toEqual(
+      stored.map(({ position, data }) => ({ position, data: JSON.parse(data) as object })),
+    );
+    const { verifyProof } = (await import(`../../../${VERIFIER}`)) as {
+      verifyProof(proof: PayoutProof, pem: string): { events: readonly { type: string }[] };
+    };
+    const proven = verifyProof(await proofOf(received), head.public_key).events.map(({ type }) => type);
+    expect(proven).toEqual(['payout.reported.v1', 'payout.received.v2']);
+  });
+
+  it('proves a payout whose stream was fenced before its first event', async () => {
+    const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    const [first] = await store.readStream(`payout-${received}`);
+    const [id, metadata] = [randomUUID(), {}];
+    const fence = { ...{ id: randomUUID(), type: 'claim.owner_abandoned.v1' }, data: {}, metadata };
+    const data = { ...first!.data, payout_id: id, transaction_hash: randomHash() };
+    const event = { id: randomUUID(), type: first!.type, data, metadata };
+    await store.commit({
+      appends: [{ stream: `payout-${id}`, events: [fence, event], expected: 'no_stream' }],
+    });
+    expect((await proofOf(id)).events).toHaveLength(2);
+  });
+
+  it("is 404 for another merchant's payout, an unknown one and an id that is none; 401 without a signature", async () => {
+    for (const [client, id] of [
+      [app.secondMerchant, received],
+      [merchant, randomUUID()],
+      [merchant, '1'],
+    ] as const) {
+      const response = await client.get(`${PAYOUTS}/${id}/proof`);
+      expect(response.status).toBe(404);
+      expect(response.json()).toMatchObject({ detail: 'Payout not found' });
+    }
+    const unsigned = { 'svc-signature': null };
+    expect((await merchant.get(`${PAYOUTS}/${received}/proof`, unsigned)).status).toBe(401);
+    expect((await merchant.get('/merchants/v1/audit/head', unsigned)).status).toBe(401);
+  });
+
+  it('shows the newest head to merchants, and every head to a file and to operators', async () => {
+    const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: PublishedHead }>();
+    expect(isSigned(head)).toBe(true);
+    const { printed } = await audit('heads', '--since', String(head.size - 1));
+    const [first] = printed
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SignedHead);
+    const same: Partial<PublishedHead> = { ...head };
+    delete (same as { public_key?: string }).public_key;
+    expect(first).toEqual(same);
+    const all = (await audit('heads')).printed;
+    await eventually(() => readFileSync(file, 'utf8').startsWith(all));
+    expect((await audit('key')).printed).toContain(head.public_key.trimEnd());
+  });
+
+  it('proves to merchants and operators that a head extends an earlier one', async () => {
+    const sizes = (await audit('heads')).printed
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SignedHead);
+    const [kept, newest] = [sizes[0]!, sizes.at(-1)!];
+    const path = `/merchants/v1/audit/consistency?from=${kept.size}`;
+    const pinned = await merchant.get(`${path}&to=${newest.size}`);
+    const file = (text: string): string => {
+      const name = join(runFolder(), `${randomUUID()}.json`);
+      writeFileSync(name, text);
+      return name;
+    };
+    const key = file(pinned.json<{ consistency: ConsistencyProof }>().consistency.head.public_key);
+    const verified = (response: string, head: SignedHead): string =>
+      execFileSync(
+        'node',
+        ['examples/audit-verifier/verify-consistency.mjs', file(response), key, file(JSON.stringify(head))],
+        { encoding: 'utf8', stdio: 'pipe' },
+      );
+    expect(verified(pinned.text, kept)).toContain(`proven: the head over ${newest.size} events`);
+    expect(verified((await merchant.get(path)).text, kept)).toMatch(/^proven/);
+    expect(() => verified(pinned.text, { ...kept, root: newest.root.replace(/^./, 'x') })).toThrow();
+    expect((await merchant.get(`/merchants/v1/audit/consistency?from=${newest.size + 1000}`)).status).toBe(
+      400,
+    );
+    expect((await merchant.get(`/merchants/v1/audit/consistency?from=0`)).status).toBe(400);
+    expect((await merchant.get(`${path}&to=${newest.size + 1000}`)).status).toBe(404);
+
+    const proof = await audit('proof', '--from', file(JSON.stringify(kept)), '--to', String(newest.size));
+    expect([proof.printed, proof.exitCode]).toEqual([expect.stringMatching(/^proven/), null]);
+    const forged = await audit('proof', '--from', file(JSON.stringify({ ...kept, root: newest.root })));
+    expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
+  });
+
+  it('is in order, with a head that was kept and the key that was published', async () => {
+    const kept = join(runFolder(), `${randomUUID()}.json`);
+    const pem = join(runFolder(), `${randomUUID()}.pem`);
+    const response = await merchant.get('/merchants/v1/audit/head');
+    writeFileSync(kept, response.text);
+    writeFileSync(pem, response.json<{ head: PublishedHead }>().head.public_key);
+    const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
+    expect(printed).toContain('in order: the read models equal the replay, and no rule is broken');
+    expect(exitCode).toBeNull();
+  });
+
+  it('continues with another key, which the one before has signed', async () => {
+    const before = (await proofOf(received)).head;
+    const { printed } = await audit('--json', 'key', 'rotate');
+    const next = JSON.parse(printed) as SigningKey;
+    expect(next.former_key_id).toBe(before.key_id);
+    expect(
+      verify(
+        null,
+        Buffer.from(keyText(next)),
+        createPublicKey(before.public_key),
+        Buffer.from(next.signature!, 'hex'),
+      ),
+    ).toBe(true);
+    await createUser(merchant);
+    const after = await eventually(async () => {
+      const { head } = (await merchant.get('/merchants/v1/audit/head')).json<{ head: PublishedHead }>();
+      return head.key_id === next.key_id ? head : null;
+    });
+    expect(isSigned(after)).toBe(true);
+    const [{ count }] = (await app.database.query(
+      'select count(sealed_private_key)::int as count from audit.signing_keys',
+    )) as [{ count: number }];
+    expect(count).toBe(1);
+    expect((await audit('verify')).exitCode).toBeNull();
+  });
+
+  it('finds what was changed, although views and ledger say nothing of it', async () => {
+    const { printed, exitCode } = await changed(
+      `update event_store.events set data = replace(data, '"amount":"2"', '"amount":"3"') where stream = 'payout-${received}' and revision = 0`,
+    );
+    const { ledger } = JSON.parse(printed) as AuditReport;
+    expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['changed', 'rewritten']);
+    expect(exitCode).toBe(2);
+  });
+
+  /** What an audit says while `sql` has been done. */
+  async function changed(sql: string): Promise<Run> {
+    await app.stop();
+    await app.database.query(sql);
+    return audit('--json', 'verify');
+  }
+});

@@ -1,0 +1,150 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { CONNECTION_DEFAULTS, guardConnections } from '../../../src/platform/http/connections.js';
+import { eventually, WAIT_MS } from '../../support/eventually.js';
+
+/** More than all buffers between the two ends take. */
+const LARGE = Buffer.alloc(32 << 20);
+function* pieces(): Iterable<Buffer> {
+  for (let at = 0; at < LARGE.length; at += 1 << 16) yield LARGE.subarray(at, at + (1 << 16));
+}
+
+const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+let server: Server;
+let port: number;
+const clients: Socket[] = [];
+
+async function start(bounds: Partial<Parameters<typeof guardConnections>[1]>): Promise<void> {
+  guardConnections(server, { ...CONNECTION_DEFAULTS, max: 100, maxPerAddress: 100, ...bounds });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  port = (server.address() as AddressInfo).port;
+}
+
+async function client(localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  clients.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Whether the server closes the connection; bytes that come before are read and counted. */
+async function closed(socket: Socket): Promise<boolean> {
+  socket.resume();
+  const end = new Promise<boolean>((resolve) => {
+    for (const event of ['end', 'close']) socket.once(event, () => resolve(true));
+  });
+  return Promise.race([end, sleep(WAIT_MS, false, { ref: false })]);
+}
+
+const opened = (): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+
+const openBecomes = (count: number): Promise<true> => eventually(async () => (await opened()) === count);
+
+describe('a guarded listener', () => {
+  beforeEach(() => {
+    server = createServer((request, response) => {
+      if (request.url === '/large') response.end(LARGE);
+      else if (request.url === '/pieces') Readable.from(pieces()).pipe(response);
+      else if (request.url === '/never') request.resume();
+      else response.end('small');
+    });
+  });
+  afterEach(() => {
+    clients.splice(0).forEach((socket) => socket.destroy());
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('destroys a connection whose client does not take its response, whatever it sends meanwhile', async () => {
+    await start({ stallMs: 400 });
+    const silent = await client();
+    silent.write(GET('/large'));
+    const talking = await client();
+    talking.write(GET('/large'));
+    const drip = setInterval(() => talking.write('G'), 50);
+    await openBecomes(0);
+    clearInterval(drip);
+  });
+
+  test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
+    await start({ stallMs: 2000, minDrained: 1 });
+    const [slow, waiting, idle] = [await client(), await client(), await client()];
+    waiting.write(GET('/never'));
+    idle.write(GET('/'));
+    slow.write(GET('/pieces'));
+    let [read, goal] = [0, 0];
+    slow.on('data', (chunk: Buffer) => {
+      read += chunk.length;
+      if (read >= goal) slow.pause();
+    });
+    // Each bit is large enough that the system tells the other end of the place it makes.
+    for (const part of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+      goal = (LARGE.length * part) / 10;
+      slow.resume();
+      await eventually(() => read >= goal);
+      await sleep(500);
+    }
+    expect(await opened()).toBe(3);
+  });
+
+  // Elsewhere the loopback has one address only.
+  const onLinux = process.platform === 'linux' ? test : test.skip;
+
+  onLinux('closes what is above the bound of one address, and takes others', async () => {
+    await start({ maxPerAddress: 2 });
+    const [first] = [await client(), await client()];
+    expect(await closed(await client())).toBe(true);
+    const other = await client('127.0.0.2');
+    other.write(GET('/'));
+    expect(String((await once(other, 'data'))[0])).toContain('200 OK');
+    first.destroy();
+    await openBecomes(2);
+    const next = await client();
+    next.write(GET('/'));
+    expect(String((await once(next, 'data'))[0])).toContain('200 OK');
+  });
+
+  test('makes place for new connections by closing idle ones when the process has too many', async () => {
+    await start({ max: 2 });
+    for (const each of [await client(), await client()]) {
+      each.write(GET('/'));
+      await once(each, 'data');
+    }
+    expect(await closed(await client())).toBe(true);
+    await openBecomes(0);
+    const next = await client();
+    next.write(GET('/'));
+    expect(String((await once(next, 'data'))[0])).toContain('200 OK');
+  });
+
+  test('lets a client pipeline, but not pile up', async () => {
+    await start({ maxPending: 8 });
+    const few = await client();
+    few.write(GET('/never').repeat(8));
+    const many = await client();
+    many.write(GET('/never').repeat(9));
+    expect(await closed(many)).toBe(true);
+    const responded = await client();
+    for (let i = 0; i < 5; i++) {
+      responded.write(GET('/').repeat(8));
+      await once(responded, 'data');
+    }
+    expect(await opened()).toBe(2);
+  });
+
+  test('does not wait for ever for a client to go', async () => {
+    server.on('clientError', (_, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await start({ lingerMs: 200 });
+    const garbage = await client();
+    garbage.write('garbage\r\n\r\n');
+    expect(await closed(garbage)).toBe(true);
+    await openBecomes(0);
+  });
+});

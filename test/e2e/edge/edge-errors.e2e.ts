@@ -1,0 +1,216 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
+import { WAIT_MS } from '../../support/eventually.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { send, type ApiResponse } from '../../support/http/signed-client.js';
+
+let db: TestDatabase;
+let edge: EdgeApp;
+
+beforeAll(async () => {
+  db = await testDatabase();
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+});
+
+afterAll(async () => {
+  await edge.close();
+  await db.drop();
+});
+
+const PLAIN = '/merchants/v1/probe/plain';
+
+function expectProblem(response: ApiResponse, status: number, title: string, errors: unknown = {}): void {
+  expect(response.status).toBe(status);
+  expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.headers['cache-control']).toBe('no-store');
+  const problem = { type: 'about:blank', title, status, detail: expect.any(String), instance: null, errors };
+  expect(response.json()).toEqual(problem);
+}
+
+test('404 for an unknown path; under the signed prefix only to who may ask', async () => {
+  expectProblem(await send(`${edge.url}/nowhere`), 404, 'Resource not found');
+  expectProblem(await send(`${edge.url}/merchants/v1/nowhere`), 401, 'Invalid request signature');
+  expectProblem(await edge.client().get('/merchants/v1/nowhere'), 404, 'Resource not found');
+  expectProblem(await edge.client().post('/merchants/v1/nowhere', {}), 404, 'Resource not found');
+});
+
+test('404 for a path id that is no uuid, however long', async () => {
+  for (const id of ['7', 'unknown', 'x'.repeat(5000), '%00']) {
+    expectProblem(await edge.client().get(`/merchants/v1/probe/things/${id}`), 404, 'Resource not found');
+  }
+});
+
+test('405 with Allow for a method that a path does not know', async () => {
+  const response = await edge.client().call({ method: 'PUT', path: PLAIN });
+  expectProblem(response, 405, 'Method not allowed');
+  expect(response.headers['allow']?.split(', ').sort()).toEqual(['DELETE', 'PATCH', 'POST']);
+});
+
+test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', async () => {
+  const bodies = [
+    '{',
+    '',
+    '{"__proto__": {"a": 1}}',
+    '{"constructor": {"prototype": 1}}',
+    Buffer.from([0x22, 0xff, 0x22]),
+  ];
+  for (const body of bodies.filter((each) => each !== '')) {
+    expectProblem(await edge.client().post(PLAIN, body), 400, 'Bad request');
+  }
+});
+
+test('a key that is refused is not called malformed JSON', async () => {
+  const response = await edge.client().post(PLAIN, '{"deep": [{"__proto__": 1}]}');
+  expect(response.json()['detail']).toBe(
+    'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
+  );
+});
+
+test('422 for a body nested too deep; 34 levels pass', async () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  expect((await edge.client().post(PLAIN, nested(34))).status).toBe(201);
+  expectProblem(await edge.client().post(PLAIN, nested(35)), 422, 'Invalid request parameters');
+  expect((await edge.client().post(PLAIN, JSON.stringify({ text: '['.repeat(100) + '\\"{{' }))).status).toBe(
+    201,
+  );
+});
+
+test('a query parameter out of range is 400 and named', async () => {
+  for (const size of ['0', '11', 'x', '1.5', '', '3&size=4']) {
+    const response = await edge.client().get(`/merchants/v1/probe/whoami?size=${size}`);
+    expectProblem(response, 400, 'Bad request');
+    expect(response.json()['detail']).toContain('size');
+  }
+});
+
+test('415 for a body that is not called JSON', async () => {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'garbage',
+    'application/json; charset=latin1',
+  ]) {
+    const call = { method: 'POST', path: PLAIN, body: '{}', headers: { 'content-type': type } } as const;
+    expectProblem(await edge.client().call(call), 415, 'Unsupported media type');
+  }
+  for (const type of [
+    'application/json',
+    'Application/JSON; charset="UTF-8"',
+    'application/vnd.api+json',
+    null,
+  ]) {
+    const call = { method: 'POST', path: PLAIN, body: '{}', headers: { 'content-type': type } } as const;
+    expect((await edge.client().call(call)).status).toBe(201);
+  }
+});
+
+test('413 at 1,048,576 bytes, counted or announced; one less passes', async () => {
+  const padded = (size: number) => Buffer.concat([Buffer.from('{}'), Buffer.alloc(size - 2, 0x20)]);
+  expect((await edge.client().post(PLAIN, padded(1_048_575))).status).toBe(201);
+  expectProblem(await edge.client().post(PLAIN, padded(1_048_576)), 413, 'Content too large');
+  expectProblem(await edge.client().post(PLAIN, padded(4_000_000)), 413, 'Content too large');
+  // Its size is unknown before it is read, and no body of an unknown caller is read.
+  const { apiKey } = edge.client().credentials;
+  const streamed = await raw(
+    `POST ${PLAIN} HTTP/1.1\r\nHost: x\r\nsvc-api-key: ${apiKey}\r\n` +
+      `svc-timestamp: ${Math.floor(Date.now() / 1000)}\r\nsvc-signature: b\r\n` +
+      `Transfer-Encoding: chunked\r\n\r\n${`10000\r\n${'x'.repeat(65_536)}\r\n`.repeat(17)}0\r\n\r\n`,
+  );
+  expect(streamed).toMatch(/^HTTP\/1\.1 413 /);
+  expect(streamed).toContain('"title":"Content too large","status":413');
+});
+
+test('422 blames leaf fields, without their wrappers, and ignores unknown fields', async () => {
+  const path = '/merchants/v1/probe/valid';
+  const unknown = { wrapper: { url: 'x', size: 1, more: true }, extra: 1 };
+  expect((await edge.client().post(path, unknown)).json()).toEqual({ url: 'x' });
+  expectProblem(
+    await edge.client().post(path, { wrapper: { url: '', size: 'a' } }),
+    422,
+    'Invalid request parameters',
+    {
+      url: ['must not be blank'],
+      size: ['must be an integer'],
+    },
+  );
+  expectProblem(await edge.client().post(path, {}), 422, 'Invalid request parameters', {
+    wrapper: [expect.any(String)],
+  });
+  for (const body of ['[]', '"text"', '7', 'null', undefined]) {
+    expectProblem(await edge.client().post(path, body), 422, 'Invalid request parameters');
+  }
+});
+
+test('what a DTO does not know costs nothing, however much it is', async () => {
+  const extra = { a: Array(400_000).fill(1) };
+  const response = await edge
+    .client()
+    .post('/merchants/v1/probe/valid', { wrapper: { url: 'x', size: 1, extra } });
+  expect(response.status).toBe(201);
+});
+
+test('a malformed path is 400', async () => {
+  expectProblem(await send(`${edge.url}/%zz`), 400, 'Bad request');
+});
+
+test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100%'])(
+  'a query of bytes that are no percent-encoded UTF-8 is 400: %j',
+  async (query) => {
+    const lines = [`GET /merchants/v1/probe/whoami?${query} HTTP/1.1`, 'Host: x', 'Connection: close'];
+    const response = await raw(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('The query string must be percent-encoded UTF-8');
+  },
+);
+
+/** Bytes to the server's socket, and all it sends until it closes. */
+function raw(bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));
+    let response = '';
+    socket.setTimeout(WAIT_MS, () => socket.destroy());
+    socket.on('data', (chunk) => {
+      response += chunk.toString();
+      socket.setTimeout(500);
+    });
+    socket.on('close', () => resolve(response));
+    socket.on('error', (error) => (response === '' ? reject(error) : resolve(response)));
+  });
+}
+
+test.each([
+  ['no HTTP at all', 'HELLO\r\n\r\n', 400, 'Bad request'],
+  [
+    'headers over 16 KiB',
+    `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+    431,
+    'Request header fields too large',
+  ],
+  ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'Bad request'],
+])('%s is a problem too', async (_, bytes, status, title) => {
+  const response = await raw(bytes);
+  const [head = '', body = ''] = response.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(head).toMatch(/^content-type: application\/problem\+json/im);
+  expect(head).toMatch(/^request-id: [0-9a-f-]{36}/im);
+  expect(head).toMatch(/^cache-control: no-store/im);
+  expect(JSON.parse(body)).toMatchObject({ type: 'about:blank', title, status, instance: null, errors: {} });
+});
+
+test('REQUIRE_HTTPS refuses what a trusted proxy got in the clear, and binds browsers to HTTPS', async () => {
+  const strict = await startEdgeApp(db.database, { REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' });
+  const client = strict.client();
+  const path = '/merchants/v1/probe/whoami';
+  expectProblem(await client.get(path), 403, 'Access forbidden');
+  expectProblem(await client.get(path, { 'x-forwarded-proto': 'http' }), 403, 'Access forbidden');
+  const secure = await client.get(path, { 'x-forwarded-proto': 'https' });
+  expect([secure.status, secure.headers['strict-transport-security']]).toEqual([200, 'max-age=31536000']);
+  const refused = await send(`${strict.url}${path}`, { headers: { 'x-forwarded-proto': 'https' } });
+  expect([refused.status, refused.headers['strict-transport-security']]).toEqual([401, 'max-age=31536000']);
+  const clear = await client.get(path, { 'x-forwarded-proto': 'http' });
+  expect(clear.headers['strict-transport-security']).toBeUndefined();
+  expect((await send(`${strict.url}/health/live`)).status).toBe(200);
+  await strict.close();
+});

@@ -1,0 +1,306 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import type { SignedClient } from '../../support/http/signed-client.js';
+
+let db: TestDatabase;
+let edge: EdgeApp;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterEach(async () => {
+  sockets.splice(0).forEach((socket) => socket.destroy());
+  await edge.close();
+});
+afterAll(() => db.drop());
+
+const PLAIN = '/merchants/v1/probe/plain';
+const WRONG = '0'.repeat(64);
+const LARGE = Buffer.alloc(1_048_575, 0x20);
+
+interface Head {
+  readonly apiKey: string;
+  readonly path?: string;
+  readonly method?: string;
+  readonly timestamp?: number;
+  readonly more?: readonly string[];
+}
+
+function head({
+  apiKey,
+  path = PLAIN,
+  method = 'POST',
+  timestamp = Date.now() / 1000,
+  more = [],
+}: Head): string {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: x',
+    `svc-api-key: ${apiKey}`,
+    `svc-timestamp: ${Math.floor(timestamp)}`,
+    `svc-signature: ${WRONG}`,
+    ...more,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+async function open(localAddress = '127.0.0.1'): Promise<Socket> {
+  const port = Number(new URL(edge.url).port);
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** What comes until the text is in it, or the connection ends. */
+async function until(socket: Socket, part: string | RegExp): Promise<string> {
+  let received = '';
+  const deadline = AbortSignal.timeout(20_000);
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  const closed = once(socket, 'close').then(() => true);
+  while (received.search(part) < 0 && !deadline.aborted) {
+    if (await Promise.race([closed, sleep(10, false)])) break;
+  }
+  return received;
+}
+
+const announced = `Content-Length: ${LARGE.length}`;
+
+test.each([
+  ['an api key that there is not', () => ({ apiKey: randomUUID() }), 'Invalid svc-api-key'],
+  [
+    'an old timestamp',
+    () => ({ apiKey: edge.client().credentials.apiKey, timestamp: 1 }),
+    'svc-timestamp must be',
+  ],
+  [
+    'an unknown path without a signature',
+    () => ({ apiKey: randomUUID(), path: '/merchants/v1/none' }),
+    'Invalid svc-api-key',
+  ],
+  ['an unknown path elsewhere', () => ({ apiKey: '', path: '/none' }), 'No such resource'],
+] as [string, () => Head, string][])('%s is refused before the body comes', async (_, request, detail) => {
+  edge = await startEdgeApp(db.database);
+  const socket = await open();
+  socket.write(head({ ...request(), more: [announced] }) + ' ');
+  expect(await until(socket, detail)).toContain(detail);
+});
+
+test('100 Continue is sent once the key is known, and not before', async () => {
+  edge = await startEdgeApp(db.database);
+  const more = ['Content-Length: 2', 'Expect: 100-continue', 'Content-Type: application/json'];
+  const stranger = await open();
+  stranger.write(head({ apiKey: randomUUID(), more }));
+  const refusal = await until(stranger, 'Invalid svc-api-key');
+  expect(refusal).toMatch(/^HTTP\/1.1 401 /);
+  expect(refusal).toMatch(/^connection: close\r\n/im);
+  const known = await open();
+  known.write(head({ apiKey: edge.client().credentials.apiKey, more }));
+  expect(await until(known, '100 Continue')).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
+  known.write('{}');
+  expect(await until(known, 'string_to_sign_bytes')).toContain('401 Unauthorized');
+});
+
+test('a client of HTTP/1.0 gets no 100 Continue: it would read that as the response', async () => {
+  edge = await startEdgeApp(db.database);
+  const socket = await open();
+  const more = ['Content-Length: 2', 'Expect: 100-continue'];
+  socket.write(
+    head({ apiKey: edge.client().credentials.apiKey, more }).replace('HTTP/1.1', 'HTTP/1.0') + '{}',
+  );
+  expect(await until(socket, 'string_to_sign_bytes')).toMatch(/^HTTP\/1.1 401 /);
+});
+
+// Elsewhere the loopback has one address only.
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux(
+  'an address whose signatures fail is refused before its body is read; the merchant continues',
+  async () => {
+    edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+    const client = edge.client();
+    const { apiKey } = client.credentials;
+    const fails = async (address: string): Promise<string> => {
+      const socket = await open(address);
+      socket.write(head({ apiKey, more: [announced] }));
+      socket.write(LARGE);
+      return (await until(socket, /\]\}\r\n|\{\}\}/)).slice(9, 12);
+    };
+    // From another address, and from the merchant's.
+    for (const address of ['127.0.0.3', '127.0.0.1']) {
+      if (address === '127.0.0.1') expect((await client.post(PLAIN, {})).status).toBe(201);
+      expect(await fails(address)).toBe('401');
+      for (let i = 0; i < 5; i++) await fails(address);
+      const next = await open(address);
+      next.write(head({ apiKey, more: [announced] }));
+      if (address === '127.0.0.3') {
+        const refusal = await until(next, 'Rate limit exceeded');
+        expect(refusal).toMatch(/^HTTP\/1.1 429 /);
+        expect(refusal).toMatch(/^retry-after: \d+/im);
+      } else {
+        next.write(LARGE);
+        expect(await until(next, 'Rate limit exceeded')).toMatch(/^HTTP\/1.1 429 /);
+      }
+      expect((await client.post(PLAIN, {})).status).toBe(201);
+    }
+  },
+);
+
+test('a merchant who has not signed yet is not kept out by one who fails from behind the same address', async () => {
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  const { apiKey } = edge.client().credentials;
+  for (let i = 0; i < 5; i++) {
+    const socket = await open();
+    socket.write(head({ apiKey, more: [announced] }) + LARGE.toString());
+    await until(socket, /\]\}\r\n|\{\}\}/);
+  }
+  const merchant = edge.client();
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  expect((await merchant.post(PLAIN, large)).status).toBe(429);
+  expect((await merchant.post(PLAIN, {})).status).toBe(201);
+  expect((await merchant.post(PLAIN, large)).status).toBe(201);
+});
+
+test('large bodies of those who never signed rightly are read two at a time, until one of them is right', async () => {
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  const client = edge.client();
+  const { apiKey } = client.credentials;
+  const held = [await open(), await open()];
+  for (const socket of held) {
+    socket.write(head({ apiKey, more: [announced, 'Expect: 100-continue'] }));
+    expect(await until(socket, '100 Continue')).toContain('100 Continue');
+    socket.write(LARGE.subarray(1));
+  }
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  const waiting = [1, 2, 3, 4].map(() => client.post(PLAIN, large));
+  expect(await Promise.race([...waiting, sleep(500, null)])).toBeNull();
+  // A small one does not wait, and proves who sent it.
+  expect((await client.post(PLAIN, {})).status).toBe(201);
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect(held.every((socket) => !socket.destroyed)).toBe(true);
+});
+
+test('a client that disconnects while it waits passes its slot on', async () => {
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  const client = edge.client();
+  const { apiKey } = client.credentials;
+  for (let i = 0; i < 6; i++) {
+    const socket = await open();
+    socket.write(head({ apiKey, more: [announced] }));
+    socket.write(LARGE.subarray(1));
+  }
+  await sleep(100);
+  sockets.splice(0).forEach((socket) => socket.destroy());
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  expect((await client.post(PLAIN, large)).status).toBe(201);
+});
+
+test('bodies and responses share a bound; small requests pass, and all is released', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
+  const client = edge.client();
+  const { apiKey } = client.credentials;
+  expect((await client.post(PLAIN, {})).status).toBe(201);
+  // A quarter is 4 MiB: of five unfinished bodies of nearly one each, not all find room.
+  const response = await Promise.race(
+    await Promise.all(
+      [1, 2, 3, 4, 5].map(async () => {
+        const socket = await open();
+        socket.write(head({ apiKey, more: [announced] }));
+        socket.write(LARGE.subarray(1));
+        return { responded: until(socket, '{}}') };
+      }),
+    ).then((all) => all.map(({ responded }) => responded)),
+  );
+  expect(response).toMatch(/^HTTP\/1.1 503 Service Unavailable\r\n/);
+  expect(response).toMatch(/^retry-after: 1\r\n/im);
+  expect(response).toMatch(/^content-type: application\/problem\+json/im);
+  expect(response).toContain('"title":"Service unavailable","status":503');
+  expect((await client.post(PLAIN, {})).status).toBe(201);
+
+  sockets.splice(0).forEach((socket) => socket.destroy());
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  const deadline = Date.now() + 20_000;
+  while ((await client.post(PLAIN, large)).status !== 201 && Date.now() < deadline) await sleep(20);
+  for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, large)).status).toBe(201);
+});
+
+test('a HEAD with a large body and a wrong signature has no body in its response', async () => {
+  edge = await startEdgeApp(db.database);
+  const socket = await open();
+  const { apiKey } = edge.client().credentials;
+  socket.write(head({ apiKey, method: 'HEAD', path: '/merchants/v1/probe/whoami', more: [announced] }));
+  socket.write(LARGE);
+  expect(await until(socket, '\r\n\r\n')).toMatch(/^HTTP\/1.1 401 [^]*\r\n\r\n$/);
+  socket.write(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`);
+  expect(await until(socket, '\r\n\r\n')).toMatch(/^HTTP\/1.1 (200|404) /);
+});
+
+test('a body of chunks of one byte each is read like any other', async () => {
+  edge = await startEdgeApp(db.database);
+  const socket = await open();
+  const { apiKey } = edge.client().credentials;
+  socket.write(head({ apiKey, more: ['Transfer-Encoding: chunked'] }));
+  socket.write(`${'1\r\n \r\n'.repeat(100_000)}0\r\n\r\n`);
+  const response = await until(socket, ']}');
+  expect(response).toContain('401 Unauthorized');
+  expect(response.split(',32').length).toBeGreaterThan(99_999);
+});
+
+test('requests whose clients have gone leave nothing counted', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
+  const client = edge.client();
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  for (let round = 0; round < 20; round++) {
+    edge.probe.hold();
+    const runs = edge.probe.runs;
+    const aborted = new AbortController();
+    const call = client
+      .call({ method: 'POST', path: '/merchants/v1/probe/slow', body: large, signal: aborted.signal })
+      .catch(() => undefined);
+    while (edge.probe.runs === runs) await sleep(5);
+    aborted.abort();
+    await call;
+    await sleep(20);
+    edge.probe.release();
+  }
+  expect((await client.post(PLAIN, large)).status).toBe(201);
+});
+
+test('requests pipelined behind one in flight, whose client has gone, leave nothing counted and no slot in use', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
+  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
+  // All that is left behind would be the whole share of the address.
+  for (let round = 0; round < 2; round++) {
+    const [slow, merchant] = [edge.client(), edge.client()];
+    edge.probe.hold();
+    const runs = edge.probe.runs;
+    const socket = await open();
+    socket.write(signedHead(slow.credentials, '/merchants/v1/probe/slow'));
+    while (edge.probe.runs === runs) await sleep(5);
+    // Their responses wait for that of the slow one.
+    for (let i = 0; i < 2; i++) {
+      socket.write(head({ apiKey: merchant.credentials.apiKey, more: [announced] }));
+      socket.write(LARGE);
+    }
+    await sleep(500);
+    socket.destroy();
+    await sleep(100);
+    edge.probe.release();
+    expect(await Promise.race([merchant.post(PLAIN, large), sleep(20_000, null)])).toMatchObject({
+      status: 201,
+    });
+  }
+});
+
+function signedHead({ apiKey, privateKey }: SignedClient['credentials'], path: string): string {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const signature = createHmac('sha256', privateKey).update(`${timestamp}\nPOST\n${path}\n`).digest('hex');
+  return head({ apiKey, path, timestamp }).replace(WRONG, signature);
+}

@@ -1,0 +1,129 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readConfig } from '../../../src/composition.js';
+import { addressLimit } from '../../../src/platform/http/address.js';
+import { CallerRateLimiter } from '../../../src/platform/http/rate-limit.js';
+import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
+import { startEdgeApp } from '../../support/http/edge-app.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { send } from '../../support/http/signed-client.js';
+
+const HASH = new KeyedHash(randomBytes(32));
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+
+afterAll(() => db.drop());
+
+const PATH = '/merchants/v1/probe/whoami';
+
+test('the limit of a merchant is exact over two processes, reported in headers, and leaves other merchants alone', async () => {
+  const env = { RATE_LIMIT_PER_MINUTE: '100' };
+  const one = await startEdgeApp(db.database, env);
+  const two = await startEdgeApp(db.database, env);
+  const client = one.client();
+  const second = two.client(one.merchants.get(client.credentials.apiKey));
+
+  const first = await client.get(PATH);
+  expect(first.headers['ratelimit-policy']).toBe('"merchant";q=100;w=60');
+  expect(first.headers['ratelimit']).toMatch(/^"merchant";r=99;t=(59|60)$/);
+
+  const rest = await Promise.all(Array.from({ length: 149 }, (_, i) => (i % 2 ? client : second).get(PATH)));
+  const passed = rest.filter(({ status }) => status === 200).length;
+  expect(passed).toBe(99);
+  const refused = rest.filter(({ status }) => status !== 200);
+  for (const response of refused) {
+    expect(response.status).toBe(429);
+    expect(response.json()).toMatchObject({
+      title: 'Too many requests',
+      detail: 'Rate limit exceeded',
+      errors: {},
+    });
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(50);
+    expect(response.headers['ratelimit']).toMatch(/^"merchant";r=0;t=\d+$/);
+  }
+
+  expect((await one.client().get(PATH)).status).toBe(200);
+  expect((await client.get(PATH, { 'svc-signature': '0'.repeat(64) })).status).toBe(401);
+  await Promise.all([one.close(), two.close()]);
+});
+
+test('the limit per address comes before authentication', async () => {
+  const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '5' });
+  for (let i = 0; i < 5; i++) expect((await send(`${edge.url}${PATH}`)).status).toBe(401);
+  const response = await edge.client().get(PATH);
+  expect(response.status).toBe(429);
+  expect(response.json()).toMatchObject({ title: 'Too many requests', detail: 'Rate limit exceeded' });
+  expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
+  await edge.close();
+});
+
+test.each([
+  [{}, 6000],
+  [{ RATE_LIMIT_PER_MINUTE: '5' }, 6000],
+  [{ RATE_LIMIT_PER_MINUTE: '100000' }, 6_000_000],
+  [{ RATE_LIMIT_PER_MINUTE: '100000', RATE_LIMIT_PER_IP_PER_MINUTE: '7' }, 7],
+])('the limit per address follows that of a merchant unless it is set: %j', (env, limit) => {
+  expect(addressLimit(readConfig(env))).toBe(limit);
+});
+
+test.each([1, 7, 100, 101, 150, 1000])(
+  'a limit of %d is exact for concurrent requests in two processes',
+  async (limit) => {
+    const limiters = [0, 1].map(() => new CallerRateLimiter(db.pool, limit, HASH));
+    const merchant = randomUUID();
+    const takes = Array.from({ length: limit * 2 + 50 }, async (_, i) => limiters[i % 2]!.take(merchant));
+    const allowed = (await Promise.all(takes)).filter((quota) => quota.allowed).length;
+    expect(allowed).toBe(limit);
+  },
+);
+
+test('a high limit costs few queries: points are leased', async () => {
+  let queries = 0;
+  const pool = Object.create(db.pool, {
+    query: {
+      value: (...args: Parameters<typeof db.pool.query>) => {
+        queries += 1;
+        return db.pool.query(...args);
+      },
+    },
+  }) as typeof db.pool;
+  const limiter = new CallerRateLimiter(pool, 10_000, HASH);
+  const merchant = randomUUID();
+  for (let i = 0; i < 1000; i++) expect((await limiter.take(merchant)).allowed).toBe(true);
+  expect(queries).toBe(10);
+});
+
+test('a window ends, and the next one is full again', async () => {
+  let now = Date.now();
+  const limiter = new CallerRateLimiter(db.pool, 2, HASH, () => now);
+  const merchant = randomUUID();
+  const take = async () => (await limiter.take(merchant)).allowed;
+  expect([await take(), await take(), await take()]).toEqual([true, true, false]);
+  await db.pool.query('update platform.rate_limits set expire = 0');
+  now += 60_001;
+  expect([await take(), await take(), await take()]).toEqual([true, true, false]);
+});
+
+test('without its store a process counts alone, and still refuses', async () => {
+  const gone = await testDatabase();
+  const limiter = new CallerRateLimiter(gone.pool, 3, HASH);
+  await gone.drop();
+  const merchant = randomUUID();
+  const allowed = [];
+  for (let i = 0; i < 5; i++) allowed.push((await limiter.take(merchant)).allowed);
+  expect(allowed).toEqual([true, true, true, false, false]);
+});
+
+test('the table of counts holds neither addresses nor keys in clear', async () => {
+  const limiter = new CallerRateLimiter(db.pool, 5, HASH, Date.now, 'key');
+  const keyId = randomUUID();
+  await limiter.take(`${keyId}/203.0.113.77`);
+  const rows = await db.pool.query<{ key: string }>('select key from platform.rate_limits');
+  const text = JSON.stringify(rows.rows);
+  expect(rows.rows.length).toBeGreaterThan(0);
+  for (const secret of [keyId, '203.0.113.77']) expect(text).not.toContain(secret);
+});

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { drainHttp } from '../../../src/platform/http/connections.js';
+import { startEdgeApp } from '../../support/http/edge-app.js';
+import { WAIT_MS } from '../../support/eventually.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { specFolder } from '../../support/run-folder.js';
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+
+afterAll(() => db.drop());
+
+test('draining under load cuts off no accepted request, and soon ends idle connections', async () => {
+  const edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' });
+  const dispatcher = new Agent({ connections: 16, pipelining: 1 });
+  let responded = 0;
+  const failures: string[] = [];
+  const refused = new AbortController();
+  const work = Array.from({ length: 16 }, async () => {
+    while (!refused.signal.aborted && failures.length < 20) {
+      try {
+        const { statusCode, body } = await request(`${edge.url}/health/live`, { dispatcher });
+        await body.dump();
+        if (statusCode === 200) responded += 1;
+        else failures.push(String(statusCode));
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'ECONNREFUSED') refused.abort();
+        else failures.push(String(code));
+      }
+    }
+  });
+  while (responded < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  const started = performance.now();
+  await drainHttp(edge.adapter, WAIT_MS);
+  await edge.close();
+  expect(performance.now() - started).toBeLessThan(WAIT_MS / 2);
+  await Promise.all(work);
+  expect(failures).toEqual([]);
+  await dispatcher.destroy();
+});
+
+/** Connects ten times, sends a request on each, makes the file, and prints what came back. */
+const CLIENT = `
+  const [port, marker] = process.argv.slice(1);
+  const { connect } = require('node:net');
+  let sent = 0;
+  const ask = () => new Promise((resolve) => {
+    let text = '';
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      socket.write('GET /health/live HTTP/1.1\\r\\nhost: test\\r\\n\\r\\n', () => {
+        if (++sent === 10) require('node:fs').writeFileSync(marker, '');
+      });
+    });
+    socket.on('data', (chunk) => (text += chunk));
+    socket.on('error', (error) => resolve(error.code));
+    socket.on('close', () => resolve(text.slice(9, 12)));
+  });
+  Promise.all(Array.from({ length: 10 }, ask)).then((all) => console.log(all.join()));
+`;
+
+test('a client in the queue of the listener when draining begins still gets its response', async () => {
+  const edge = await startEdgeApp(db.database);
+  const marker = join(specFolder('drain'), 'sent');
+  const { port } = new URL(edge.url);
+  const client = spawn(process.execPath, ['-e', CLIENT, port, marker], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed = text(client.stdout);
+  // The event loop is blocked meanwhile, so that no connection is accepted before draining begins.
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  for (let waits = 0; waits < 6000 && !existsSync(marker); waits += 1) Atomics.wait(still, 0, 0, 10);
+  await drainHttp(edge.adapter, 10_000);
+  await edge.close();
+  expect((await printed).trim()).toBe(Array.from({ length: 10 }, () => '200').join());
+});
+
+test('a request in flight is waited for, up to the grace', async () => {
+  const edge = await startEdgeApp(db.database);
+  const client = edge.client();
+  edge.probe.hold();
+  const slow = client.post('/merchants/v1/probe/slow', {});
+  while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const drained = drainHttp(edge.adapter, 10_000);
+  setTimeout(() => edge.probe.release(), 800);
+  const response = await slow;
+  expect(response.status).toBe(201);
+  expect(response.headers['connection']).toBe('close');
+  await drained;
+  await edge.close();
+});
+
+test('a request that never ends is cut off after the grace', async () => {
+  const edge = await startEdgeApp(db.database);
+  edge.probe.hold();
+  const hanging = edge
+    .client()
+    .post('/merchants/v1/probe/slow', {})
+    .catch((error: Error) => error);
+  while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await drainHttp(edge.adapter, 700);
+  expect(await hanging).toBeInstanceOf(Error);
+  edge.probe.release();
+  await edge.close();
+});

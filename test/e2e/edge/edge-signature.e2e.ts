@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { send, SignedClient } from '../../support/http/signed-client.js';
+
+let db: TestDatabase;
+let edge: EdgeApp;
+
+beforeAll(async () => {
+  db = await testDatabase();
+  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+});
+
+afterAll(async () => {
+  await edge.close();
+  await db.drop();
+});
+
+const PATH = '/merchants/v1/probe/whoami';
+
+function unauthorized(detail: unknown) {
+  return {
+    type: 'about:blank',
+    title: 'Invalid request signature',
+    status: 401,
+    detail,
+    instance: null,
+    errors: {},
+  };
+}
+
+test('a signed request is let in, and every response has a Request-Id', async () => {
+  const client = edge.client();
+  const response = await client.get(`${PATH}?size=7`);
+  expect(response.status).toBe(200);
+  expect(response.json()).toEqual({ merchant_id: client.credentials.apiKey, size: 7 });
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test.each(['svc-api-key', 'svc-timestamp', 'svc-signature'])('401 without %s', async (name) => {
+  const response = await edge.client().get(PATH, { [name]: null });
+  expect(response.status).toBe(401);
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(response.json()).toEqual(unauthorized(expect.stringContaining(name)));
+});
+
+test('401 for an api key that is unknown or no uuid, before anything else is checked', async () => {
+  const client = edge.client();
+  for (const key of ['7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11', 'unknown', "' or 1=1"]) {
+    const response = await client.get(PATH, { 'svc-api-key': key, 'svc-timestamp': '1' });
+    expect(response.json()).toEqual(unauthorized('Invalid svc-api-key'));
+  }
+});
+
+test.each([-299, 299])('a timestamp %d s off is accepted', async (timeShift) => {
+  expect((await edge.client().call({ path: PATH, timeShift })).status).toBe(200);
+});
+
+test.each([-302, 302])('401 for a timestamp %d s off, without the bytes', async (timeShift) => {
+  const response = await edge.client().call({ path: PATH, timeShift });
+  expect(response.status).toBe(401);
+  expect(response.json()).toEqual(unauthorized(expect.stringContaining('svc-timestamp')));
+});
+
+test('401 for another signature, with the exact bytes that the server signed', async () => {
+  const client = edge.client();
+  const body = Buffer.from('{"n":"Zoë 🙂"}');
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const headers = { 'svc-signature': '0'.repeat(64), 'svc-timestamp': timestamp };
+  const path = '/merchants/v1/probe/plain?a=%20b';
+  const response = await client.call({ method: 'POST', path, body, headers });
+  const signed = Buffer.concat([Buffer.from(`${timestamp}\nPOST\n/merchants/v1/probe/plain\n`), body]);
+  expect(response.status).toBe(401);
+  expect(response.json()).toEqual({
+    ...unauthorized(expect.any(String)),
+    string_to_sign_bytes: [...signed],
+  });
+
+  const text = await client.call({
+    method: 'POST',
+    path,
+    body,
+    headers: { ...headers, accept: 'text/plain' },
+  });
+  const [detail, label, hex] = text.text.split('\n');
+  expect(text.status).toBe(401);
+  expect(text.headers['content-type']).toBe('text/plain; charset=utf-8');
+  expect(detail).toBe(response.json()['detail']);
+  expect(label).toBe('StringToSignBytes (hex, space-separated, lower-case):');
+  expect(hex).toBe([...signed].map((byte) => byte.toString(16).padStart(2, '0')).join(' '));
+});
+
+test('the path is signed as it is sent: percent-encoding kept, query string left out', async () => {
+  const client = edge.client();
+  const id = '7C0C3F2E-6F0A-4A39-9F55-3B6B3F8A1B11';
+  expect((await client.get(`/merchants/v1/probe/%74hings/${id}?x=1`)).json()).toEqual({
+    id: id.toLowerCase(),
+  });
+});
+
+test('a path that only decodes to a signed one needs a signature too', async () => {
+  const response = await send(`${edge.url}/%6Derchants/v1/probe/whoami`);
+  expect(response.status).toBe(401);
+});
+
+test('a GET may carry a body, and then it is signed', async () => {
+  const client = edge.client();
+  expect((await client.call({ path: PATH, body: '{}' })).status).toBe(200);
+  expect((await client.call({ path: PATH, body: 'not json' })).status).toBe(400);
+});
+
+test('both keys are good while one replaces the other', async () => {
+  const old = edge.client({ privateKeys: ['old key', 'new key'] });
+  const fresh = new SignedClient(edge.url, { ...old.credentials, privateKey: 'new key' });
+  const stranger = new SignedClient(edge.url, { ...old.credentials, privateKey: 'no key' });
+  expect((await old.get(PATH)).status).toBe(200);
+  expect((await fresh.get(PATH)).status).toBe(200);
+  expect((await stranger.get(PATH)).status).toBe(401);
+});
+
+test('an unsigned malformed body is 401, a signed one 400', async () => {
+  const client = edge.client();
+  const call = { method: 'POST', path: '/merchants/v1/probe/plain', body: '{"a":' } as const;
+  expect((await client.call({ ...call, headers: { 'svc-signature': '0'.repeat(64) } })).status).toBe(401);
+  expect((await send(`${edge.url}${call.path}`, { method: 'POST', body: call.body })).status).toBe(401);
+  expect((await client.call(call)).status).toBe(400);
+});
+
+test('403 for a suspended merchant, but only to itself', async () => {
+  const client = edge.client({ status: 'suspended' });
+  const response = await client.get(PATH);
+  expect(response.status).toBe(403);
+  expect(response.json()).toMatchObject({ title: 'Access forbidden', status: 403, errors: {} });
+  expect((await client.get(PATH, { 'svc-signature': '0'.repeat(64) })).status).toBe(401);
+});
+
+test('403 outside of the IP allow-list', async () => {
+  expect((await edge.client({ ipAllowList: ['10.0.0.0/8', '2001:db8::/32'] }).get(PATH)).status).toBe(403);
+  expect((await edge.client({ ipAllowList: ['10.0.0.0/8', '127.0.0.0/8'] }).get(PATH)).status).toBe(200);
+});
+
+test('a failure of the directory is 503, not an open gate', async () => {
+  const { merchants } = edge;
+  const client = edge.client();
+  const get = merchants.get.bind(merchants);
+  merchants.get = () => {
+    throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+  };
+  const response = await client.get(PATH).finally(() => {
+    merchants.get = get;
+  });
+  expect(response.status).toBe(503);
+  expect(response.headers['retry-after']).toBe('1');
+  expect(response.text).not.toContain('5432');
+});

@@ -1,0 +1,195 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
+import { MetricsServer } from '../../../src/platform/http/metrics-server.js';
+import { registry } from '../../../src/platform/telemetry/metrics.js';
+import { startTracing, traced } from '../../../src/platform/telemetry/tracing.js';
+import { eventually } from '../../support/eventually.js';
+import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
+import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { send } from '../../support/http/signed-client.js';
+
+let db: TestDatabase;
+let folder: string;
+let edge: EdgeApp;
+let logFile: string;
+
+beforeAll(async () => {
+  db = await testDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'disburse-log-'));
+  logFile = join(folder, 'service.log');
+  edge = await startEdgeApp(db.database, { LOG_LEVEL: 'info', LOG_FILE: logFile });
+});
+
+afterAll(async () => {
+  await edge.close();
+  await db.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** The lines of a request, once there are `count`. */
+async function linesOf(requestId: string | undefined, count = 1): Promise<Record<string, unknown>[]> {
+  return eventually(async () => {
+    edge.log.flush();
+    const text = await readFile(logFile, 'utf8').catch(() => '');
+    const lines = text.split('\n').filter((line) => line.endsWith('}'));
+    const found = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter((line) => line['request_id'] === requestId);
+    return found.length >= count && found;
+  });
+}
+
+test('one wide line per request, without the body, the signature or the key', async () => {
+  const client = edge.client();
+  const body = { phone_number: '+14155550100', email: 'ada@example.com' };
+  const response = await client.post(
+    '/merchants/v1/probe/plain?email=ada@example.com',
+    body,
+    'b3a0e6a4-0d5a-4d7c-8f0e-6f2a1c9d1e11',
+  );
+  const lines = await linesOf(response.headers['request-id']);
+  expect(lines).toEqual([
+    {
+      level: 'info',
+      time: expect.any(String),
+      pid: process.pid,
+      msg: 'request',
+      request_id: response.headers['request-id'],
+      method: 'POST',
+      route: '/merchants/v1/probe/plain',
+      status: 201,
+      duration_ms: expect.any(Number),
+      merchant_id: client.credentials.apiKey,
+      idempotency: 'fresh',
+      bytes_in: Buffer.byteLength(JSON.stringify(body)),
+      bytes_out: Buffer.byteLength(response.text),
+    },
+  ]);
+});
+
+test('what failed inside is in the log with its stack, and in no response', async () => {
+  const response = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
+  expect(response.status).toBe(500);
+  const lines = await linesOf(response.headers['request-id'], 2);
+  expect(lines.map(({ msg }) => msg)).toEqual(['request', 'request failed']);
+  expect(lines[1]).toMatchObject({
+    level: 'error',
+    err: { type: 'Error', stack: expect.stringContaining('edge-app') },
+  });
+});
+
+test('secrets and personal data never reach the log', async () => {
+  edge.log.warn({
+    msg: 'could not send to +1 415 555 0100 or ada@example.com',
+    request_id: 'redaction',
+    nested: {
+      phone_number: '+14155550100',
+      deep: [{ signing_secret: 'whsec_abc', code: '123456', status: 'kept' }],
+    },
+    privateKey: 'sk_1',
+    note: 'mail bob@example.org with whsec_AbC+/=',
+    err: Object.assign(new Error('connect postgres://user:hunter2@host/db for eve@example.net'), {
+      code: 'ECONNREFUSED',
+    }),
+  });
+  const [line] = await linesOf('redaction');
+  const text = JSON.stringify(line);
+  for (const leak of ['4155550100', '415 555', 'example.', 'whsec_', '123456', 'sk_1', 'hunter2'])
+    expect(text).not.toContain(leak);
+  expect(line).toMatchObject({ nested: { deep: [{ status: 'kept' }] }, err: { code: 'ECONNREFUSED' } });
+});
+
+test('GET /metrics counts requests on a separate port, by route and not by path', async () => {
+  // Suites of one worker share it.
+  registry.resetMetrics();
+  const client = edge.client();
+  await client.get('/merchants/v1/probe/things/7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11');
+  await send(`${edge.url}/invented-${Date.now()}`);
+  const server = edge.app.get(MetricsServer);
+  const port = await server.listen(0, '127.0.0.1');
+  const metrics = await send(`http://127.0.0.1:${port}/metrics`);
+  expect(metrics.headers['content-type']).toContain('text/plain');
+  expect(metrics.text).toMatch(
+    /^disburse_http_requests_total\{route="\/merchants\/v1\/probe\/things\/:id",method="GET",status="200"\} \d+$/m,
+  );
+  expect(metrics.text).toMatch(
+    /^disburse_http_requests_total\{route="unknown",method="GET",status="404"\} \d+$/m,
+  );
+  expect(metrics.text).not.toContain('invented');
+  for (const name of [
+    'command_conflicts_total',
+    'append_duration_seconds',
+    'subscription_lag_seconds',
+    'webhook_delivery_attempts_total',
+    'pending_payouts',
+  ]) {
+    expect(metrics.text).toContain(`# TYPE disburse_${name} `);
+  }
+  expect(metrics.text).toContain('nodejs_eventloop_lag_seconds');
+  expect((await send(`${edge.url}/metrics`)).status).toBe(404);
+  expect((await send(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+  await server.onApplicationShutdown();
+});
+
+test('ready reports each dependency, within its time', async () => {
+  const ready = await send(`${edge.url}/health/ready`);
+  expect([ready.status, ready.json()]).toEqual([
+    200,
+    { status: 'ok', checks: { database: { status: 'ok' }, event_store: { status: 'ok' } } },
+  ]);
+  const registry = new HealthRegistry();
+  registry.register({ name: 'good', check: async () => undefined });
+  registry.register({ name: 'bad', check: () => Promise.reject(new Error('password wrong for 10.0.0.7')) });
+  registry.register({
+    name: 'thrown',
+    check: () => {
+      throw new Error('at once');
+    },
+  });
+  registry.register({ name: 'hanging', check: () => new Promise(() => undefined) });
+  const report = await registry.report();
+  expect(report.status).toBe('unavailable');
+  expect(report.checks['good']).toEqual({ status: 'ok' });
+  for (const name of ['bad', 'thrown', 'hanging']) expect(report.checks[name]?.status).toBe('unavailable');
+  expect(JSON.stringify(report)).not.toContain('10.0.0.7');
+});
+
+test('ready is 503 when the database is unavailable, and live is not', async () => {
+  const gone = await testDatabase();
+  const app = await startEdgeApp(gone.database);
+  expect((await send(`${app.url}/health/ready`)).status).toBe(200);
+  await gone.drop();
+  const ready = await send(`${app.url}/health/ready`);
+  expect(ready.status).toBe(503);
+  expect(ready.json()).toMatchObject({
+    status: 'unavailable',
+    checks: { database: { status: 'unavailable' } },
+  });
+  expect((await send(`${app.url}/health/live`)).json()).toEqual({ status: 'ok' });
+  await app.close();
+});
+
+test("with a collector, a request is a span of the client's trace, and work inside it is its child", async () => {
+  const spans: Span[] = [];
+  const server = await startCollector(spans);
+  const stop = await startTracing({
+    otlpEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const client = edge.client();
+  const path = '/merchants/v1/probe/commit';
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+  expect((await client.call({ method: 'POST', path, body: {}, headers })).status).toBe(201);
+  await traced('alone', { kind: 'test' }, async () => 'done');
+  await stop();
+  const request = spans.find(({ name }) => name === `POST ${path}`);
+  expect(request).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331' });
+  expect(edge.probe.causes.at(-1)).toMatchObject({ traceparent: `00-${traceId}-${request?.spanId}-01` });
+  expect(spans.find(({ name }) => name === 'alone')?.parentSpanId).toBeFalsy();
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+
+const V1 = '/merchants/v1';
+const ENDPOINTS = `${V1}/webhook_endpoints`;
+const URL_OF = { url: 'https://8.8.8.8/hooks' };
+const TYPES = EVENT_TYPES.join(', ');
+const OBJECT = 'The request body must be a JSON object';
+
+interface Problem {
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+}
+
+let app: TestApp;
+let merchant: SignedClient;
+let endpointId: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  ({ merchant } = app);
+  const made = await merchant.post(ENDPOINTS, { webhook_endpoint: URL_OF });
+  ({ id: endpointId } = made.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint);
+});
+afterAll(() => app.close());
+
+const patch = (body: object | string): Promise<ApiResponse> =>
+  merchant.call({ method: 'PATCH', path: `${ENDPOINTS}/${endpointId}`, body });
+function said(response: ApiResponse): Problem {
+  const { status, detail, errors } = response.json<Problem>();
+  return { status, detail, errors };
+}
+const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
+  status: 422,
+  detail,
+  errors,
+});
+
+/** An integrator reads these sentences before the documentation: each names what is to be changed. */
+describe('a refusal says what is wrong', () => {
+  const register = (fields: object): Promise<ApiResponse> =>
+    merchant.post(ENDPOINTS, { webhook_endpoint: { ...URL_OF, ...fields } });
+
+  it.each([
+    ['POST', ENDPOINTS, '{}', 'webhook_endpoint', 'is required'],
+    ['POST', ENDPOINTS, '{"url":"https://8.8.8.8/"}', 'webhook_endpoint', 'is required'],
+    ['POST', ENDPOINTS, '{"webhook_endpoint":null}', 'webhook_endpoint', 'is required'],
+    ['POST', ENDPOINTS, '{"webhook_endpoint":[]}', 'webhook_endpoint', 'must be an object'],
+    ['POST', ENDPOINTS, '{"webhook_endpoint":"x"}', 'webhook_endpoint', 'must be an object'],
+    ['POST', ENDPOINTS, '{"webhook_endpoint":{}}', 'url', 'is required'],
+    ['POST', ENDPOINTS, '{"webhook_endpoint":{"url":null}}', 'url', 'is required'],
+    ['POST', ENDPOINTS, '{"webhook_endpoint":{"url":7}}', 'url', 'must be a string'],
+    ['PATCH', ENDPOINTS, '{}', 'webhook_endpoint', 'is required'],
+    ['PATCH', ENDPOINTS, '{"webhook_endpoint":7}', 'webhook_endpoint', 'must be an object'],
+    ['PATCH', ENDPOINTS, '{"webhook_endpoint":{"url":null}}', 'url', 'must be a string'],
+    [
+      'PATCH',
+      ENDPOINTS,
+      '{"webhook_endpoint":{"status":"paused"}}',
+      'status',
+      'must be one of enabled, disabled',
+    ],
+    [
+      'PATCH',
+      ENDPOINTS,
+      '{"webhook_endpoint":{"signing_secret":"whsec_x"}}',
+      'signing_secret',
+      /^cannot be changed/,
+    ],
+    [
+      'PATCH',
+      ENDPOINTS,
+      '{"webhook_endpoint":{"signing_secret":null}}',
+      'signing_secret',
+      /^cannot be changed/,
+    ],
+    ['POST', `${V1}/payouts/report`, '{"user_id":"x"}', 'payout', 'is required'],
+    ['POST', `${V1}/payouts/report`, '{"user_id":"x","payout":null}', 'payout', 'is required'],
+    ['POST', `${V1}/payouts/report`, '{"user_id":"x","payout":[]}', 'payout', 'must be an object'],
+    ['POST', `${V1}/payouts/report`, '{"user_id":"x","payout":"x"}', 'payout', 'must be an object'],
+    ['POST', `${ENDPOINTS}/ID/recover`, '{}', 'since', 'is required'],
+    ['POST', `${ENDPOINTS}/ID/recover`, '{"since":7}', 'since', /^must be a date and time such as/],
+    [
+      'POST',
+      `${ENDPOINTS}/ID/rotate_secret`,
+      '{"overlap_seconds":"x"}',
+      'overlap_seconds',
+      'must be an integer',
+    ],
+    [
+      'POST',
+      `${ENDPOINTS}/ID/rotate_secret`,
+      '{"overlap_seconds":-1}',
+      'overlap_seconds',
+      'must be from 0 to 86400',
+    ],
+    ['POST', `${V1}/sandbox/transfers`, '{"amount":"1"}', 'to', 'is required'],
+    ['POST', `${V1}/users`, '{}', 'phone_number', 'is required'],
+  ] as const)('%s %s %s: %s %s', async (method, path, body, field, message) => {
+    const response =
+      method === 'PATCH' ? await patch(body) : await merchant.post(path.replace('ID', endpointId), body);
+    const { status, detail, errors } = said(response);
+    expect([status, Object.keys(errors)]).toEqual([422, [field]]);
+    expect(errors[field]).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);
+    expect(detail).toBe(`${field} ${errors[field]![0]}`);
+  });
+
+  it('names both parts of a report that are missing', async () => {
+    expect(said(await merchant.post(`${V1}/payouts/report`, {}))).toEqual(
+      invalid('user_id is required; payout is required', {
+        user_id: ['is required'],
+        payout: ['is required'],
+      }),
+    );
+  });
+
+  it.each([
+    [['payout.received', 'payout.nonsense'], `[1] must be one of ${TYPES}`],
+    [['payout.received', 7], `[1] must be one of ${TYPES}`],
+    [['payout.received', 'payout.received'], '[1] must not repeat another one'],
+  ])('event_types %j: event_types%s', async (event_types, message) => {
+    const refusal = invalid(`event_types${message}`, { event_types: [message] });
+    expect(said(await register({ event_types }))).toEqual(refusal);
+    expect(said(await patch({ webhook_endpoint: { event_types } }))).toEqual(refusal);
+  });
+
+  it.each([
+    [[], 'must name at least one event type'],
+    ['payout.received', 'must be an array of event types'],
+  ])('event_types %j: event_types %s', async (event_types, message) => {
+    const refusal = invalid(`event_types ${message}`, { event_types: [message] });
+    expect(said(await register({ event_types }))).toEqual(refusal);
+    expect(said(await patch({ webhook_endpoint: { event_types } }))).toEqual(refusal);
+  });
+
+  describe.each(['[]', '"text"', '7', 'true', 'null'])('a body that is %s', (body) => {
+    it.each([
+      ['POST', `${V1}/users`],
+      ['POST', `${V1}/payouts/report`],
+      ['POST', ENDPOINTS],
+      ['PATCH', `${ENDPOINTS}/ID`],
+      ['POST', `${ENDPOINTS}/ID/rotate_secret`],
+      ['POST', `${ENDPOINTS}/ID/recover`],
+      ['POST', `${V1}/sandbox/transfers`],
+    ] as const)('to %s %s must be an object', async (method, path) => {
+      const response = await merchant.call({ method, path: path.replace('ID', endpointId), body });
+      expect(said(response)).toEqual(invalid(OBJECT));
+    });
+
+    it('to POST /events must be an object (400)', async () =>
+      expect(said(await merchant.post(`${V1}/events`, body))).toEqual({
+        status: 400,
+        detail: OBJECT,
+        errors: {},
+      }));
+  });
+});
+
+describe('a query parameter that nobody knows', () => {
+  it.each([
+    ['payouts', /^foo is not a parameter of this list \(user_id, status, created_from, /],
+    ['webhook_endpoints', /^foo is not a parameter of this list, which has none$/],
+    [
+      'webhook_endpoints/ENDPOINT/deliveries',
+      /^foo is not a parameter of this list \(status, type, created_from, /,
+    ],
+    ['users/USER/events', /^foo is not a parameter of this list \(event_name, event_from, event_to, /],
+  ])('400: GET /%s?foo=1', async (path, sentence) => {
+    const user = await merchant.post(`${V1}/users`, { phone_number: '+15550001111' }, randomUUID());
+    const userId = user.status === 201 ? user.json<{ user: { id: string } }>().user.id : randomUUID();
+    const list = `${V1}/${path.replace('ENDPOINT', endpointId).replace('USER', userId)}`;
+    for (const query of ['foo=1', 'foo=', 'foo=1&foo=2', 'foo=1&user_id=x'])
+      expect(said(await merchant.get(`${list}?${query}`))).toEqual({
+        status: 400,
+        detail: expect.stringMatching(sentence),
+        errors: {},
+      });
+  });
+
+  it('400: a misspelt filter does not list everything', async () => {
+    for (const query of ['User_id=x', 'stauts=pending', 'constructor=x', '__proto__=x', '%66oo=1'])
+      expect((await merchant.get(`${V1}/payouts?${query}`)).status).toBe(400);
+  });
+
+  it('is ignored elsewhere', async () => {
+    for (const path of [`webhook_endpoints/${endpointId}`, `webhook_endpoints/${endpointId}/stats`])
+      expect((await merchant.get(`${V1}/${path}?foo=1`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { ExchangeCaller } from '../../../src/contexts/access/application/known-credentials.js';
+import type { EdgeApp } from '../../support/http/edge-app.js';
+import { ExchangeClient, exchangeSignature } from '../../support/exchange/exchange-client.js';
+import { keyOf, merchantOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { send, type ApiResponse } from '../../support/http/signed-client.js';
+
+const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+const TITLE = 'Invalid API key or signature';
+const LIST = '/v1/merchant/orders';
+const CONFIGURATION = '/v1/merchants/configuration';
+
+describe('the edge of the exchange', () => {
+  let db: TestDatabase;
+  let edge: EdgeApp;
+  let signing: ExchangeClient;
+  let open: ExchangeClient;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    edge = await startExchangeEdge(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+    signing = keyOf(edge, { demandsSignature: true });
+    open = keyOf(edge);
+  });
+  afterAll(async () => {
+    await edge.close();
+    await db.drop();
+  });
+
+  const ask = (target: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
+    send(`${edge.url}${target}`, { headers });
+  const orders = (
+    client: ExchangeClient,
+    query: Record<string, string> = {},
+    signs?: string | null,
+  ): Promise<ApiResponse> =>
+    client.call({
+      method: 'POST',
+      path: '/v1/orders',
+      query: { withdraw_address: ADDRESS, ...query },
+      signs,
+    });
+  const expectRefused = (response: ApiResponse): void => {
+    expect(response.status).toBe(401);
+    expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(response.headers['request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.json()).toMatchObject({ type: 'about:blank', title: TITLE, status: 401, errors: {} });
+  };
+
+  it('refuses a key that is missing, malformed or unknown in the same words, and does not reveal which paths exist', async () => {
+    const details = new Set<unknown>();
+    for (const query of ['', '?api_key=', '?api_key=nobody', `?api_key=${randomUUID()}`, '?API_KEY=x'])
+      for (const path of ['/v1/tokens', '/v1/nothing', '/v1', '/v1/merchant/orders/', CONFIGURATION]) {
+        const refused = await ask(path + query);
+        expectRefused(refused);
+        details.add(refused.json()['detail']);
+      }
+    expect([...details]).toEqual(['A valid API key is required in the query parameter api_key']);
+    // Of no use in a header, but for the list; and there in the query.
+    expectRefused(await ask('/v1/tokens', { 'x-api-key': open.credentials.apiKey }));
+    const { apiKey, secret } = open.credentials;
+    expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
+  });
+
+  it('is of the exchange alone: the key of a merchant opens it as little as a key of the exchange opens his API', async () => {
+    const { credentials } = edge.client();
+    expectRefused(await ask(`/v1/tokens?api_key=${credentials.apiKey}`));
+    const svc = edge.client();
+    const headers = { 'svc-api-key': open.credentials.apiKey };
+    expect((await svc.get('/merchants/v1/probe/whoami', headers)).status).toBe(401);
+  });
+
+  it('names the key to the handler, and unknown paths and methods only to those who have one', async () => {
+    const caller = (await open.get('/v1/tokens')).json<ExchangeCaller>();
+    const { apiKey, secret } = open.credentials;
+    expect(caller).toMatchObject({ keyId: apiKey, demandsSignature: false, secrets: [secret] });
+    expect((await open.get('/v1/nothing')).status).toBe(404);
+    expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
+  });
+
+  it('requires no signature for tokens, and only from keys that demand it', async () => {
+    expect((await signing.get('/v1/tokens')).status).toBe(200);
+    expect((await signing.get('/v1/tokens', {}, OTHER_ADDRESS)).status).toBe(200);
+    expect((await orders(open, {}, null)).status).toBe(201);
+    expect((await open.get(CONFIGURATION, { withdraw_address: ADDRESS }, null)).status).toBe(200);
+    expect((await open.call({ method: 'PATCH', path: '/v1/orders/x/cancel' })).status).toBe(200);
+  });
+
+  it.each([
+    ['POST', '/v1/orders', 201],
+    ['GET', CONFIGURATION, 200],
+  ] as const)('%s %s is signed over its address', async (method, path, done) => {
+    const call = (client: ExchangeClient, query: Record<string, string>, signs?: string | null) =>
+      client.call({ method, path, query: { withdraw_address: ADDRESS, ...query }, signs });
+    expect((await call(signing, {})).status).toBe(done);
+    expect((await call(open, {})).status).toBe(done);
+    expectRefused(await call(signing, {}, null));
+    const right = exchangeSignature(signing.credentials.secret, ADDRESS);
+    for (const client of [signing, open]) {
+      expectRefused(await call(client, {}, OTHER_ADDRESS));
+      expectRefused(await call(client, { signature: '' }, null));
+      expectRefused(await call(client, { signature: right.toUpperCase() }, null));
+    }
+    // Of another key.
+    expectRefused(await call(open, { signature: right }, null));
+    // Over an address that is not there.
+    expectRefused(await signing.call({ method, path, signs: ADDRESS }));
+  });
+
+  it('takes the signature of the configuration in a header as well; where both are given both have to be right', async () => {
+    const right = exchangeSignature(signing.credentials.secret, ADDRESS);
+    const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
+    const configuration = async (query: string | undefined, header: string | undefined) => {
+      const response = await signing.call({
+        ...{ path: CONFIGURATION, signs: null },
+        query: { withdraw_address: ADDRESS, signature: query },
+        headers: header === undefined ? {} : { 'x-signature': header },
+      });
+      return response.status;
+    };
+    expect(await configuration(undefined, right)).toBe(200);
+    expect(await configuration(right, right)).toBe(200);
+    for (const [query, header] of [
+      [undefined, wrong],
+      [right, wrong],
+      [wrong, right],
+      [undefined, `${right}, ${right}`],
+    ])
+      expect(await configuration(query, header)).toBe(401);
+    // An order takes it in the query alone.
+    const headers = { 'x-signature': right };
+    const query = { withdraw_address: ADDRESS };
+    const order = { method: 'POST', path: '/v1/orders', query, signs: null, headers } as const;
+    expectRefused(await signing.call(order));
+  });
+
+  it('signs what stands in the query after percent-decoding', async () => {
+    const { apiKey, secret } = signing.credentials;
+    for (const [encoded, decoded] of [
+      ['a%20b', 'a b'],
+      ['a+b', 'a b'],
+      ['%C3%A9%26x%3D1', 'é&x=1'],
+      ['%2B', '+'],
+    ] as const) {
+      const signature = exchangeSignature(secret, decoded);
+      const target = `/v1/orders?api_key=${apiKey}&withdraw_address=${encoded}&signature=${signature}`;
+      expect((await send(`${edge.url}${target}`, { method: 'POST' })).status).toBe(201);
+    }
+  });
+
+  it('demands a signature of actions on orders, and leaves it to the handler whether it is right', async () => {
+    for (const action of ['refresh', 'cancel', 'mark_as_paid']) {
+      const path = `/v1/orders/${randomUUID()}/${action}`;
+      expectRefused(await signing.call({ method: 'PATCH', path }));
+      expect((await signing.call({ method: 'PATCH', path, signs: ADDRESS })).status).toBe(200);
+    }
+  });
+
+  it('lists to headers that are signed, of every key, over an empty address, regardless of the filters', async () => {
+    for (const client of [signing, open]) {
+      expect((await client.list({})).json()).toEqual({ key_id: client.credentials.apiKey });
+      expect((await client.list({ withdraw_address: ADDRESS })).status).toBe(200);
+      expectRefused(await client.get(LIST, {}, null));
+      // What a link to the address carries.
+      expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, ADDRESS));
+      expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, OTHER_ADDRESS));
+      expectRefused(await client.get(LIST, {}, ADDRESS));
+      const { apiKey, secret } = client.credentials;
+      const query = `?signature=${exchangeSignature(secret, '')}`;
+      expectRefused(await ask(LIST + query, { 'x-api-key': apiKey }));
+    }
+    const unknown = await ask(LIST, { 'x-api-key': randomUUID(), 'x-signature': 'a' });
+    expectRefused(unknown);
+    expect(unknown.json()['detail']).toBe('A valid API key is required in the header X-Api-Key');
+    // However the path is written.
+    expectRefused(await open.get('/v1/merchant/%6Frders'));
+  });
+
+  it('takes either of two secrets while one replaces the other', async () => {
+    const secrets = ['dxs_old', 'dxs_new'];
+    const { apiKey } = keyOf(edge, { secrets, demandsSignature: true }).credentials;
+    const status = async (secret: string): Promise<number> =>
+      (await orders(new ExchangeClient(edge.url, { apiKey, secret }))).status;
+    expect(await Promise.all([...secrets, 'dxs_other'].map(status))).toEqual([201, 201, 401]);
+  });
+
+  it('refuses a parameter that is given twice, whichever it is and however it is written', async () => {
+    const { apiKey } = open.credentials;
+    for (const [query, name] of [
+      ['withdraw_address=a&withdraw_address=b', 'withdraw_address'],
+      ['withdraw_address=a&withdraw%5Faddress=a', 'withdraw_address'],
+      [`api_key=${apiKey}`, 'api_key'],
+      ['nobody_knows=1&nobody_knows=', 'nobody_knows'],
+      ['__proto__=1&__proto__=2', '__proto__'],
+    ] as const)
+      for (const path of ['/v1/tokens', '/v1/nothing', LIST]) {
+        const refused = await ask(`${path}?api_key=${apiKey}&${query}`);
+        expect([refused.status, refused.json()['detail']]).toEqual([400, `${name} must be given once`]);
+      }
+  });
+
+  it('refuses a suspended merchant, and addresses that the key is not bound to, with 403', async () => {
+    const suspended = keyOf(edge, {}, 'suspended');
+    const bound = keyOf(edge, { cidrs: ['203.0.113.0/24'] });
+    const here = keyOf(edge, { cidrs: ['203.0.113.0/24', '127.0.0.0/8'] });
+    const refusal = async (client: ExchangeClient) => {
+      const response = await client.get('/v1/tokens');
+      return [response.status, response.json()['detail']];
+    };
+    expect(await refusal(suspended)).toEqual([403, 'The merchant is suspended']);
+    expect(await refusal(bound)).toEqual([403, 'The address is outside the IP allow-list of the API key']);
+    expect((await here.get('/v1/tokens')).status).toBe(200);
+    // Nobody is believed who says where he comes from, unless he is a configured proxy.
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
+    expect((await bound.call({ path: '/v1/tokens', headers })).status).toBe(403);
+    // A wrong signature learns of neither.
+    const { apiKey } = keyOf(edge, { demandsSignature: true }, 'suspended').credentials;
+    expectRefused(await orders(new ExchangeClient(edge.url, { apiKey, secret: 'wrong' })));
+  });
+
+  it('reads no body that is large, and none of who is not let in', async () => {
+    const large = (client: ExchangeClient): Promise<ApiResponse> =>
+      client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
+    expect((await large(open)).status).toBe(413);
+    expectRefused(await large(new ExchangeClient(edge.url, { apiKey: randomUUID(), secret: '' })));
+    expect((await open.call({ method: 'POST', path: '/v1/orders', body: '' })).status).toBe(201);
+  });
+
+  it('does once what has an Idempotency-Key, and takes the query for a part of it', async () => {
+    const idempotencyKey = randomUUID();
+    const order = async (client: ExchangeClient, query: Record<string, string> = {}) => {
+      const response = await client.order({ withdraw_address: ADDRESS, ...query }, idempotencyKey);
+      return [response.status, response.json()['run'], response.headers['idempotent-replayed']];
+    };
+    const [status, run, replayed] = await order(signing);
+    expect([status, replayed]).toEqual([201, undefined]);
+    expect(await order(signing)).toEqual([201, run, 'true']);
+    expect((await order(signing, { user_id: 'u' }))[0]).toBe(422);
+    expect((await order(signing, { withdraw_address: OTHER_ADDRESS }))[0]).toBe(422);
+    // Another key's is another one, also of the same merchant.
+    const sister = keyOf(edge, { merchantId: merchantOf(signing) });
+    expect((await order(sister))[1]).toBe((run as number) + 1);
+    const malformed = await open.call({
+      ...{ method: 'POST', path: '/v1/orders', headers: { 'idempotency-key': 'none' } },
+    });
+    expect(malformed.status).toBe(400);
+  });
+});

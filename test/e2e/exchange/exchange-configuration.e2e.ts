@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-url.js';
+import { CommandBus } from '@nestjs/cqrs';
+import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
+import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { exchangeSignature, querySignature, type ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS } from '../../support/exchange/exchange-orders.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+
+const CONFIGURATION = '/v1/merchants/configuration';
+const TOKENS = '/v1/tokens';
+const LEAST = { token: 'sol', withdraw_address: ADDRESS };
+const FULL = {
+  ...LEAST,
+  chain: 'solana',
+  withdraw_address_tag: 'Tag 1&2=3',
+  withdraw_address_memo: 'mémo + more',
+  onramp_amount: '150.50',
+  onramp_fiat: 'EUR',
+  onramp_only_onramps: 'example-bank,example-card',
+  user_id: 'Zoë/日本?#',
+};
+
+interface Configuration {
+  readonly signed_url: string;
+  readonly expires_at: string;
+  readonly onramps: readonly { readonly id: string; readonly url: string }[];
+}
+
+/** Parameters at fault, alike for all operations whose inputs are in the query. */
+type Fault = [string, Record<string, string | undefined>, string];
+const LONG = 'a'.repeat(10_000);
+const texts = (name: string): Fault[] => [
+  [`a line feed in ${name}`, { [name]: 'a\nb' }, name],
+  [`a zero byte in ${name}`, { [name]: '\0' }, name],
+  [`256 characters in ${name}`, { [name]: '😀'.repeat(256) }, name],
+  [`10,000 characters in ${name}`, { [name]: LONG }, name],
+];
+const oneValue = (name: string, right: string): Fault[] =>
+  [` ${right}`, 'btc', '', LONG].map((wrong) => [
+    `${name} ${JSON.stringify(wrong.slice(0, 20))}`,
+    { [name]: wrong },
+    name,
+  ]);
+
+let app: TestApp;
+let open: ExchangeClient;
+let signing: ExchangeClient;
+
+beforeAll(async () => {
+  app = await startTestApp({ PAY_URL: 'https://pay.example/base/' });
+  ({ open, signing } = app.exchange);
+});
+afterAll(() => app?.close());
+
+function problem(response: ApiResponse, status: number, errors: object = {}): void {
+  expect([response.status, response.headers['content-type']]).toEqual([
+    status,
+    'application/problem+json; charset=utf-8',
+  ]);
+  expect(response.json()).toMatchObject({ status, errors });
+}
+const fault = (name: string): object => ({ [name]: [expect.any(String)] });
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('GET /v1/merchants/configuration', () => {
+  const configuration = async (query: Record<string, string>, by = signing): Promise<Configuration> => {
+    const response = await by.get(CONFIGURATION, query);
+    expect([response.status, response.text]).toEqual([200, expect.anything()]);
+    return response.json<Configuration>();
+  };
+  const opened = ({ signed_url: url }: Configuration, secrets: readonly string[], now = new Date()) =>
+    openSignedQuery(url.slice(url.indexOf('?') + 1), secrets, now);
+
+  it('200: a link that holds every parameter, and opens until it expires', async () => {
+    const before = Date.now();
+    const given = await configuration(FULL);
+    expect(given).toEqual({
+      signed_url: expect.stringMatching(/^https:\/\/pay\.example\/base\/widget\?/),
+      expires_at: expect.any(String),
+      token: 'sol',
+      chain: 'solana',
+      onramps: [
+        expect.objectContaining({ id: 'example-card', url: expect.stringContaining(ADDRESS) }),
+        expect.objectContaining({ id: 'example-bank' }),
+      ],
+      compliance_notice: null,
+    });
+    const expiry = Date.parse(given.expires_at);
+    expect(expiry - before).toBeGreaterThan(29 * 60_000);
+    expect(expiry - Date.now()).toBeLessThanOrEqual(30 * 60_000);
+    const { apiKey, secret } = signing.credentials;
+    const parameters = { api_key: apiKey, ...FULL };
+    expect(opened(given, [secret])).toEqual(parameters);
+    expect(opened(given, [secret], new Date(expiry - 1))).toEqual(parameters);
+    expect(opened(given, [secret], new Date(expiry))).toBeNull();
+    // Neither the signature of the request nor anything else that would open a link to another address.
+    expect(given.signed_url).not.toContain(exchangeSignature(secret, ADDRESS));
+  });
+
+  it('200: no more than what was requested, and another link each time', async () => {
+    const [one, other] = [await configuration(LEAST, open), await configuration(LEAST, open)];
+    const { apiKey, secret } = open.credentials;
+    expect(opened(one, [secret])).toEqual({ api_key: apiKey, ...LEAST });
+    expect(new URL(one.signed_url).searchParams.get('nonce')).not.toBe(
+      new URL(other.signed_url).searchParams.get('nonce'),
+    );
+    expect(one).toMatchObject({ chain: 'solana' });
+    expect(one.onramps).toHaveLength(2);
+  });
+
+  it('200: on-ramps that take the currency and the amount alone, in any letter case; 422 without any', async () => {
+    const ids = async (query: Record<string, string>): Promise<string[]> =>
+      (await configuration({ ...LEAST, token: 'SOL', ...query }, open)).onramps.map(({ id }) => id);
+    expect(await ids({ onramp_fiat: 'usd' })).toEqual(['example-card']);
+    expect(await ids({ onramp_fiat: 'eur', onramp_amount: '2e1' })).toEqual(['example-card']);
+    expect(await ids({ onramp_fiat: 'EUR', onramp_amount: '6000' })).toEqual(['example-bank']);
+    for (const [query, name] of [
+      [{ onramp_fiat: 'JPY' }, 'onramp_fiat'],
+      [{ onramp_fiat: 'USD', onramp_only_onramps: 'example-bank' }, 'onramp_fiat'],
+      [{ onramp_fiat: 'EUR', onramp_amount: '19.99' }, 'onramp_amount'],
+      [{ onramp_fiat: 'EUR', onramp_amount: '0.001' }, 'onramp_amount'],
+    ] as const)
+      problem(await open.get(CONFIGURATION, { ...LEAST, ...query }), 422, fault(name));
+  });
+
+  it('200: an empty tag or memo counts as absent', async () => {
+    const given = await configuration({ ...LEAST, withdraw_address_tag: '', withdraw_address_memo: '' });
+    expect(opened(given, [signing.credentials.secret])).not.toHaveProperty('withdraw_address_memo');
+  });
+
+  it('a link from before a rotation opens while both secrets are valid', async () => {
+    const key = await app.newExchangeKey(true);
+    const { apiKey, secret } = key.credentials;
+    const before = await configuration(LEAST, key);
+    const rotated = await app.app.get(CommandBus).execute(new IssueSecret('exchange_key', apiKey));
+    const secrets = [secret, rotated.secret];
+    expect(opened(before, secrets)).toEqual({ api_key: apiKey, ...LEAST });
+    expect(opened(before, [rotated.secret])).toBeNull();
+  });
+
+  it('a link that was created during a rotation opens after the old secret is revoked', async () => {
+    const key = await app.newExchangeKey(true);
+    const { apiKey } = key.credentials;
+    const bus = app.app.get(CommandBus);
+    const { secret, secretId } = await bus.execute(new IssueSecret('exchange_key', apiKey));
+    // The merchant still signs with the old one.
+    const link = await configuration(LEAST, key);
+    const { secrets } = (await app.app.get(DirectoryView).exchangeKey(apiKey))!;
+    const old = secrets.find((each) => each.secretId !== secretId)!;
+    await bus.execute(new RevokeSecret('exchange_key', apiKey, old.secretId));
+    expect(opened(link, [secret])).toEqual({ api_key: apiKey, ...LEAST });
+  });
+
+  it('200: a return_url under a signature of the whole query; 401 without, 422 for one that is no address', async () => {
+    for (const key of [signing, open]) {
+      const { apiKey, secret } = key.credentials;
+      const ask = (return_url: string) => {
+        const query = { ...LEAST, return_url };
+        const signature_v2 = querySignature(secret, CONFIGURATION, { api_key: apiKey, ...query });
+        return key.get(CONFIGURATION, { ...query, signature_v2 }, null);
+      };
+      const given = await ask('https://shop.example/done?order=7');
+      expect(given.status).toBe(200);
+      expect(opened(given.json<Configuration>(), [secret])).toMatchObject({
+        return_url: 'https://shop.example/done?order=7',
+      });
+      problem(await ask('shop.example'), 422, fault('return_url'));
+      expect((await key.get(CONFIGURATION, { ...LEAST, return_url: 'https://a.example' })).status).toBe(401);
+    }
+  });
+
+  it.each<Fault>([
+    ['no token', { token: undefined }, 'token'],
+    ['no address', { withdraw_address: undefined }, 'withdraw_address'],
+    ...oneValue('token', 'sol'),
+    ...oneValue('chain', 'solana'),
+    ...['', ADDRESS.slice(3), `${ADDRESS}1`, `${ADDRESS} `, ADDRESS.replace('N', '0'), '0x0', LONG].map(
+      (wrong): Fault => [
+        `the address ${wrong.slice(0, 50)}`,
+        { withdraw_address: wrong },
+        'withdraw_address',
+      ],
+    ),
+    ...texts('withdraw_address_tag'),
+    ...texts('withdraw_address_memo'),
+    ...texts('user_id'),
+    ['an empty user', { user_id: '' }, 'user_id'],
+    ...[
+      '-5',
+      '0',
+      '0.00',
+      '1000000.01',
+      '01',
+      '.5',
+      '5.',
+      '1,5',
+      'NaN',
+      'Infinity',
+      ' 5',
+      '0x10',
+      '',
+      LONG,
+    ].map((wrong): Fault => [`the amount ${wrong.slice(0, 20)}`, { onramp_amount: wrong }, 'onramp_amount']),
+    ...['EU', 'EURO', 'XXX', 'ZZZ', '€', '', 'constructor', LONG].map((wrong): Fault => [
+      `the currency ${wrong.slice(0, 20)}`,
+      { onramp_fiat: wrong },
+      'onramp_fiat',
+    ]),
+    ...[
+      '',
+      ',',
+      'example-card,',
+      'nobody',
+      'example-card,nobody',
+      'EXAMPLE-CARD',
+      `example-card${',example-card'.repeat(900)}`,
+      LONG,
+    ].map((wrong): Fault => [
+      `the on-ramps ${wrong.slice(0, 25)}`,
+      { onramp_only_onramps: wrong },
+      'onramp_only_onramps',
+    ]),
+  ])('422: %s', async (_, change, name) => {
+    problem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
+  });
+
+  it('422: every parameter at fault is named', async () => {
+    const wrong = { token: 'x', chain: 'x', withdraw_address: 'x', onramp_amount: 'x', onramp_fiat: 'x' };
+    problem(await open.get(CONFIGURATION, wrong), 422, Object.assign({}, ...Object.keys(wrong).map(fault)));
+  });
+
+  it('ignores unknown parameters, and neither signs nor displays them; 400 for a long one', async () => {
+    const given = await configuration({ ...LEAST, nonce: 'mine', expires: '9999999999', __proto: '1' }, open);
+    const query = new URL(given.signed_url).searchParams;
+    expect([query.getAll('expires').length, query.getAll('nonce').length, query.has('__proto')]).toEqual([
+      1,
+      1,
+      false,
+    ]);
+    expect(query.get('expires')).not.toBe('9999999999');
+    problem(await open.get(CONFIGURATION, { ...LEAST, any: LONG }), 400);
+    problem(await open.get(CONFIGURATION, { ...LEAST, ['__proto__']: LONG }), 400);
+    problem(await open.get(CONFIGURATION, { ...LEAST, [LONG]: '1' }), 400);
+  });
+});
+
+describe('GET /v1/tokens', () => {
+  it('200: tokens with their chains and pairs, whether or not the key signs', async () => {
+    const { tokens, compliance_notice } = (await open.get(TOKENS, { to_token: 'sol' })).json<{
+      tokens: { id: string; pair_ids: string[]; icon_url: string }[];
+      compliance_notice: null;
+    }>();
+    expect(compliance_notice).toBeNull();
+    expect(tokens.find(({ id }) => id === 'usdc')).toMatchObject({
+      name: 'USD Coin',
+      chains: expect.arrayContaining([{ id: 'ethereum', name: 'Ethereum' }]),
+      pair_ids: expect.arrayContaining(['USDCSOL']),
+    });
+    for (const { icon_url } of tokens) expect(() => new URL(icon_url)).not.toThrow();
+    const query = { to_token: 'sol', to_chain: 'solana', user_id: 'ann', more: 'ignored' };
+    expect((await signing.get(TOKENS, query, null)).json()).toMatchObject({ tokens });
+  });
+
+  it.each<Fault>([
+    ['no token', { to_token: undefined }, 'to_token'],
+    ...oneValue('to_token', 'sol'),
+    ...oneValue('to_chain', 'solana'),
+    ...texts('user_id'),
+  ])('422: %s', async (_, change, name) => {
+    problem(await open.get(TOKENS, { to_token: 'sol', ...change }), 422, fault(name));
+  });
+});

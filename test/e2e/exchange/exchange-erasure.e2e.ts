@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { operatorOf } from '../../support/erasure/life.js';
+import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
+import { eventually } from '../../support/eventually.js';
+import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
+import { expectInOrder } from '../../support/in-order.js';
+import { specFolder } from '../../support/run-folder.js';
+
+/** What an order knows of a person that no other has. */
+interface Payer {
+  readonly user_id: string;
+  readonly withdraw_address_tag: string;
+  readonly withdraw_address_memo: string;
+}
+
+const NO_PERSON = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
+
+let app: TestApp;
+let client: ExchangeClient;
+let folder: string;
+
+beforeAll(async () => {
+  folder = specFolder('order-erasure');
+  app = await startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder });
+  client = app.exchange.open;
+});
+afterAll(async () => {
+  await expectInOrder(app.config.databaseUrl!);
+  await app.close();
+});
+
+function newPayer(): Payer {
+  const mark = randomUUID().slice(0, 8);
+  return {
+    user_id: `quixotina.${mark}@unmistakable.example`,
+    withdraw_address_tag: `tag-${mark}-vandersnoot`,
+    withdraw_address_memo: `memo of ${mark}`,
+  };
+}
+
+const create = (payer: Partial<Payer>, key: string = randomUUID()) =>
+  client.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
+
+/** Made and cancelled, each under a key. */
+async function ended(payer: Partial<Payer>, key?: string): Promise<OrderRecord> {
+  const { id } = orderIn(await create(payer, key), 201);
+  const path = `/v1/orders/${id}/cancel`;
+  return orderIn(await client.call({ method: 'PATCH', path, signs: ADDRESS, idempotencyKey: randomUUID() }));
+}
+
+async function listed(user_id?: string): Promise<OrdersPage> {
+  const today = new Date().toISOString().slice(0, 10);
+  const query = { start_date: today, end_date: today, ...(user_id === undefined ? {} : { user_id }) };
+  return (await client.list(query)).json<OrdersPage>();
+}
+
+const refreshed = async (id: string): Promise<OrderRecord> =>
+  orderIn(await client.act(id, 'refresh', ADDRESS));
+
+function files(): Haystack[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
+}
+
+/** Where anything of the payer is found: in tables, in what any key opens of them, in files. */
+async function found(payer: Payer): Promise<string[]> {
+  const dump = await dumpOf(app.database);
+  const opened = await openedOf(dump, app.database, app.config.masterKey!);
+  return tracesOf([...dump, ...opened, ...files()], { ...payer });
+}
+
+const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--by', 'grace', '--yes');
+
+it('user_id, tag and memo of orders are in no table in clear, and after an erasure no key opens them', async () => {
+  const [gone, stays] = [newPayer(), newPayer()];
+  const key = randomUUID();
+  const first = await ended(gone, key);
+  const second = await ended(gone);
+  const other = await ended(stays);
+  expect(first).toMatchObject(gone);
+  await eventually(async () => (await listed()).orders.every(({ status }) => status === 'cancelled'));
+  expect((await listed(gone.user_id)).orders).toEqual([second, first]);
+
+  // Before the erasure the personal key of each order opens them, and nothing is stored in clear.
+  const before = await found(gone);
+  const everywhere = ['event_store.events', 'event_store.responses', 'exchange.orders'];
+  expect([...new Set(before)].sort()).toEqual(
+    everywhere.flatMap((table) =>
+      ['user_id', 'withdraw_address_memo', 'withdraw_address_tag'].map(
+        (name) => `sealed in ${table}: ${name}`,
+      ),
+    ),
+  );
+  const others = await found(stays);
+
+  const { printed } = await erase('--key', client.credentials.apiKey, '--user-id', gone.user_id);
+  expect(printed).toMatch(/^Erased: 2 orders\.\nA process that has just read/);
+  expect(await found(gone)).toEqual([]);
+  expect(await found(stays)).toEqual(others);
+
+  // The orders stay, without a user.
+  await eventually(async () => (await listed(gone.user_id)).total_count === 0);
+  const { orders } = await listed();
+  expect(orders).toEqual(
+    [other, { ...second, ...NO_PERSON }, { ...first, ...NO_PERSON }].map((each) => ({
+      ...each,
+      updated_at: expect.any(String),
+    })),
+  );
+  expect(await refreshed(first.id)).toMatchObject({ ...NO_PERSON, status: 'cancelled' });
+  // The stored response is dropped with the rest: the same request makes no second order and displays nothing.
+  expect((await create(gone, key)).status).toBe(409);
+  expect(await found(gone)).toEqual([]);
+
+  const run = operatorOf(app);
+  const { printed: audited, exitCode } = await run('audit', 'verify');
+  expect(audited).toContain('in order: ');
+  expect(exitCode).not.toBe(2);
+  const rebuilt = (await run('rebuild', 'exchange.views')).printed;
+  expect(rebuilt).toContain('exchange.orders');
+  expect((await listed()).orders).toEqual(orders);
+  await expectInOrder(app.config.databaseUrl!);
+  expect(await found(gone)).toEqual([]);
+});
+
+it('only orders that have ended are erased, one by one or all of a user, and a repeat changes nothing', async () => {
+  const payer = newPayer();
+  const open = orderIn(await create(payer), 201);
+  await expect(erase('--order', open.id)).rejects.toThrow(
+    'The order is pending: its personal data can be erased once',
+  );
+  const over = await ended({ user_id: payer.user_id });
+  const user = ['--key', client.credentials.apiKey, '--user-id', payer.user_id];
+  expect((await erase(...user)).printed).toContain(
+    `Erased: 1 order.\nNot ended, and not erased; repeat the command later:\n${open.id}`,
+  );
+  expect(await refreshed(over.id)).toMatchObject(NO_PERSON);
+  expect(await refreshed(open.id)).toMatchObject(payer);
+  await client.act(open.id, 'cancel', ADDRESS);
+  await erase('--order', open.id);
+  await erase('--order', open.id);
+  const rows = await app.database.query(
+    `select from event_store.events where stream = 'order-${open.id}' and type = 'order.personal_data_erased.v1'`,
+  );
+  expect(rows).toHaveLength(1);
+  expect(await found(payer)).toEqual([]);
+  // Who paid without a name, a tag and a memo has no key.
+  const { id } = await ended({});
+  expect(await app.database.query('select from platform.personal_keys where subject = $1', [id])).toEqual([]);
+  await expect(operatorOf(app)('exchange', 'erase', '--order', id)).rejects.toThrow('give --yes');
+  await expect(erase('--order', id, '--user-id', 'x')).rejects.toThrow(
+    'Give --order, or --key and --user-id',
+  );
+});

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { listedSettings } from '../../../src/contexts/exchange/cli/exchange.js';
+import { EXCHANGE_SETTINGS } from '../../../src/contexts/exchange/settings.js';
+import { setting, type Setting } from '../../../src/platform/config/settings.js';
+import { FRESH_MS } from '../../../src/platform/http/merchant-directory.js';
+import { startService, type Service } from '../../../src/service.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { invoke } from '../../support/programs/operator.js';
+import { specFolder } from '../../support/run-folder.js';
+
+const NOWHERE = '/v1/nothing';
+const LIST = '/v1/merchant/orders';
+const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
+
+interface Issued {
+  readonly api_key: string;
+  readonly secret: string;
+  readonly secret_id: string;
+}
+
+describe('the keys of the exchange', () => {
+  let app: TestApp;
+  let second: Service;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    second = await startService({ ...app.config, roles: ['api'] });
+  });
+  afterAll(async () => {
+    await second.close();
+    await app.close();
+  });
+
+  const run = async (program: string, ...args: string[]): Promise<string> => {
+    const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+    return (await invoke(program, env, ...args)).printed;
+  };
+  const exchange = (...args: string[]): Promise<string> => run('exchange', ...args);
+  const json = async <T>(...args: string[]): Promise<T> => JSON.parse(await exchange('--json', ...args)) as T;
+  const issue = (...options: string[]): Promise<Issued> =>
+    json('key', 'issue', '--merchant', app.merchant.credentials.apiKey, ...options);
+  /** One client for each process. */
+  const clients = (apiKey: string, secret: string): ExchangeClient[] =>
+    [app.url, second.address!].map((url) => new ExchangeClient(url, { apiKey, secret }));
+  const statuses = (callers: readonly ExchangeClient[], path = NOWHERE): Promise<number[]> =>
+    Promise.all(
+      callers.map(async (each) => (path === LIST ? await each.list(DATES) : await each.get(path)).status),
+    );
+  /**
+   * Asks every process all the while; resolves once each has responded to a request that was sent later than an entry of
+   * its directory may live. Those have to have the status.
+   */
+  const expectWithinTwoSeconds = async (
+    status: number,
+    callers: readonly ExchangeClient[],
+    path?: string,
+  ): Promise<void> => {
+    const changedAt = performance.now();
+    for (let isLast = false; !isLast; await wait(20)) {
+      isLast = performance.now() - changedAt > FRESH_MS;
+      const found = await statuses(callers, path);
+      if (isLast) expect(found).toEqual(callers.map(() => status));
+    }
+  };
+
+  it('work as soon as they are displayed, in every process', async () => {
+    const created = await issue('--demand-signature', '--memo-signing', 'full', '--label', 'Shop');
+    expect(created).toMatchObject({ secret: expect.stringMatching(/^dxs_[0-9a-f]{64}$/), visible: true });
+    expect(await statuses(clients(created.api_key, created.secret))).toEqual([404, 404]);
+    const { keys } = await json<{ keys: { api_key: string }[] }>('key', 'list');
+    const merchantId = app.merchant.credentials.apiKey;
+    expect(keys.find(({ api_key }) => api_key === created.api_key)).toEqual({
+      ...{ api_key: created.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
+      ...{ memo_signing: 'full', allowed_addresses: [] },
+      pay_page: { has_logo: false, help_url: null, terms_url: null },
+      ...{ issued_at: expect.any(String), revoked_at: null },
+      secrets: [{ secret_id: created.secret_id, issued_at: expect.any(String), revoked_at: null }],
+    });
+    const text = await exchange('key', 'list', '--merchant', merchantId);
+    expect(text).toMatch(
+      new RegExp(
+        `${created.api_key}  Shop\\n.*\\n  status       valid, demands signatures, full ones for a tag or memo`,
+      ),
+    );
+    expect(text).not.toContain(created.secret);
+    expect(text).not.toContain('dxs_');
+    expect(await exchange('key', 'list', '--merchant', app.secondMerchant.credentials.apiKey)).toBe(
+      'No keys\n',
+    );
+  });
+
+  it('are displayed to people too, once', async () => {
+    const text = await exchange('key', 'issue', '--merchant', app.merchant.credentials.apiKey);
+    expect(text).toMatch(/demands no signatures\n\n {2}api_key\s+\S{36}\n {2}secret\s+dxs_[0-9a-f]{64}/);
+  });
+
+  it('are rotated with an overlap in which both secrets sign', async () => {
+    const created = await issue();
+    const rotated = await json<Issued>('key', 'rotate', created.api_key);
+    const [before, after] = [created, rotated].map(({ secret }) => clients(created.api_key, secret));
+    for (const callers of [before!, after!]) expect(await statuses(callers, LIST)).toEqual([200, 200]);
+    await expect(exchange('key', 'rotate', created.api_key)).rejects.toThrow('2 secrets are valid');
+    await exchange('key', 'revoke-secret', created.api_key, created.secret_id);
+    await expectWithinTwoSeconds(401, before!, LIST);
+    expect(await statuses(after!, LIST)).toEqual([200, 200]);
+    await expect(exchange('key', 'revoke-secret', created.api_key, rotated.secret_id)).rejects.toThrow(
+      'It is the last secret',
+    );
+  });
+
+  it('are refused within two seconds of being revoked, in every process, as if they had never been', async () => {
+    const created = await issue();
+    const callers = clients(created.api_key, created.secret);
+    expect(await statuses(callers)).toEqual([404, 404]);
+    await exchange('key', 'revoke', created.api_key.toUpperCase());
+    await expectWithinTwoSeconds(401, callers);
+    const unknown = clients(randomUUID(), created.secret);
+    for (const [place, caller] of callers.entries()) {
+      const [revoked, never] = [await caller.get(NOWHERE), await unknown[place]!.get(NOWHERE)];
+      expect(revoked.json()).toEqual(never.json());
+    }
+    expect(await exchange('key', 'list')).toMatch(
+      new RegExp(`${created.api_key}\\n.*\\n  status       revoked`),
+    );
+    await expect(exchange('key', 'rotate', created.api_key)).rejects.toThrow('The key is revoked');
+  });
+
+  it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
+    const { api_key: key } = await issue();
+    const displayed = async (): Promise<unknown> => {
+      const { keys } = await json<{ keys: { api_key: string; pay_page: unknown }[] }>('key', 'list');
+      return keys.find(({ api_key }) => api_key === key)?.pay_page;
+    };
+    const file = (name: string, bytes: Buffer): string => {
+      const path = join(specFolder('logos'), name);
+      writeFileSync(path, bytes);
+      return path;
+    };
+    const png = Buffer.from('89504e470d0a1a0a', 'hex');
+    const logo = file('logo.png', png);
+    const [help, terms] = ['https://shop.example/help', 'https://shop.example/terms'];
+    expect(await exchange('key', 'page', key, '--logo', logo, '--help-url', help, '--terms-url', terms)).toBe(
+      'Pay page set\n',
+    );
+    expect(await displayed()).toEqual({ has_logo: true, help_url: help, terms_url: terms });
+    expect(await exchange('key', 'list')).toContain(`pay page     logo, help ${help}, terms ${terms}`);
+
+    await exchange('key', 'page', key, '--help-url', help);
+    const cleared = { has_logo: false, help_url: help, terms_url: null };
+    expect(await displayed()).toEqual(cleared);
+
+    const large = file('large.png', Buffer.concat([png, Buffer.alloc(16_384)]));
+    const jpeg = file('logo.jpg', Buffer.from('ffd8ffe0', 'hex'));
+    for (const [options, why] of [
+      [['--logo', large], 'PNG or WebP'],
+      [['--logo', jpeg], 'PNG or WebP'],
+      [['--logo', `${logo}.missing`], 'logo.png.missing'],
+      [['--help-url', 'http://shop.example/help'], 'https://'],
+      [['--terms-url', 'shop.example'], 'https://'],
+    ] as const)
+      await expect(exchange('key', 'page', key, ...options)).rejects.toThrow(why);
+    expect(await displayed()).toEqual(cleared);
+    await expect(exchange('key', 'page', randomUUID(), '--help-url', help)).rejects.toThrow('not found');
+    await exchange('key', 'revoke', key);
+    await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');
+  });
+
+  it('are bound to addresses, and go with their merchant', async () => {
+    const { merchant_id: merchant } = JSON.parse(
+      await run('merchant', '--json', 'create', '--name', 'Exchanger'),
+    ) as { merchant_id: string };
+    const created = await json<Issued>('key', 'issue', '--merchant', merchant);
+    const callers = clients(created.api_key, created.secret);
+    await exchange('key', 'allow', created.api_key, '203.0.113.0/24', '198.51.100.7');
+    expect(await statuses(callers)).toEqual([403, 403]);
+    expect(await exchange('key', 'list', '--merchant', merchant)).toContain(
+      'allowed IPs  198.51.100.7/32, 203.0.113.0/24',
+    );
+    await exchange('key', 'allow', created.api_key);
+    expect(await exchange('key', 'list', '--merchant', merchant)).toContain('allowed IPs  anywhere');
+    await expectWithinTwoSeconds(404, callers);
+    await run('merchant', 'suspend', merchant);
+    await expectWithinTwoSeconds(403, callers);
+  });
+
+  it('are sealed: nothing of their secrets is stored in clear, and what keeps them is counted', async () => {
+    const count = async (): Promise<number> => {
+      const { keys } = JSON.parse(await run('keys', '--json', 'status')) as {
+        keys: { exchange_secrets: number; merchant_keys: number }[];
+      };
+      expect(keys.some(({ merchant_keys }) => merchant_keys > 0)).toBe(true);
+      return keys.reduce((sum, { exchange_secrets }) => sum + exchange_secrets, 0);
+    };
+    const before = await count();
+    const created = await issue();
+    expect(await count()).toBe(before + 1);
+    expect(await run('keys', 'status')).toMatch(
+      /\d personal keys, .*\d+ exchange secrets, \d+ merchant keys/,
+    );
+    const [{ n: leaks }] = (await app.database.query<{ n: number }>(
+      `select (select count(*) from event_store.events e where e::text like '%' || $1 || '%')::int +
+              (select count(*) from access.secrets s where s::text like '%' || $1 || '%')::int as n`,
+      [created.secret.slice(4)],
+    )) as [{ n: number }];
+    expect(leaks).toBe(0);
+    await exchange('key', 'revoke', created.api_key);
+    expect(await count()).toBe(before);
+  });
+
+  it('are listed as before when their read model was built again', async () => {
+    const before = await exchange('--json', 'key', 'list');
+    expect(await run('rebuild', 'access.directory')).toMatch(/access\.directory: \d+ events/);
+    expect(await exchange('--json', 'key', 'list')).toBe(before);
+    expect(JSON.parse(before)).toMatchObject({ keys: expect.arrayContaining([expect.anything()]) });
+    expect((await app.exchange.signing.get(NOWHERE)).status).toBe(404);
+  });
+
+  it('are refused to be issued or changed, with a sentence', async () => {
+    await expect(exchange('key', 'issue', '--merchant', randomUUID())).rejects.toThrow('Merchant not found');
+    await expect(exchange('key', 'issue', '--merchant', 'nobody')).rejects.toThrow('Merchant not found');
+    await expect(issue('--label', ' ')).rejects.toThrow('label must not be blank');
+    await expect(exchange('key', 'list', '--merchant', 'nobody')).rejects.toThrow('Merchant not found');
+    for (const args of [['rotate'], ['revoke'], ['revoke-secret', randomUUID()], ['allow']])
+      for (const key of [randomUUID(), 'nobody']) {
+        const [name, ...rest] = args;
+        await expect(exchange('key', name!, key, ...rest)).rejects.toThrow('Key not found');
+      }
+    const { api_key: key } = await issue();
+    await expect(exchange('key', 'revoke-secret', key, randomUUID())).rejects.toThrow('Secret not found');
+    await expect(exchange('key', 'allow', key, '10.0.0.0/33')).rejects.toThrow('is not an address');
+  });
+
+  it('come with the settings of the exchange, as they stand', async () => {
+    const notices = join(specFolder('notices'), 'notices.json');
+    writeFileSync(notices, '{"DE": "Not offered in Germany."}');
+    const env = {
+      ...{ DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! },
+      EXCHANGE_NOTICES_FILE: notices,
+    };
+    const { printed } = await invoke('exchange', env, 'settings');
+    expect(printed).toMatch(/^EXCHANGE_PROVIDER {2}\(not set\)\n {2}\S/m);
+    expect(printed).toMatch(/^EXCHANGE_ORDER_EXPIRY_SECONDS {2}3600$/m);
+    expect(printed).toContain('"DE": "Not offered in Germany."');
+    expect(printed).toMatch(/^countries by address {2}iptoasn-country\.mmdb of 20/m);
+    const away = await invoke('exchange', { ...env, EXCHANGE_COUNTRIES_FILE: '/gone.mmdb' }, 'settings');
+    expect(away.printed).toMatch(/^countries by address {2}no countries: ENOENT/m);
+    const asJson = await invoke('exchange', env, '--json', 'settings');
+    const { settings } = JSON.parse(asJson.printed) as { settings: { name: string; value: unknown }[] };
+    const value = settings.find(({ name }) => name === 'EXCHANGE_NOTICES_FILE')?.value;
+    expect(value).toEqual({ DE: 'Not offered in Germany.' });
+    for (const { name, secret } of Object.values<Setting<unknown>>(EXCHANGE_SETTINGS))
+      expect([name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(name)]).toEqual([name, secret === true]);
+    const secret = setting('SHOP_SECRET', (text) => text, '', 'what it is for.', true);
+    const place = setting('SHOP_URL', (text) => text, '', 'where it is.');
+    const values = { secret: 'hunter2', place: 'https://shop:hunter2@shop' };
+    expect(listedSettings({ secret, place }, values)).toEqual([
+      { name: 'SHOP_SECRET', value: '(set, not displayed)', help: 'what it is for.' },
+      { name: 'SHOP_URL', value: 'https://shop:[redacted]@shop', help: 'where it is.' },
+    ]);
+  });
+});

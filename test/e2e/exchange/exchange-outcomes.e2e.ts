@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import { startService, type Service } from '../../../src/service.js';
+import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
+import { invoke } from '../../support/programs/operator.js';
+
+const eventStoreDb = process.env['EVENTSTOREDB_URL'];
+const STORES: readonly (readonly [string, TestSettings])[] = [
+  ['PostgreSQL', {}],
+  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
+];
+
+/** What becomes of orders with true deposits on a chain, as the merchant and the operator see it (contract.md 23). */
+describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, settings) => {
+  let app: TestApp;
+  /** Makes orders that wait for a second. */
+  let brief: Service;
+
+  beforeAll(async () => {
+    app = await startTestApp({
+      EXCHANGE_CHECK_INTERVAL_MS: '50',
+      EXCHANGE_SCAN_INTERVAL_MS: '20',
+      EXCHANGE_SETTLE_MS: '50',
+      PAYOUT_FINALITY: '2',
+      ...settings,
+    });
+    brief = await startService({ ...app.config, roles: ['api'], exchangeOrderExpirySeconds: 1 });
+  });
+  afterAll(async () => {
+    await brief?.close();
+    await app?.close();
+  });
+
+  const newOrder = async (by = app.exchange.open): Promise<OrderRecord> =>
+    orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+  const newShortOrder = (): Promise<OrderRecord> =>
+    newOrder(new ExchangeClient(brief.address!, app.exchange.open.credentials));
+  /** Pays, and has it confirmed. */
+  const pay = async ({ deposit_address }: OrderRecord, amount: string): Promise<string> => {
+    const { hash } = await app.chain.transfer(deposit_address, amount);
+    await app.chain.mine();
+    return hash;
+  };
+  const listed = async (id: string): Promise<OrderRecord> => {
+    const today = new Date().toISOString().slice(0, 10);
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const response = await app.exchange.open.list({ start_date: yesterday, end_date: today });
+    return response.json<{ orders: OrderRecord[] }>().orders.find((order) => order.id === id)!;
+  };
+  /** The watch finds it without a request. */
+  const until = (id: string, shows: (order: OrderRecord) => boolean): Promise<OrderRecord> =>
+    eventually(async () => {
+      const order = await listed(id);
+      return shows(order) && order;
+    });
+  const exchange = async <T>(...args: string[]): Promise<T> => {
+    const env = {
+      DATABASE_URL: app.config.databaseUrl!,
+      EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
+      MASTER_KEY: app.config.masterKey!,
+      CHAIN_RPC_URL: app.config.chainRpcUrl!,
+      USDC_ADDRESS: app.config.usdcAddress!,
+      PAYOUT_FINALITY: '2',
+    };
+    return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
+  };
+
+  it('a deposit of what was requested: completed', async () => {
+    const order = await newOrder();
+    const hash = await pay(order, '100');
+    expect(await until(order.id, ({ status }) => status === 'completed')).toEqual({
+      ...order,
+      status: 'completed',
+      amount_received: '100',
+      deposit_transaction_hash: hash,
+      withdraw_transaction_hash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
+      updated_at: expect.any(String),
+    });
+    expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
+  });
+
+  it('less, then the rest: completed', async () => {
+    const order = await newOrder();
+    await pay(order, '99.999999');
+    const part = await until(order.id, ({ amount_received }) => amount_received !== '0');
+    expect(part).toMatchObject({ status: 'pending', amount_received: '99.999999', amount_refundable: '0' });
+    await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS);
+    await pay(order, '0.01');
+    const whole = await until(order.id, ({ status }) => status === 'completed');
+    expect(Number(whole.amount_received)).toBeGreaterThan(100);
+    expect(whole.amount_from).toBe(whole.amount_received);
+  });
+
+  it('more than the pair takes: completed, and the rest is refundable', async () => {
+    const order = await newOrder();
+    await pay(order, (BigInt(order.maximum) + 7n).toString());
+    expect(await until(order.id, ({ status }) => status === 'completed')).toMatchObject({
+      amount_from: order.maximum,
+      amount_refundable: '7',
+    });
+  });
+
+  it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
+    const order = await newOrder();
+    await pay(order, '100');
+    await until(order.id, ({ status }) => status === 'completed');
+    const hash = await pay(order, '33.5');
+    const after = await until(order.id, ({ late_deposits }) => late_deposits.length > 0);
+    expect(after).toMatchObject({
+      status: 'completed',
+      amount_received: '100',
+      amount_refundable: '33.5',
+      late_deposits: [{ amount: '33.5', transaction_hash: hash }],
+    });
+    type Refundable = { orders: { order_id: string; refundable: string }[] };
+    const refundable = async (): Promise<string | undefined> =>
+      (
+        await exchange<Refundable>('orders', '--refundable', '--key', app.exchange.open.credentials.apiKey)
+      ).orders.find(({ order_id }) => order_id === order.id)?.refundable;
+    expect(await eventually(refundable)).toBe('33.5');
+    const payer = await app.chain.funded.getAddress();
+    const back = (await app.chain.transfer(payer, '33.5')).hash;
+    const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
+      exchange('refund', order.id, '--amount', amount, '--transaction', transaction, '--by', 'ops', ...more);
+    await expect(refund('33.5')).rejects.toThrow('The block of the transaction is not final yet');
+    await app.chain.mine();
+    await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
+    await expect(refund('33.5', '0xabc')).rejects.toThrow('--transaction must be a transaction of ethereum');
+    await expect(refund('33.5', `0x${'1'.repeat(64)}`)).rejects.toThrow('no such transaction');
+    await expect(refund('33.5', await app.chain.revertedTransfer(payer, '33.5'))).rejects.toThrow(
+      'it failed',
+    );
+    await expect(refund('33.4')).rejects.toThrow('holds no transfer of 33.4 USDC on Ethereum');
+    const stranger = app.chain.newAddress();
+    const elsewhere = (await app.chain.transfer(stranger, '33.5')).hash;
+    await app.chain.mine();
+    await expect(refund('33.5', elsewhere)).rejects.toThrow('to an address that paid the order');
+    await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
+    const recorded = { refundable: '0', currency: 'USDC on Ethereum', is_checked: true };
+    expect(await refund('33.5')).toEqual(recorded);
+    expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
+    const another = await newOrder();
+    await pay(another, '100');
+    await pay(another, '33.5');
+    await until(another.id, ({ late_deposits }) => late_deposits.length > 0);
+    const again = ['--amount', '33.5', '--transaction'];
+    await expect(exchange('refund', another.id, ...again, back)).rejects.toThrow(
+      'recorded as a refund of order-',
+    );
+    expect(await exchange('refund', another.id, ...again, elsewhere, '--to', stranger)).toEqual(recorded);
+    await eventually(async () => (await refundable()) === undefined);
+    expect((await listed(order.id)).amount_refundable).toBe('0');
+    const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);
+    expect(events.map(({ type }) => type)).toEqual([
+      'order.created.v1',
+      'order.deposit_received.v1',
+      'order.processing_started.v1',
+      'order.completed.v1',
+      'order.late_deposit_recorded.v1',
+      'order.refund_recorded.v1',
+    ]);
+  });
+
+  it('refunds of two orders in one transaction: each has a transfer of its own, a third order has none', async () => {
+    const orders = [await newOrder(), await newOrder(), await newOrder()] as const;
+    for (const order of orders) {
+      await pay(order, '100');
+      await pay(order, '7');
+      await until(order.id, ({ late_deposits }) => late_deposits.length > 0);
+    }
+    const hash = await app.chain.twoTransfers(await app.chain.funded.getAddress(), '7');
+    await app.chain.mine();
+    const refund = ({ id }: OrderRecord): Promise<object> =>
+      exchange('refund', id, '--amount', '7', '--transaction', hash);
+    const recorded = { refundable: '0', currency: 'USDC on Ethereum', is_checked: true };
+    expect(await refund(orders[0])).toEqual(recorded);
+    expect(await refund(orders[0])).toMatchObject({ refundable: '0' });
+    expect(await refund(orders[1])).toEqual(recorded);
+    await expect(refund(orders[2])).rejects.toThrow('recorded as a refund of order-');
+  });
+
+  it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation removes it', async () => {
+    const order = await newOrder();
+    const snapshot = await app.chain.rpc('evm_snapshot', []);
+    await app.chain.transfer(order.deposit_address, '100');
+    expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
+    expect((await listed(order.id)).amount_received).toBe('0');
+    await app.chain.rpc('evm_revert', [snapshot]);
+    app.chain.funded.reset();
+    await app.chain.mine(2);
+    const cancelled = await eventually(async () => {
+      const response = await app.exchange.open.act(order.id, 'cancel', ADDRESS);
+      return response.status === 200 && orderIn(response);
+    });
+    expect(cancelled).toMatchObject({ status: 'cancelled', amount_received: '0', amount_refundable: '0' });
+    await pay(order, '100');
+    expect(await until(order.id, ({ late_deposits }) => late_deposits.length > 0)).toMatchObject({
+      status: 'cancelled',
+      amount_refundable: '100',
+    });
+  });
+
+  it('no deposit in time: expired, and one that comes then is late', async () => {
+    const order = await newShortOrder();
+    await until(order.id, ({ status }) => status === 'expired');
+    expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);
+    await pay(order, '100');
+    expect(await until(order.id, ({ late_deposits }) => late_deposits.length > 0)).toMatchObject({
+      status: 'expired',
+      reason: null,
+      amount_received: '0',
+      amount_refundable: '100',
+    });
+  });
+
+  it('refuses an unknown order and an unknown status', async () => {
+    await expect(exchange('order', app.merchant.credentials.apiKey)).rejects.toThrow('Order not found');
+    await expect(exchange('orders', '--status', 'lost')).rejects.toThrow('--status must be one of');
+    expect((await exchange<{ orders: object[] }>('orders', '--limit', '2')).orders).toHaveLength(2);
+  });
+});

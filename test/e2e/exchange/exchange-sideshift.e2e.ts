@@ -1,0 +1,160 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
+import { specFolder } from '../../support/run-folder.js';
+import { ShiftBook } from '../../support/exchange/sideshift/shift-book.js';
+import { SideShift } from '../../support/exchange/sideshift/sideshift.js';
+
+const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' };
+/** Of a network in Iran. */
+const FROM_THERE = { 'x-forwarded-for': '185.143.234.1' };
+
+let sideshift: SideShift;
+let app: TestApp;
+let open: ExchangeClient;
+let logFile: string;
+
+beforeAll(async () => {
+  const folder = specFolder('sideshift');
+  const notices = join(folder, 'notices.json');
+  writeFileSync(notices, '{"IR": "Not offered in Iran."}');
+  logFile = join(folder, 'service.log');
+  sideshift = await SideShift.start();
+  const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = sideshift.account;
+  app = await startTestApp({
+    EXCHANGE_PROVIDER: 'sideshift',
+    SIDESHIFT_URL: sideshiftUrl,
+    SIDESHIFT_SECRET: sideshiftSecret,
+    SIDESHIFT_AFFILIATE_ID: sideshiftAffiliateId,
+    EXCHANGE_NOTICES_FILE: notices,
+    EXCHANGE_CHECK_INTERVAL_MS: '50',
+    TRUST_PROXY: '127.0.0.1/32',
+    LOG_LEVEL: 'info',
+    LOG_FILE: logFile,
+  });
+  ({ open } = app.exchange);
+});
+afterAll(async () => {
+  await app?.close();
+  await sideshift?.shutDown();
+});
+
+async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
+  const order = orderIn(await open.order(REQUEST), 201);
+  const shift = [...sideshift.book.shifts.values()].find(({ externalId }) => externalId === order.id)!;
+  return { order, shiftId: shift.id };
+}
+
+/** The worker finds out automatically. */
+const until = (id: string, status: string): Promise<OrderRecord> =>
+  eventually(async () => {
+    const order = orderIn(await open.act(id, 'refresh', ADDRESS));
+    return order.status === status && order;
+  });
+
+describe('an order at SideShift', () => {
+  it('is completed once the requested amount has come', async () => {
+    const { order, shiftId } = await newOrder();
+    expect(order).toMatchObject({ status: 'pending', amount_from: '100', minimum: '100', maximum: '100' });
+    expect(order.deposit_address).toBe(sideshift.book.find(shiftId).depositAddress);
+    sideshift.pay(shiftId, '100');
+    const done = await until(order.id, 'completed');
+    const [deposit] = sideshift.book.find(shiftId).deposits;
+    expect(done).toMatchObject({
+      ...{ amount_to: order.amount_to, amount_received: '100', amount_refundable: '0' },
+      deposit_transaction_hash: deposit!.depositHash,
+      withdraw_transaction_hash: deposit!.settleHash,
+    });
+  });
+
+  it.each(['99', '101'])('has failed and is refundable when %s came', async (amount) => {
+    const { order, shiftId } = await newOrder();
+    sideshift.pay(shiftId, amount);
+    expect(await until(order.id, 'failed')).toMatchObject({
+      reason: 'refund_address_needed',
+      amount_refundable: amount,
+    });
+  });
+
+  it('is as it was while SideShift contradicts itself, and an error is logged', async () => {
+    const { order, shiftId } = await newOrder();
+    sideshift.lie = (reported, request) =>
+      request.endsWith(shiftId)
+        ? { ...reported, depositAddress: '0x1111111111111111111111111111111111111111' }
+        : reported;
+    sideshift.pay(shiftId, '100');
+    expectProblem(await open.act(order.id, 'refresh', ADDRESS), 503);
+    await eventually(() =>
+      readFileSync(logFile, 'utf8')
+        .split('\n')
+        .some((line) => /"contradiction"/.test(line) && line.includes(order.id)),
+    );
+    sideshift.lie = (reported) => reported;
+    await until(order.id, 'completed');
+  });
+
+  it('is refused with the parameter at fault', async () => {
+    const own = { ...REQUEST, withdraw_address: ShiftBook.OWN_ADDRESS };
+    expectProblem(await open.order(own), 422, { withdraw_address: [expect.any(String)] });
+    expectProblem(await open.order({ ...REQUEST, pair_id: 'LTCSOL' }), 422, {
+      pair_id: [expect.any(String)],
+    });
+    expectProblem(await open.order({ ...REQUEST, withdraw_address_memo: '7' }), 422, {
+      withdraw_address_memo: [expect.any(String)],
+    });
+    sideshift.deniedAddress = '185.143.234.1';
+    const denied = { method: 'POST', path: '/v1/orders', query: REQUEST, headers: FROM_THERE } as const;
+    expectProblem(await open.call(denied), 422);
+    sideshift.deniedAddress = '2a03:2880:f12f:83:face:b00c:0:25de';
+    const byIpv6 = { 'x-forwarded-for': '2a03:2880:f12f:83:face:b00c::25de' };
+    expectProblem(await open.call({ ...denied, headers: byIpv6 }), 422);
+    sideshift.deniedAddress = null;
+  });
+
+  it('cannot be created while SideShift is unavailable, and the service is ready and says so', async () => {
+    await sideshift.shutDown();
+    const response = await open.order(REQUEST);
+    expectProblem(response, 503);
+    expect(response.headers['retry-after']).toBe('5');
+    await eventually(async () => {
+      const ready = await fetch(`${app.url}/health/ready`);
+      return ready.status === 200 && (await ready.text()).includes('sideshift is unavailable');
+    });
+    await sideshift.restart();
+    await eventually(async () => (await open.order(REQUEST)).status === 201);
+  });
+});
+
+describe('the notice for the country of the caller', () => {
+  it('comes with orders, their actions, tokens and the configuration', async () => {
+    const { order } = await newOrder();
+    for (const call of [
+      { method: 'POST', path: '/v1/orders', query: REQUEST },
+      { method: 'PATCH', path: `/v1/orders/${order.id}/refresh` },
+      { path: '/v1/tokens', query: { to_token: 'sol' } },
+      { path: '/v1/merchants/configuration', query: { token: 'sol', withdraw_address: ADDRESS } },
+    ] as const) {
+      const there = await open.call({ ...call, headers: FROM_THERE });
+      expect([call.path, there.json()]).toMatchObject([
+        call.path,
+        { compliance_notice: 'Not offered in Iran.' },
+      ]);
+      const elsewhere = await open.call({ ...call, headers: { 'x-forwarded-for': '8.8.8.8' } });
+      expect(elsewhere.json()).toMatchObject({ compliance_notice: null });
+    }
+  });
+});
+
+it('writes neither the secret nor the address that is paid out to into the log', () => {
+  const log = readFileSync(logFile, 'utf8');
+  expect(log).toContain('exchange provider call failed');
+  expect(log).not.toContain(sideshift.account.sideshiftSecret);
+  expect(log.split('\n').filter((line) => line.includes('gave nothing') && line.includes(ADDRESS))).toEqual(
+    [],
+  );
+});

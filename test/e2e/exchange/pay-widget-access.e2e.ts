@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { RevokeExchangeKey } from '../../../src/contexts/access/application/exchange-key-commands.js';
+import {
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../../src/contexts/access/application/merchant-commands.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import {
+  ADDRESS,
+  factsIn,
+  hmac,
+  navigate,
+  OTHER_ADDRESS,
+  payUrl,
+  signedBy,
+  signedUrl,
+  Visitor,
+  widgetUrl,
+} from '../../support/exchange/pay-page.js';
+
+const ONE_KIB = 1024;
+
+let app: TestApp;
+let signing: ExchangeClient;
+let open: ExchangeClient;
+beforeAll(async () => {
+  app = await startTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
+  ({ signing, open } = app.exchange);
+});
+afterAll(() => app?.close());
+
+const statusOf = async (query: Record<string, string>, headers: Record<string, string> = {}) =>
+  (await navigate(widgetUrl(app, query), headers)).status;
+const unsigned = (address = ADDRESS): Record<string, string> => ({
+  api_key: open.credentials.apiKey,
+  withdraw_address: address,
+});
+
+describe('the page is opened (contract.md 26.1)', () => {
+  it('by headers, by a signature in the query, by a signed_url, and by a key that demands no signature', async () => {
+    const { api_key, withdraw_address = '', signature = '' } = signedBy(signing);
+    const headers = { 'x-api-key': api_key ?? '', 'x-signature': signature };
+    expect(await statusOf({ withdraw_address }, headers)).toBe(200);
+    expect(await statusOf(signedBy(signing))).toBe(200);
+    expect(await statusOf(signedBy(open))).toBe(200);
+    expect(await statusOf(unsigned())).toBe(200);
+    const url = signedUrl(app, signing, { user_id: 'u 1&x=ü', withdraw_address_memo: "m'1" });
+    for (let times = 0; times < 2; times += 1) expect((await navigate(url)).status).toBe(200);
+    const facts = await factsIn(await navigate(url));
+    expect(facts.to).toMatchObject({ address: ADDRESS, memo: "m'1", tag: null });
+    expect(facts.offers.filter(({ is_open }) => is_open).map(({ pair_id }) => pair_id)).toEqual(['USDCSOL']);
+  });
+
+  it('401: not otherwise, and the page does not say why', async () => {
+    const { api_key, signature = '' } = signedBy(signing);
+    const { secret } = signing.credentials;
+    const refused: [Record<string, string>, Record<string, string>?][] = [
+      [{}],
+      [{ withdraw_address: ADDRESS }],
+      [{ ...unsigned(), api_key: randomUUID() }],
+      [{ ...unsigned(), api_key: 'x' }],
+      [{ ...signedBy(signing), signature: '' }],
+      [{ api_key: api_key!, withdraw_address: ADDRESS }],
+      [signedBy(signing, ADDRESS, OTHER_ADDRESS)],
+      [{ ...signedBy(signing), signature: signature.toUpperCase() }],
+      [{ ...signedBy(signing), signature: signature.slice(0, -1) }],
+      [{ ...signedBy(signing), signature: hmac(api_key!, `withdraw_address=${ADDRESS}`) }],
+      [{ ...signedBy(signing), api_key: open.credentials.apiKey }],
+      [{ ...signedBy(open), signature: '0'.repeat(64) }],
+      [{ withdraw_address: ADDRESS }, { 'x-api-key': api_key! }],
+      [signedBy(signing), { 'x-signature': '0'.repeat(64) }],
+      [signedBy(signing), { 'x-api-key': open.credentials.apiKey }],
+      // The signature covers neither.
+      [{ ...signedBy(signing), withdraw_address_memo: '7' }],
+      [{ ...signedBy(signing), withdraw_address_tag: '7' }],
+      [{ ...signedBy(signing), url_signature: hmac(secret, '') }],
+    ];
+    const pages = await Promise.all(
+      refused.map(async ([query, headers]) => {
+        const response = await navigate(widgetUrl(app, query), headers);
+        const html = (await response.text()).replaceAll(/nonce="[^"]*"/g, '');
+        return { query, headers, status: response.status, html };
+      }),
+    );
+    for (const { query, headers, status } of pages)
+      expect([query, headers, status]).toEqual([query, headers, 401]);
+    expect(new Set(pages.map(({ html }) => html)).size).toBe(1);
+    expect(pages[0]!.html).toContain('This link does not work');
+    expect(pages[0]!.html).not.toContain('<script');
+  });
+
+  it('401 for programs: problem details', async () => {
+    const response = await fetch(widgetUrl(app, { withdraw_address: ADDRESS }));
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+    expect(await response.json()).toMatchObject({ status: 401, title: 'Invalid link' });
+  });
+
+  it('400: a parameter given twice; 422: an address that is none', async () => {
+    for (const query of [signedBy(signing), unsigned()]) {
+      const url = `${widgetUrl(app, query)}&withdraw_address=${OTHER_ADDRESS}`;
+      expect((await navigate(url)).status).toBe(400);
+    }
+    const wrong = [ADDRESS.slice(0, -1), `${ADDRESS}x`, ADDRESS.replace('4', '0'), '', '1'.repeat(10_000)];
+    for (const address of wrong) expect(await statusOf(unsigned(address))).toBe(422);
+    expect(await statusOf(signedBy(signing, 'nonsense'))).toBe(422);
+    expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
+    expect(await statusOf({ ...unsigned(), withdraw_address_memo: 'x'.repeat(256) })).toBe(422);
+  });
+
+  it('a signed_url with anything added, changed, removed or repeated is refused, and says when it has expired', async () => {
+    const url = signedUrl(app, signing, { user_id: 'u', withdraw_address_memo: '1' });
+    const expires = /expires=(\d+)/.exec(url)![1]!;
+    const changed = [
+      `${url}&onramp_fiat=EUR`,
+      `${url}&`.replace('user_id=u&', ''),
+      url.replace('user_id=u', 'user_id=v'),
+      url.replace('withdraw_address_memo=1', 'withdraw_address_memo=2'),
+      url.replace(ADDRESS, OTHER_ADDRESS),
+      url.replace(`expires=${expires}`, `expires=${Number(expires) + 3600}`),
+      url.replace(/nonce=[0-9a-f]+/, 'nonce=0'),
+      url.replace(signing.credentials.apiKey, open.credentials.apiKey),
+      `${url}&signature=${hmac(signing.credentials.secret, `withdraw_address=${ADDRESS}`)}`,
+    ];
+    const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
+    changed.push(
+      ofOpenKey.replace(/&url_signature=[0-9a-f]+/, ''),
+      ofOpenKey.replace('url_signature', 'url_Signature'),
+      ofOpenKey.replace(/&nonce=[^&]+/, '').replace(/&url_signature=[0-9a-f]+/, ''),
+    );
+    for (const each of changed) expect([each, (await navigate(each)).status]).toEqual([each, 401]);
+    expect((await navigate(`${url}&user_id=u`)).status).toBe(400);
+    expect((await navigate(url)).status).toBe(200);
+
+    const late = await navigate(signedUrl(app, signing, {}, -1000));
+    expect(late.status).toBe(401);
+    const text = await late.text();
+    expect(text).toContain('This link has expired');
+    expect(text).toContain('&quot;session&quot;:null');
+    const moved = signedUrl(app, signing, {}, -1000).replace(/expires=\d+/, `expires=${expires}`);
+    expect(await (await navigate(moved)).text()).not.toContain('This link has expired');
+  });
+});
+
+describe('the page', () => {
+  it('runs and loads its own files alone, is framed by nobody, and is not kept', async () => {
+    const response = await navigate(widgetUrl(app, unsigned()));
+    expect(response.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    const html = await response.text();
+    expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
+    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(files).toHaveLength(2);
+    for (const path of files) {
+      const file = await fetch(`${payUrl(app)}${path}`);
+      expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(file.headers.get('content-encoding')).toBe('gzip');
+      const text = await file.text();
+      expect(gzipSync(text).length).toBeLessThan((path.endsWith('.js') ? 60 : 10) * ONE_KIB);
+      expect(text).not.toMatch(/https?:\/\/(?!www\.w3\.org)/);
+    }
+    for (const path of ['/widget/assets/', '/widget/assets/..%2f..%2fpackage.json', '/widget/assets/x.js'])
+      expect((await fetch(`${payUrl(app)}${path}`)).status).toBe(404);
+    expect((await fetch(`${payUrl(app)}/widget/assets/licenses.txt`)).status).toBe(200);
+  });
+
+  it('holds the parameters of the link as text, also markup', async () => {
+    const user_id = '"></main><script>alert(1)</script>\'&amp;';
+    const response = await navigate(signedUrl(app, signing, { user_id }));
+    expect(await response.text()).not.toContain('alert(1)');
+    const memo = '"></main><script>alert(1)</script>';
+    const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
+    const html = await displayed.clone().text();
+    expect(html).not.toContain('<script>');
+    expect((await factsIn(displayed)).to.memo).toBe(memo);
+  });
+
+  it('shows the on-ramps that the link narrows them to', async () => {
+    const { onramps } = await factsIn(await navigate(widgetUrl(app, unsigned())));
+    expect(onramps.map(({ name }) => name)).toEqual(['Example Card', 'Example Bank']);
+    const only = { onramp_only_onramps: 'example-card,nobody', onramp_fiat: 'eur', onramp_amount: '50.25' };
+    const narrowed = await factsIn(await navigate(signedUrl(app, signing, only)));
+    expect(narrowed.onramps).toEqual([
+      {
+        name: 'Example Card',
+        url: `https://card.onramp.example/buy?token=sol&network=solana&address=${ADDRESS}&fiat=EUR&amount=50.25`,
+      },
+    ]);
+  });
+});
+
+describe('nothing is served', () => {
+  it('401: once the key is revoked, and streams end', async () => {
+    const key = await app.newExchangeKey(true);
+    const visitor = await Visitor.at(app, signedUrl(app, key));
+    const { order } = await visitor.order();
+    const stream = await visitor.call(`orders/${order.id}/events`);
+    await app.app.get(CommandBus).execute(new RevokeExchangeKey(key.credentials.apiKey));
+    await eventually(async () => (await statusOf(signedBy(key))) === 401);
+    expect((await visitor.call(`orders/${order.id}`)).status).toBe(401);
+    expect((await visitor.create()).status).toBe(401);
+    // It ends: this would wait for ever otherwise.
+    expect(await stream.text()).toContain(order.id);
+  });
+
+  it('403: while the merchant is suspended', async () => {
+    const merchant = await app.newMerchant();
+    const { apiKey } = merchant.credentials;
+    const key = await app.newExchangeKey(false, apiKey);
+    const url = widgetUrl(app, { api_key: key.credentials.apiKey, withdraw_address: ADDRESS });
+    const visitor = await Visitor.at(app, url);
+    const bus = app.app.get(CommandBus);
+    await bus.execute(new SuspendMerchant(apiKey));
+    await eventually(async () => (await navigate(url)).status === 403);
+    expect((await visitor.create()).status).toBe(403);
+    await bus.execute(new ReinstateMerchant(apiKey));
+    await eventually(async () => (await navigate(url)).status === 200);
+  });
+});
+
+describe('behind a proxy', () => {
+  let crowded: TestApp;
+  beforeAll(async () => {
+    crowded = await startTestApp({
+      ...{ TRUST_PROXY: '127.0.0.1', PAY_FRAMED_BY: 'https://shop.example' },
+      ...{ RATE_LIMIT_PER_MINUTE: '10', RATE_LIMIT_PER_IP_PER_MINUTE: '1000' },
+    });
+  });
+  afterAll(() => crowded?.close());
+
+  it('429 for an address with too many requests, and not for others; framed by whom the operator names', async () => {
+    const { apiKey } = crowded.exchange.open.credentials;
+    const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
+    const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });
+    const pages = [];
+    for (let times = 0; times < 10; times += 1) pages.push(await navigate(url, from(1)));
+    expect(pages.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const refused = await navigate(url, from(1));
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    const framed = (response: Response) =>
+      /frame-ancestors (.*)$/.exec(response.headers.get('content-security-policy') ?? '')?.[1];
+    expect([framed(pages[0]!), framed(refused)]).toEqual(['https://shop.example', "'none'"]);
+    expect((await navigate(url, from(2))).status).toBe(200);
+    const { session } = await factsIn(pages[0]!);
+    const quote = `${payUrl(crowded)}/widget/api/quote?pair_id=USDCSOL`;
+    const headers = { ...from(1), authorization: `Bearer ${session}` };
+    expect((await fetch(quote, { headers })).status).toBe(429);
+    expect((await fetch(quote, { headers: { ...headers, ...from(3) } })).status).toBe(200);
+  });
+});

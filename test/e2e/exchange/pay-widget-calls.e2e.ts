@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, OTHER_ADDRESS, payUrl, signedUrl, Visitor, widgetUrl } from '../../support/exchange/pay-page.js';
+
+let app: TestApp;
+let signing: ExchangeClient;
+let open: ExchangeClient;
+beforeAll(async () => {
+  app = await startTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
+  ({ signing, open } = app.exchange);
+});
+afterAll(() => app?.close());
+
+const unsigned = (address = ADDRESS): Record<string, string> => ({
+  api_key: open.credentials.apiKey,
+  withdraw_address: address,
+});
+
+describe('the calls of the page', () => {
+  it('401 without the session of a page, with anything else in its place', async () => {
+    const { session } = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const [encoded = '', ...rest] = session.split('.');
+    const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
+    const forged = [Buffer.from(other).toString('base64url'), ...rest].join('.');
+    for (const token of ['', 'x', forged, `${session}0`]) {
+      const visitor = new Visitor(app, token);
+      for (const path of ['quote?pair_id=USDCSOL', `orders/${randomUUID()}`, `orders/${randomUUID()}/events`])
+        expect((await visitor.call(path)).status).toBe(401);
+      expect((await visitor.create()).status).toBe(401);
+    }
+  });
+
+  it('quote from either side', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const quote = async (query: string) => {
+      const response = await visitor.call(`quote?pair_id=USDCSOL${query}`);
+      return { status: response.status, ...((await response.json()) as Record<string, string>) };
+    };
+    expect(await quote('')).toMatchObject({ amount_from: '100', amount_to: '0.5', minimum: '5' });
+    expect(await quote('&amount_from=20')).toMatchObject({ amount_from: '20', amount_to: '0.1' });
+    expect(await quote('&amount_to=0.100000001')).toMatchObject({ amount_from: '20.000001' });
+    for (const wrong of [
+      ...['&amount_from=0', '&amount_from=-5', '&amount_from=1e3', '&amount_from=1.0000001', '&amount_from='],
+      ...[
+        '&amount_from=4.99',
+        '&amount_from=5001',
+        '&amount_to=0.02',
+        '&amount_to=1&amount_to=2',
+        '&amount_to=9e9',
+      ],
+    ])
+      expect([wrong, (await quote(wrong)).status]).toEqual([wrong, 422]);
+    for (const pair of ['', 'XXXSOL', 'BTCSOL', '__proto__'])
+      expect((await visitor.call(`quote?pair_id=${pair}`)).status).toBe(422);
+  });
+
+  it('make one order of one request, to the address of the link (contract.md 26.2)', async () => {
+    const url = signedUrl(app, signing, { user_id: 'u-1', withdraw_address_memo: '77' });
+    const request = randomBytes(16).toString('hex');
+    const [visitor, reloaded] = [await Visitor.at(app, url), await Visitor.at(app, url)];
+    const responses = await Promise.all(
+      [visitor, visitor, reloaded, reloaded].map((each) => each.create('100', request)),
+    );
+    responses.push(await reloaded.create('100', request));
+    const orders = await Promise.all(responses.map(async (each) => ((await each.json()) as PayOrder).order));
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(1);
+    expect(orders[0]).toMatchObject({
+      ...{ withdraw_address: ADDRESS, withdraw_address_memo: '77', withdraw_address_tag: null },
+      ...{ user_id: 'u-1', status: 'pending', amount_from: '100', amount_to: '0.5' },
+    });
+    // The same word of another payer is another order, and says nothing of this one.
+    const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));
+    const theirs = (await (await stranger.create('100', request)).json()) as PayOrder;
+    expect(theirs.order.id).not.toBe(orders[0]!.id);
+  });
+
+  it('422: an order that cannot be', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const request_id = randomBytes(16).toString('hex');
+    const good = { pair_id: 'USDCSOL', amount_from: '100', request_id };
+    for (const wrong of [
+      ...[{ pair_id: 'BTCSOL' }, { pair_id: 1 }, { amount_from: 100 }, { amount_from: '5001' }],
+      ...[{ amount_from: null }, { request_id: 'x' }, { request_id: request_id.toUpperCase() + 'A' }],
+    ])
+      expect((await visitor.call('orders', { ...good, ...wrong })).status).toBe(422);
+    expect((await visitor.call('orders', [])).status).toBe(400);
+    const sneaky = { ...good, withdraw_address: OTHER_ADDRESS, user_id: 'x', keyId: 'x' };
+    const { order } = (await (await visitor.call('orders', sneaky)).json()) as PayOrder;
+    expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
+  });
+
+  it('404: an order of anybody else, by whichever call', async () => {
+    const visitor = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u' }));
+    const { order } = await visitor.order();
+    const others = await Promise.all(
+      [
+        signedUrl(app, signing, { user_id: 'v' }),
+        signedUrl(app, signing, { user_id: 'u', withdraw_address_memo: '1' }),
+        signedUrl(app, signing, { user_id: 'u', withdraw_address_tag: '1' }),
+        signedUrl(app, signing, { user_id: 'u', withdraw_address: OTHER_ADDRESS }),
+        signedUrl(app, open, { user_id: 'u' }),
+      ].map((url) => Visitor.at(app, url)),
+    );
+    for (const other of others) {
+      for (const path of ['', '/events'])
+        expect((await other.call(`orders/${order.id}${path}`)).status).toBe(404);
+      for (const act of ['cancel', 'mark_as_paid'])
+        expect((await other.call(`orders/${order.id}/${act}`, {})).status).toBe(404);
+    }
+    expect((await visitor.call(`orders/${randomUUID()}`)).status).toBe(404);
+    expect((await visitor.call('orders/x')).status).toBe(404);
+    expect((await visitor.call(`orders/${order.id}/refund`, {})).status).toBe(404);
+    expect((await visitor.call(`orders/${order.id}`)).status).toBe(200);
+  });
+
+  it('are refused out of order, as by the API', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { order } = await visitor.order();
+    const act = async (name: string) => (await visitor.call(`orders/${order.id}/${name}`, {})).status;
+    expect([await act('mark_as_paid'), await act('mark_as_paid'), await act('cancel')]).toEqual([
+      200, 200, 409,
+    ]);
+  });
+
+  it('pay an order with test money, one of their own and once it is due', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { order } = await visitor.order();
+    const path = `orders/${order.id}/test_payment`;
+    const stranger = await Visitor.at(app, signedUrl(app, open, { user_id: 'stranger' }));
+    expect((await stranger.call(path, {})).status).toBe(404);
+    expect((await new Visitor(app, 'x').call(path, {})).status).toBe(401);
+    expect((await visitor.call(path, {})).status).toBe(200);
+    await eventually(async () => {
+      const { order: now, transfers } = (await (await visitor.call(`orders/${order.id}`)).json()) as PayOrder;
+      return (
+        now.status === 'completed' &&
+        transfers.some(({ kind, amount }) => kind === 'deposit' && amount === '100')
+      );
+    });
+    expect((await visitor.call(path, {})).status).toBe(409);
+  });
+
+  it('follow an order, up to a number of streams of one address', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { order } = await visitor.order();
+    const follow = () => visitor.call(`orders/${order.id}/events`);
+    const streams = await Promise.all(Array.from({ length: 21 }, follow));
+    expect(streams.map(({ status }) => status).sort()).toEqual([...Array<number>(20).fill(200), 429]);
+    const followed = streams.find(({ status }) => status === 200)!;
+    expect(followed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(followed.headers.get('cache-control')).toBe('no-store');
+    const text = followed.text();
+    expect((await visitor.call(`orders/${order.id}/cancel`, {})).status).toBe(200);
+    const reported = [...(await text).matchAll(/^data: (.*)$/gm)].map(
+      ([, data]) => JSON.parse(data!) as PayOrder,
+    );
+    expect(reported.map((each) => each.order.status)).toEqual(['pending', 'cancelled']);
+    expect(reported.at(-1)).toMatchObject({ is_final: true, order: { id: order.id } });
+    for (const { body, bodyUsed } of streams) if (!bodyUsed) await body?.cancel();
+  });
+
+  it('streams have no head, and end when the service does', async () => {
+    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
+    const { order } = await visitor.order();
+    const path = `${payUrl(app)}/widget/api/orders/${order.id}/events`;
+    const headers = { authorization: `Bearer ${visitor.session}` };
+    expect((await fetch(path, { method: 'HEAD', headers })).status).toBe(404);
+    const stream = await fetch(path, { headers });
+    await app.stop();
+    expect(await stream.text()).toContain(order.id);
+  });
+});

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  CARD_ISSUER,
+  IDENTITY_VERIFIER,
+  WALLET_PROVISIONER,
+  type CardRequest,
+  type IdentityRequest,
+} from '../../../src/contexts/onboarding/application/ports.js';
+import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { AdvanceOnboarding } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
+import { StartDeactivation } from '../../../src/contexts/users/contract.js';
+import { EraseUser } from '../../../src/contexts/users/application/user-commands.js';
+import { eventually } from '../../support/eventually.js';
+import { eventsOf, MERCHANT, onboardingOf, submitted } from '../../support/onboarding/onboard.js';
+import { ACT, startPeople, type People } from '../../support/onboarding/people.js';
+
+/** Providers that record requests; the card is refused, and the identity decides on command. */
+class Providers {
+  readonly provider = 'counting';
+  readonly checked: string[] = [];
+  readonly wallets: string[] = [];
+  readonly cards: string[] = [];
+  refusesCards = false;
+  decides: Promise<void> = Promise.resolve();
+  private readonly sandboxWallets = new SandboxWallets(Buffer.alloc(32, 1));
+  private readonly sandboxCards = new SandboxCards();
+
+  async decide({ userId, deleteImages }: IdentityRequest): Promise<{ passed: true }> {
+    this.checked.push(userId);
+    await this.decides;
+    await deleteImages();
+    return { passed: true };
+  }
+  provision(userId: string) {
+    this.wallets.push(userId);
+    return this.sandboxWallets.provision(userId);
+  }
+  async replace(): Promise<void> {}
+  issue(request: CardRequest) {
+    this.cards.push(request.userId);
+    const details = { ...request.details, lastName: this.refusesCards ? 'Cardless' : 'Lovelace' };
+    return this.sandboxCards.issue({ ...request, details });
+  }
+  async forget(): Promise<void> {}
+}
+
+const started: People[] = [];
+afterEach(async () => {
+  for (const people of started.splice(0).reverse()) await people.close();
+});
+
+async function start(providers: Providers): Promise<People> {
+  const people = await startPeople({
+    override: (builder) =>
+      [IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER].reduce(
+        (all, port) => all.overrideProvider(port).useValue(providers),
+        builder,
+      ),
+  });
+  started.push(people);
+  return people;
+}
+
+async function deactivate(people: People, userId: string): Promise<void> {
+  await people.commandBus.execute(new StartDeactivation(userId, ACT));
+  await eventually(async () => (await people.users.find(MERCHANT, userId))?.accountState === 'deactivated');
+}
+
+const hasStep = async (people: People, userId: string): Promise<boolean> =>
+  (
+    await people.database.query("select from work.items where kind = 'onboarding.step' and key = $1", [
+      userId,
+    ])
+  ).length > 0;
+
+describe('a user who is deactivated during the identity check', () => {
+  it('gets neither wallet nor card after a late decision of the provider', async () => {
+    const providers = new Providers();
+    let decide = (): void => undefined;
+    providers.decides = new Promise((resolve) => (decide = resolve));
+    const people = await start(providers);
+    const userId = await submitted(people);
+    await eventually(() => providers.checked.length > 0);
+    await deactivate(people, userId);
+    await eventually(async () => !(await hasStep(people, userId)));
+    decide();
+    await eventually(async () => (await eventsOf(people, userId)).includes('kyc_passed.v1'));
+    // The event schedules the next step, which finds the deactivation.
+    await eventually(async () => !(await hasStep(people, userId)));
+    expect(providers.wallets).toEqual([]);
+    expect(providers.cards).toEqual([]);
+  });
+});
+
+describe('the retry of a step by an operator', () => {
+  it('is refused for a deactivated user, and no provider is called', async () => {
+    const providers = new Providers();
+    providers.refusesCards = true;
+    const people = await start(providers);
+    const userId = await submitted(people);
+    await eventually(async () => (await onboardingOf(people, userId)).stage === 'card_failed');
+    await deactivate(people, userId);
+    providers.refusesCards = false;
+    const requests = providers.cards.length;
+    await expect(people.commandBus.execute(new RetryStep(userId))).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect(await eventsOf(people, userId)).not.toContain('card_retried.v1');
+    expect(providers.cards).toHaveLength(requests);
+  });
+
+  it('is 404 for an erased user', async () => {
+    const providers = new Providers();
+    providers.decides = Promise.reject(new Error('unavailable'));
+    providers.decides.catch(() => undefined);
+    const people = await start(providers);
+    const userId = await submitted(people);
+    await eventually(() => providers.checked.length > 0);
+    await deactivate(people, userId);
+    await people.commandBus.execute(new EraseUser(userId, ACT));
+    await expect(people.commandBus.execute(new RetryStep(userId))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    const requests = providers.checked.length;
+    // As a process that was stalled meanwhile.
+    await expect(people.commandBus.execute(new AdvanceOnboarding(userId))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(providers.checked).toHaveLength(requests);
+  });
+});

@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { IDENTITY_VERIFIER, CARD_ISSUER } from '../../../src/contexts/onboarding/application/ports.js';
+import { NOT_CHECKED, NOT_ISSUED } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
+import { SandboxCards } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { ImagePurge, ProgressGauge } from '../../../src/contexts/onboarding/application/background-jobs.js';
+import { registry } from '../../../src/platform/telemetry/metrics.js';
+import { eventually } from '../../support/eventually.js';
+import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../../support/onboarding/onboard.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
+import { startPeople, type People } from '../../support/onboarding/people.js';
+
+const MASTER_KEY = '11'.repeat(32);
+
+const started: People[] = [];
+afterEach(async () => {
+  for (const people of started.splice(0).reverse()) await people.close();
+});
+
+async function start(options: Parameters<typeof startPeople>[0] = {}): Promise<People> {
+  const people = await startPeople({ masterKey: MASTER_KEY, ...options });
+  started.push(people);
+  return people;
+}
+
+function user(people: People, ...args: string[]): Promise<Run> {
+  return invoke('user', { DATABASE_URL: urlOf(people), MASTER_KEY }, ...args);
+}
+
+async function stepOf(people: People, userId: string): Promise<Record<string, unknown> | undefined> {
+  const [step] = await people.database.query(
+    `select coalesce((state->>'polls')::int, 0) as polls, failures, cause as last_error, due_at > now() as later
+     from work.items where kind = 'onboarding.step' and key = $1`,
+    [userId],
+  );
+  return step;
+}
+
+const stageOf = async (people: People, userId: string): Promise<string> =>
+  (await onboardingOf(people, userId)).stage;
+
+describe('an identity under review in the sandbox', () => {
+  it('stays so over a restart, is no failed attempt, and passes once an operator says so', async () => {
+    const first = await start();
+    const userId = await submitted(first, 'Review');
+    await eventually(async () => ((await stepOf(first, userId))?.['polls'] as number) >= 2);
+    expect(await stepOf(first, userId)).toMatchObject({ failures: 0, last_error: null });
+    await first.module.close();
+    const second = await start({ databaseUrl: urlOf(first) });
+    await eventually(async () => ((await stepOf(second, userId))?.['polls'] as number) >= 3);
+    expect(await stageOf(second, userId)).toBe('kyc_submitted');
+    expect((await user(second, 'review', userId, '--approve')).printed).toContain('passes');
+    await eventually(async () => (await stageOf(second, userId)) === 'completed');
+    expect((await eventsOf(second, userId)).filter((type) => type.startsWith('kyc'))).toEqual([
+      'kyc_submitted.v1',
+      'kyc_passed.v1',
+    ]);
+    await expect(user(second, 'review', userId, '--reject', 'late')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+  });
+
+  it('is rejected with the reason that the operator gives', async () => {
+    const people = await start();
+    const userId = await submitted(people, 'Review');
+    await eventually(async () => (await stepOf(people, userId))?.['polls'] !== 0);
+    await expect(user(people, 'review', userId)).rejects.toMatchObject({ code: 'bad_request' });
+    await user(people, 'review', userId, '--reject', 'The document is a drawing');
+    await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: 'The document is a drawing' });
+    await expect(user(people, 'retry', userId)).rejects.toMatchObject({
+      code: 'invalid_transition',
+      message: 'The images are no longer here: the person takes them again, by the same link as before',
+    });
+    expect(await stageOf(people, userId)).toBe('kyc_failed');
+  });
+
+  it('passes automatically after SANDBOX_REVIEW_SECONDS', async () => {
+    const people = await start({ env: { SANDBOX_REVIEW_SECONDS: '2' } });
+    const userId = await submitted(people, 'Review');
+    await eventually(async () => (await stepOf(people, userId))?.['polls'] !== 0);
+    expect(await stageOf(people, userId)).toBe('kyc_submitted');
+    await eventually(async () => (await stageOf(people, userId)) === 'completed');
+  });
+});
+
+/** Throws until it has recovered. */
+class Unavailable {
+  readonly provider = 'unavailable';
+  private hasRecovered = false;
+  recover(): void {
+    this.hasRecovered = true;
+  }
+  calls = 0;
+  private call<T>(then: () => Promise<T>): Promise<T> {
+    this.calls += 1;
+    return this.hasRecovered ? then() : Promise.reject(new Error('secret of Ada Lovelace'));
+  }
+  decide = () => this.call(() => Promise.resolve({ passed: true }));
+  issue = (request: never) => this.call(() => new SandboxCards().issue(request));
+  forget = () => Promise.resolve();
+}
+
+describe('a provider that gives nothing', () => {
+  it('is retried for ONBOARDING_GIVE_UP_SECONDS: then the check has failed, and the operator sees and retries it', async () => {
+    const provider = new Unavailable();
+    const people = await start({
+      env: { ONBOARDING_GIVE_UP_SECONDS: '1' },
+      override: (builder) => builder.overrideProvider(IDENTITY_VERIFIER).useValue(provider),
+    });
+    const userId = await submitted(people);
+    await eventually(async () => (await stepOf(people, userId))?.['failures'] !== 0);
+    const seen = (await user(people, 'stuck', '--older-than', '0s')).printed;
+    expect(seen).toContain(userId);
+    expect(seen).toContain('failed attempts: unexpected: Error');
+    expect(seen).not.toContain('Lovelace');
+    await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: NOT_CHECKED });
+    await eventually(async () => (await stepOf(people, userId)) === undefined);
+    const calls = provider.calls;
+    expect(calls).toBeGreaterThan(2);
+    expect((await user(people, 'stuck', '--older-than', '0s')).printed).toContain(NOT_CHECKED);
+    provider.recover();
+    await user(people, 'retry', userId);
+    await eventually(async () => (await stageOf(people, userId)) === 'completed');
+    expect((await user(people, 'stuck', '--older-than', '0s')).printed.trim()).toBe(
+      'Nothing is stuck: no onboarding has waited longer than 0s',
+    );
+  });
+
+  it('ends in a failed card, which the operator retries', async () => {
+    const provider = new Unavailable();
+    const people = await start({
+      env: { ONBOARDING_GIVE_UP_SECONDS: '1' },
+      override: (builder) => builder.overrideProvider(CARD_ISSUER).useValue(provider),
+    });
+    const userId = await submitted(people);
+    await eventually(async () => (await stageOf(people, userId)) === 'card_failed');
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: NOT_ISSUED });
+    provider.recover();
+    await user(people, 'retry', userId);
+    await eventually(async () => (await stageOf(people, userId)) === 'completed');
+    expect((await eventsOf(people, userId)).filter((type) => type === 'completed.v1')).toHaveLength(1);
+  });
+
+  it('is waited for, however long, where none is configured', async () => {
+    const people = await start({ env: { ONBOARDING_CARDS: 'none', ONBOARDING_GIVE_UP_SECONDS: '1' } });
+    const userId = await submitted(people);
+    // More than the second, at a quarter, a half and a whole one between them.
+    await eventually(async () => ((await stepOf(people, userId))?.['failures'] as number) >= 5);
+    expect(await stageOf(people, userId)).toBe('wallet_provisioned');
+  });
+
+  it('is called at once by a retry of the operator, also without a work item', async () => {
+    const people = await start({ roles: 'api' });
+    const userId = await submitted(people);
+    await expect(people.commandBus.execute(new RetryStep(await confirmed(people)))).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect(await stepOf(people, userId)).toBeUndefined();
+    await user(people, 'retry', userId);
+    expect(await stepOf(people, userId)).toMatchObject({ later: false });
+  });
+
+  it('is counted, and so are onboardings by stage', async () => {
+    // Suites of one worker share it.
+    registry.resetMetrics();
+    const people = await start();
+    await submitted(people, 'Rejected');
+    await confirmed(people);
+    await eventually(async () => {
+      const rows = await people.database.query('select stage from onboarding.progress order by stage');
+      return rows.map((row) => row['stage']).join() === 'details_confirmed,kyc_failed';
+    });
+    await people.module.get(ProgressGauge, { strict: false }).work.options.run(new AbortController().signal);
+    const metrics = await registry.metrics();
+    expect(metrics).toContain('disburse_onboardings{stage="kyc_failed"} 1');
+    expect(metrics).toMatch(
+      /disburse_onboarding_provider_calls_total\{port="identity",outcome="done"\} [1-9]/,
+    );
+  });
+});
+
+describe('images that were never handed over', () => {
+  it('are deleted once they are as old as the setting says', async () => {
+    const people = await start({ env: { ONBOARDING_IMAGE_DAYS: '2' } });
+    const [old, fresh] = [await confirmed(people), await confirmed(people)];
+    const images = people.module.get(Images, { strict: false });
+    const image = { kind: 'selfie', type: 'image/png', bytes: Buffer.from('face') } as const;
+    for (const userId of [old, fresh]) await images.keep(userId, image);
+    await people.database.query(
+      `update onboarding.images set stored_at = now() - interval '49 hours' where user_id = $1`,
+      [old],
+    );
+    await people.module.get(ImagePurge, { strict: false }).work.options.run(new AbortController().signal);
+    expect(await images.kinds(old)).toEqual([]);
+    expect(await images.kinds(fresh)).toEqual(['selfie']);
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
+import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
+import { eventually } from '../../support/eventually.js';
+import { TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
+
+const ONE_KIB = 1024;
+const HTML = { accept: 'text/html' };
+let widget: Widget;
+
+async function factsIn(response: Response): Promise<OnboardingFacts> {
+  const [, text = ''] = /data-facts="([^"]*)"/.exec(await response.text()) ?? [];
+  const plain = text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+  return JSON.parse(plain.replaceAll('&#39;', "'").replaceAll('&amp;', '&')) as OnboardingFacts;
+}
+const inLanguage = (visitor: Visitor, language: string) =>
+  visitor.page({ headers: { ...HTML, 'accept-language': language } });
+
+describe('the document of the onboarding page (contract.md 18.9)', () => {
+  beforeAll(async () => {
+    widget = await Widget.start({ RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21', ...TERMS });
+  });
+  afterAll(() => widget?.close());
+
+  it('runs and loads its own files alone, requests the camera alone, and is not cached', async () => {
+    const response = await (await widget.visitor()).page();
+    expect(response.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; base-uri 'none'; form-action 'none'",
+    );
+    expect(response.headers.get('permissions-policy')).toBe(
+      'camera=(self), microphone=(self), geolocation=(), payment=()',
+    );
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('vary')).toBe('accept-language');
+    expect(response.headers.get('set-cookie')).toBeNull();
+    const html = await response.text();
+    expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
+    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(files).toEqual([
+      expect.stringMatching(/^\/onboarding\/assets\/style-[0-9a-f]{16}\.css$/),
+      expect.stringMatching(/^\/onboarding\/assets\/script-[0-9a-f]{16}\.js$/),
+    ]);
+    for (const path of files) {
+      const file = await fetch(`${widget.url}${path}`);
+      expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(file.headers.get('content-encoding')).toBe('gzip');
+      const text = await file.text();
+      expect(gzipSync(text).length).toBeLessThan(80 * ONE_KIB);
+      const plain = await fetch(`${widget.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+      expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, text]);
+    }
+    for (const path of [
+      '/onboarding/assets/',
+      '/onboarding/assets/..%2fpay%2flicenses.txt',
+      '/onboarding/assets/x.js',
+    ])
+      expect((await fetch(`${widget.url}${path}`)).status).toBe(404);
+    expect(await (await fetch(`${widget.url}/onboarding/assets/licenses.txt`)).text()).toContain('preact');
+    expect(gunzipSync(gzipSync(html)).toString()).toBe(html);
+  });
+
+  it('has all facts of the page, in the language of the browser', async () => {
+    const visitor = await widget.visitor();
+    for (const [requested, locale] of [
+      ['fr', 'en'],
+      ['de-CH, en;q=0.8', 'de'],
+      ['en;q=0.3, es', 'es'],
+    ] as const) {
+      const response = await inLanguage(visitor, requested);
+      expect(await response.clone().text()).toContain(`<html lang="${locale}">`);
+      expect(await factsIn(response)).toEqual({
+        steps: `/onboarding/${widget.merchantId}/${visitor.userId}`,
+        userId: visitor.userId,
+        merchantName: 'Shop',
+        phoneNumber: visitor.phone,
+        email: null,
+        callbackUrl: null,
+        framers: null,
+        codeEverySeconds: 30,
+        minimumAge: 21,
+        identityProvider: 'sandbox',
+        imageDays: 7,
+        consent: {
+          terms: { version: TERMS.ONBOARDING_TERMS_VERSION, url: TERMS.ONBOARDING_TERMS_URL },
+          privacy: { version: TERMS.ONBOARDING_PRIVACY_VERSION, url: TERMS.ONBOARDING_PRIVACY_URL },
+        },
+        today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        sandbox: { rejected: 'Rejected', review: 'Review', cardFails: 'Cardless' },
+        locale,
+        words: WORDS[locale],
+      });
+    }
+  });
+
+  it('has the name of the merchant and the callback_url as text', async () => {
+    const visitor = await widget.visitor();
+    const name = `"></main><script>alert(1)</script>'&amp;`;
+    const origins = ['https://shop.example'];
+    await widget.people.commandBus.execute(
+      new SetEmbedding(widget.merchantId, { displayName: name, origins }),
+    );
+    const callback = 'https://shop.example/?a="><script>alert(2)</script>';
+    const facts = await eventually(async () => {
+      const response = await visitor.page({}, { callback_url: callback });
+      expect(await response.clone().text()).not.toContain('<script>');
+      const found = await factsIn(response);
+      return found.merchantName === name ? found : null;
+    });
+    expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
+  });
+
+  it('of a refusal speaks the language of the browser too', async () => {
+    const headers = { ...HTML, 'accept-language': 'es' };
+    const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
+    expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${WORDS.es.refusedLink}`));
+  });
+});

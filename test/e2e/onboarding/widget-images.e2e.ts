@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from 'node:net';
+import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { eventually } from '../../support/eventually.js';
+import { JPEG, jpegOf, pngOf, segment } from '../../support/onboarding/images.js';
+import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
+
+const LIMIT = 8 * 1_048_576;
+const PNG = pngOf(300, 200);
+let widget: Widget;
+
+/** A JPEG of that many bytes. */
+function large(bytes: number): Buffer {
+  const comment = segment(0xfe, Buffer.alloc(65_533));
+  const comments = Array<Buffer>(Math.ceil((bytes - JPEG.length) / comment.length)).fill(comment);
+  return Buffer.concat([JPEG.subarray(0, 2), ...comments, JPEG.subarray(2)]).subarray(0, bytes);
+}
+
+function streamOf(chunks: readonly Buffer[]): ReadableStream {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+}
+
+const imagesOf = async ({ userId }: Visitor) =>
+  widget.people.module.get(Images, { strict: false }).of(userId);
+const statusOf = async (response: Promise<Response>): Promise<number> => (await response).status;
+
+describe('images of documents and faces (contract.md 18.10)', () => {
+  let visitor: Visitor;
+  let session: { readonly authorization: string };
+
+  beforeAll(async () => {
+    widget = await Widget.start();
+    visitor = await widget.visitor();
+    session = await visitor.signIn();
+    expect((await visitor.step('details', DETAILS, session)).status).toBe(200);
+  });
+  afterAll(() => widget?.close());
+
+  it('are stored by their content, without bytes after their end', async () => {
+    const called = { ...session, 'content-type': 'text/html; charset=utf-8' };
+    const behind = Buffer.concat([JPEG, Buffer.from('<script>alert(1)</script>')]);
+    const front = await visitor.upload('document_front', behind, called);
+    expect([front.status, await front.json()]).toEqual([
+      200,
+      { stage: 'details_confirmed', images: ['document_front'] },
+    ]);
+    expect(front.headers.get('cache-control')).toBe('no-store');
+    expect(await statusOf(visitor.upload('selfie', PNG, { ...session, 'content-type': 'image/jpeg' }))).toBe(
+      200,
+    );
+    expect(await statusOf(visitor.upload('selfie', pngOf(200, 200), session))).toBe(200);
+    expect(await imagesOf(visitor)).toEqual([
+      { kind: 'document_front', type: 'image/jpeg', bytes: JPEG },
+      { kind: 'selfie', type: 'image/png', bytes: pngOf(200, 200) },
+    ]);
+    expect(await (await visitor.step('state', {}, session)).json()).toEqual({
+      stage: 'details_confirmed',
+      images: ['document_front', 'selfie'],
+    });
+    const dumped = await widget.people.database.query<{ sealed: string }>(
+      'select sealed from onboarding.images',
+    );
+    for (const { sealed } of dumped)
+      for (const hidden of [JPEG.toString('base64'), JPEG.toString('hex')])
+        expect(sealed).not.toContain(hidden.slice(40, 80));
+  });
+
+  it('415: not what is no JPEG or PNG, and 422: not one that is damaged, too small or too large', async () => {
+    const refusals: [number, Buffer][] = [
+      [415, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
+      [415, Buffer.from('%PDF-1.7')],
+      [415, Buffer.concat([Buffer.from('<script>/*'), JPEG])],
+      [415, Buffer.alloc(0)],
+      [422, JPEG.subarray(0, -40)],
+      [422, PNG.subarray(0, -1)],
+      [422, jpegOf(65_000, 65_000)],
+      [422, pngOf(60_000, 60_000)],
+      [422, jpegOf(10, 10)],
+    ];
+    const before = await imagesOf(visitor);
+    for (const [status, image] of refusals) {
+      const response = await visitor.upload('document_back', image, session);
+      expect([image.subarray(0, 20), response.status]).toEqual([image.subarray(0, 20), status]);
+      const { errors } = (await response.json()) as { errors: object };
+      expect(Object.keys(errors)).toEqual(status === 422 ? ['image'] : []);
+    }
+    expect(await imagesOf(visitor)).toEqual(before);
+  });
+
+  it('413: not of eight megabytes, announced or not', async () => {
+    const detail = { detail: `The request body must be smaller than ${LIMIT} bytes` };
+    const image = large(LIMIT);
+    const announced = await visitor.upload('selfie', image, session);
+    expect([announced.status, await announced.json()]).toMatchObject([413, detail]);
+    const chunks = Array.from({ length: 128 }, (_, i) => image.subarray(i * 65_536, (i + 1) * 65_536));
+    const streamed = await visitor.upload('selfie', streamOf(chunks), session);
+    expect([streamed.status, await streamed.json()]).toMatchObject([413, detail]);
+    // What is behind the end is cut off, but what is cut off within the image makes it none.
+    expect(await statusOf(visitor.upload('selfie', large(LIMIT - 1), session))).toBe(422);
+  });
+
+  it('403: not without a session, and nothing is read before it is seen', async () => {
+    const other = await widget.visitor();
+    for (const token of ['', 'nonsense', session.authorization.slice(0, -1), '1.2', '99999999999999.'])
+      expect(await statusOf(visitor.upload('selfie', JPEG, { authorization: `Bearer ${token}` }))).toBe(403);
+    expect(await statusOf(visitor.upload('selfie', JPEG))).toBe(403);
+    const refused = await other.upload('selfie', JPEG, session);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      403,
+      { errors: { session: ['has ended'] } },
+    ]);
+    const path = `/onboarding/${widget.merchantId}/${visitor.userId}/images/selfie`;
+    // Its body never comes.
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 5000000\r\n\r\n`;
+    expect(await firstLineOf(head)).toBe('HTTP/1.1 403 Forbidden');
+    expect(await imagesOf(other)).toEqual([]);
+  });
+
+  it('404: of an unknown kind, and by no other method', async () => {
+    for (const kind of ['passport', 'constructor', '__proto__', 'selfie/x', ''])
+      expect([kind, await statusOf(visitor.upload(kind, JPEG, session))]).toEqual([kind, 404]);
+    const path = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/images/selfie`;
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
+      expect(await statusOf(fetch(path, { method, headers: session }))).toBe(404);
+    const unknown = `${widget.url}/onboarding/${widget.merchantId}/x/images/selfie`;
+    expect(await statusOf(fetch(unknown, { method: 'POST', headers: session, body: JPEG }))).toBe(404);
+  });
+
+  it('409: not before the phone is verified, nor once the identity is being verified', async () => {
+    const late = await widget.visitor();
+    const its = await late.signIn();
+    expect(await statusOf(late.step('details', DETAILS, its))).toBe(200);
+    expect(await statusOf(late.handIn(its))).toBe(200);
+    const response = await late.upload('selfie', PNG, its);
+    expect([response.status, await response.json()]).toMatchObject([409, { status: 409 }]);
+    await eventually(async () => (await imagesOf(late)).length === 0);
+  });
+
+  it('403: not of a merchant that is suspended', async () => {
+    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
+    await eventually(async () => (await statusOf(visitor.page({ method: 'HEAD' }))) === 403);
+    const response = await visitor.upload('document_back', JPEG, session);
+    expect(await response.json()).toMatchObject({ status: 403, detail: 'The merchant is suspended' });
+    expect((await imagesOf(visitor)).map(({ kind }) => kind)).not.toContain('document_back');
+  });
+});
+
+describe('images of many people at a time', () => {
+  beforeAll(async () => {
+    // Eight megabytes for all images, two of them for each address.
+    widget = await Widget.start({
+      ...{ REQUEST_MEMORY_MIB: '16', REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' },
+    });
+  });
+  afterAll(() => widget?.close());
+  const from = (last: number) => ({ 'x-forwarded-proto': 'https', 'x-forwarded-for': `198.51.100.${last}` });
+
+  it('503: beyond the memory for one address and for all; uploads in flight continue', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn(from(1));
+    const refused = await visitor.upload('selfie', large(3_000_000), { ...session, ...from(1) });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+
+    const held = Array.from({ length: 4 }, (_, i) => new Held(visitor, { ...session, ...from(10 + i) }));
+    // Each by another person and address, because of their limits.
+    let last = 20;
+    const another = async (): Promise<number> => {
+      const [other, address] = [await widget.visitor(), from((last += 1))];
+      const its = { ...(await other.signIn(address)), ...address };
+      return statusOf(other.upload('document_front', large(1_500_000), its));
+    };
+    // Memory grows with the received bytes: these uploads lack only their last ones.
+    await eventually(async () => (await another()) === 503);
+    expect(await statusOf(visitor.upload('document_front', JPEG, { ...session, ...from(2) }))).toBe(200);
+    for (const each of held) expect(await each.end()).toBe(200);
+    // There is room again: it is read, and is no image.
+    await eventually(async () => (await another()) === 422);
+  });
+
+  it('403: not in the clear; 429: not too often', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn(from(5));
+    const clear = await visitor.upload('selfie', JPEG, session);
+    expect(await clear.json()).toMatchObject({ status: 403, detail: expect.stringContaining('HTTPS') });
+    const statuses: number[] = [];
+    for (let i = 0; i < 21; i += 1)
+      statuses.push(await statusOf(visitor.upload('selfie', JPEG, { ...session, ...from(6) })));
+    expect(statuses).toEqual([...Array<number>(20).fill(200), 429]);
+    const elsewhere = await visitor.upload('selfie', JPEG, { ...session, ...from(7) });
+    expect([elsewhere.status, Number(elsewhere.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    const other = await widget.visitor();
+    const its = await other.signIn(from(6));
+    expect(await statusOf(other.upload('selfie', JPEG, { ...its, ...from(6) }))).toBe(200);
+  });
+});
+
+/** An image that has come but for its last bytes. */
+class Held {
+  private finish: (() => void) | null = null;
+  private readonly response: Promise<Response>;
+
+  constructor(visitor: Visitor, headers: Record<string, string>) {
+    const comment = segment(0xfe, Buffer.alloc(65_533));
+    const image = Buffer.concat([JPEG.subarray(0, 2), ...Array<Buffer>(29).fill(comment), JPEG.subarray(2)]);
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(image.subarray(0, -2));
+        this.finish = () => {
+          controller.enqueue(image.subarray(-2));
+          controller.close();
+        };
+      },
+    });
+    this.response = visitor.upload('selfie', body, headers);
+  }
+
+  end(): Promise<number> {
+    this.finish!();
+    return statusOf(this.response);
+  }
+}
+
+/** The first line of the response to these bytes. */
+function firstLineOf(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(widget.url).port), '127.0.0.1', () => socket.write(request));
+    socket.once('data', (data: Buffer) => {
+      socket.destroy();
+      resolve(data.toString().split('\r\n')[0]!);
+    });
+    socket.once('error', reject);
+  });
+}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
+import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
+import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
+import { eventually } from '../../support/eventually.js';
+import { JPEG } from '../../support/onboarding/images.js';
+import { DETAILS, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
+
+type Session = Awaited<ReturnType<Visitor['signIn']>>;
+type StepResponse = Record<string, unknown> & { readonly errors?: Record<string, string[]> };
+
+let widget: Widget;
+const texts: string[] = [];
+
+const responseOf = async (response: Promise<Response>): Promise<[number, StepResponse]> => {
+  const came = await response;
+  return [came.status, (await came.json()) as StepResponse];
+};
+const stateOf = async (visitor: Visitor, session: Session): Promise<StepResponse> =>
+  (await responseOf(visitor.step('state', {}, session)))[1];
+
+class RecordedSms extends SandboxSms {
+  override async send(
+    phone: string,
+    message: { readonly code: string; readonly text: string },
+  ): Promise<void> {
+    texts.push(message.text.replace(message.code, '<code>'));
+    await super.send(phone, message);
+  }
+}
+
+describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
+  beforeAll(async () => {
+    widget = await Widget.start({ RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21' }, (builder) =>
+      builder.overrideProvider(SandboxSms).useClass(RecordedSms),
+    );
+    expect(widget.people.module.get(SMS_SENDER, { strict: false })).toBeInstanceOf(RecordedSms);
+  });
+  afterAll(() => widget?.close());
+
+  it('a message with the code speaks the language of the browser and names the merchant', async () => {
+    const displayName = '$& <Shop> {code} and a name that is far too long for one message';
+    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { displayName }));
+    const textIn = async (language: string): Promise<string> => {
+      const visitor = await widget.visitor();
+      const requested = visitor.step(
+        'code',
+        { phone_number: visitor.phone },
+        { 'accept-language': language },
+      );
+      expect((await requested).status).toBe(200);
+      return texts.at(-1)!;
+    };
+    await eventually(async () =>
+      (await textIn('es-MX,en;q=0.5')).includes('$& <Shop> {code} and a name that is far'),
+    );
+    expect(await textIn('es-MX,en;q=0.5')).toMatch(/^<code> es tu código/);
+    expect(await textIn('fr, de-AT;q=0.7')).toMatch(/^<code> ist Ihr Code/);
+    expect(await textIn('fr')).toMatch(/^<code> is your code/);
+    expect(texts.at(-1)).not.toContain('too long');
+    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { displayName: null }));
+  });
+
+  it('a wrong code leaves 4, 3, 2, 1 and no more attempts, and then a new one is needed', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
+    const [, { code }] = await responseOf(visitor.step('inbox'));
+    const wrong = code === '000000' ? '000001' : '000000';
+    const guess = (each: unknown) =>
+      responseOf(visitor.step('phone', { phone_number: visitor.phone, code: each }));
+    const left: unknown[] = [];
+    const messages: unknown[] = [];
+    for (const each of [...Array<string>(5).fill(wrong), code]) {
+      const [status, { attempts_left, errors }] = await guess(each);
+      expect(status).toBe(422);
+      left.push(attempts_left);
+      messages.push(errors!['code']![0]);
+    }
+    expect(left).toEqual([4, 3, 2, 1, 0, 0]);
+    const spent = 'is no longer valid: ask for a new one';
+    expect(messages).toEqual([...Array<string>(4).fill('is wrong'), spent, spent]);
+    const [status, refused] = await guess(7);
+    expect([status, 'attempts_left' in refused]).toEqual([422, false]);
+  });
+
+  it('403: no step after the code without the session of that user', async () => {
+    const [visitor, other] = [await widget.visitor(), await widget.visitor()];
+    const [session, its] = [await visitor.signIn(), await other.signIn()];
+    const [user, , hash] = session.authorization.split('.');
+    const expired = `${user}.1000000000000.${hash}`;
+    for (const name of ['details', 'identity', 'state', 'card/retry'])
+      for (const authorization of ['', 'Bearer', expired, its.authorization, `${session.authorization}0`]) {
+        const [status, { errors }] = await responseOf(visitor.step(name, DETAILS, { authorization }));
+        expect([name, status, errors]).toEqual([name, 403, { session: ['has ended'] }]);
+      }
+  });
+
+  it('404: no step of a user under the id of another merchant', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    const { merchantId } = await widget.people.commandBus.execute(new RegisterMerchant('Other shop'));
+    const post = (merchant: string, name: string): Promise<Response> =>
+      fetch(`${widget.url}/onboarding/${merchant}/${visitor.userId}/${name}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...session },
+        body: JSON.stringify({
+          ...DETAILS,
+          phone_number: visitor.phone,
+          code: '000000',
+          browser: visitor.browser,
+        }),
+      });
+    for (const name of ['code', 'phone', 'details', 'identity', 'state', 'card/retry', 'inbox'])
+      for (const merchant of [merchantId, randomUUID()])
+        expect([name, (await post(merchant, name)).status]).toEqual([name, 404]);
+    expect(await stateOf(visitor, session)).toEqual({ stage: 'phone_verified' });
+  });
+
+  it('409: details under other terms than the present ones; nothing is kept of them', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    for (const field of ['terms_version', 'privacy_version']) {
+      const [status, { errors }] = await responseOf(
+        visitor.step('details', { ...DETAILS, [field]: '0' }, session),
+      );
+      expect([status, errors]).toEqual([409, { [field]: ['is not the present one, sandbox'] }]);
+      const without = Object.fromEntries(Object.entries(DETAILS).filter(([key]) => key !== field));
+      expect((await visitor.step('details', without, session)).status).toBe(422);
+    }
+    expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1', 'onboarding.phone_verified.v1']);
+    expect((await visitor.step('details', DETAILS, session)).status).toBe(200);
+    expect((await widget.eventsOf(visitor)).slice(2)).toEqual([
+      'onboarding.consent_given.v1',
+      'onboarding.details_confirmed.v1',
+    ]);
+  });
+
+  it('422: a person who is too young, to the day; a day that is none', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    const today = new Date();
+    const day = (years: number, days: number): string => {
+      const date = Date.UTC(today.getUTCFullYear() - years, today.getUTCMonth(), today.getUTCDate() + days);
+      return new Date(date).toISOString().slice(0, 10);
+    };
+    const details = (date_of_birth: string) =>
+      responseOf(visitor.step('details', { ...DETAILS, date_of_birth }, session));
+    const [status, { errors }] = await details(day(21, 1));
+    expect([status, errors]).toEqual([422, { date_of_birth: ['must be at least 21 years ago'] }]);
+    for (const each of [day(0, 1), '1985-02-30', '1899-12-31', '85-01-01', ''])
+      expect([each, (await details(each))[0]]).toEqual([each, 422]);
+    expect((await details(day(21, 0)))[0]).toBe(200);
+  });
+
+  it('the state after a reload: under review since when, failed why, done', async () => {
+    const follow = async (last_name: string): Promise<{ visitor: Visitor; session: Session }> => {
+      const visitor = await widget.visitor();
+      const session = await visitor.signIn();
+      expect(await stateOf(visitor, session)).toEqual({ stage: 'phone_verified' });
+      await visitor.step('details', { ...DETAILS, last_name }, session);
+      expect(await stateOf(visitor, session)).toEqual({ stage: 'details_confirmed', images: [] });
+      expect((await visitor.handIn(session)).status).toBe(200);
+      return { visitor, session };
+    };
+    const reaches = (
+      stage: string,
+      { visitor, session }: { visitor: Visitor; session: Session },
+    ): Promise<StepResponse> =>
+      eventually(async () => {
+        const state = await stateOf(visitor, session);
+        return state['stage'] === stage ? state : null;
+      });
+    const review = await follow('Review');
+    expect(await reaches('kyc_submitted', review)).toEqual({
+      stage: 'kyc_submitted',
+      submitted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
+    expect(await reaches('kyc_failed', await follow('Rejected'))).toEqual({
+      stage: 'kyc_failed',
+      reason: expect.stringContaining('could not be verified'),
+    });
+    const rejected = await follow('Rejected');
+    await reaches('kyc_failed', rejected);
+    const { authorization } = rejected.session;
+    const inGerman = { authorization, 'accept-language': 'de' };
+    expect(await responseOf(rejected.visitor.step('state', {}, inGerman))).toMatchObject([
+      200,
+      { stage: 'kyc_failed', reason: WORDS.de.reasonSandboxIdentity },
+    ]);
+    const card = await follow('Cardless');
+    expect(await reaches('card_failed', card)).toEqual({
+      stage: 'card_failed',
+      reason: 'The card could not be issued',
+    });
+    expect((await card.visitor.step('card/retry', {}, card.session)).status).toBe(200);
+    expect(await reaches('completed', card)).toEqual({ stage: 'completed' });
+    expect((await card.visitor.step('card/retry', {}, card.session)).status).toBe(200);
+    expect((await review.visitor.step('card/retry', {}, review.session)).status).toBe(409);
+  });
+
+  it('422: an identity without its images, at first and after a failure that deleted them', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    const identity = () => responseOf(visitor.step('identity', {}, session));
+    const missing = ['is missing; upload it first'];
+    await visitor.step('details', { ...DETAILS, last_name: 'Rejected' }, session);
+    expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
+    expect((await visitor.upload('document_front', JPEG, session)).status).toBe(200);
+    expect(await identity()).toMatchObject([422, { errors: { selfie: missing } }]);
+    expect((await visitor.handIn(session)).status).toBe(200);
+    await eventually(async () => (await stateOf(visitor, session))['stage'] === 'kyc_failed');
+    expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
+    await visitor.step('details', DETAILS, session);
+    expect(await stateOf(visitor, session)).toEqual({ stage: 'details_confirmed', images: [] });
+    expect((await visitor.handIn(session)).status).toBe(200);
+    await eventually(async () => (await stateOf(visitor, session))['stage'] === 'completed');
+    expect((await widget.eventsOf(visitor)).filter((type) => type.includes('kyc_submitted'))).toHaveLength(2);
+  });
+
+  it('400: a body that is no object; 415: of another type; 404: by another method', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    const url = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/details`;
+    const send = async (body: string, type = 'application/json'): Promise<number> =>
+      (await fetch(url, { method: 'POST', headers: { 'content-type': type, ...session }, body })).status;
+    for (const body of ['[]', 'null', '"x"', '{', '']) expect([body, await send(body)]).toEqual([body, 400]);
+    expect(await send('a=1', 'application/x-www-form-urlencoded')).toBe(415);
+    expect(await send('x', 'image/jpeg')).toBe(415);
+    for (const method of ['GET', 'HEAD', 'PUT']) expect((await fetch(url, { method })).status).toBe(404);
+  });
+});
+
+describe('the terms (contract.md 18.8)', () => {
+  it('of the sandbox are pages in the language of the browser, displayed in no frame', async () => {
+    widget = await Widget.start();
+    try {
+      const facts = await (await (await widget.visitor()).page()).text();
+      for (const path of ['/onboarding/terms', '/onboarding/privacy']) {
+        const page = await fetch(`${widget.url}${path}`, { headers: { 'accept-language': 'de' } });
+        expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+        expect(await page.text()).toMatch(/<html lang="de">[^]*Testumgebung/);
+      }
+      expect(facts).toContain('sandbox');
+    } finally {
+      await widget.close();
+    }
+  });
+
+  const PRODUCTION = {
+    ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', REQUIRE_HTTPS: 'false' },
+    ...{
+      CHAIN_RPC_URL: 'http://127.0.0.1:1',
+      USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+      PAY_URL: 'https://pay.example',
+    },
+  };
+
+  it('503: without them no code is sent in production, and readiness says what is missing', async () => {
+    widget = await Widget.start({ ...PRODUCTION, ...TERMS, ONBOARDING_TERMS_VERSION: '' });
+    try {
+      const visitor = await widget.visitor();
+      const page = await visitor.page({ headers: { accept: 'text/html' } });
+      expect([page.status, await page.text()]).toEqual([
+        503,
+        expect.stringContaining('We are having technical problems'),
+      ]);
+      const [status, { detail }] = await responseOf(visitor.step('code', { phone_number: visitor.phone }));
+      expect([status, detail]).toEqual([503, 'The terms are not available yet']);
+      expect(await widget.codesOf(visitor)).toBe(0);
+      expect(await widget.eventsOf(visitor)).toEqual([]);
+      const { checks } = await widget.people.module.get(HealthRegistry, { strict: false }).report();
+      expect(checks['onboarding_terms']).toEqual({
+        status: 'ok',
+        detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
+      });
+      expect((await fetch(`${widget.url}/onboarding/terms`)).status).toBe(404);
+    } finally {
+      await widget.close();
+    }
+  });
+
+  it('of production are those that are set, and the sandbox has no other than its own', async () => {
+    widget = await Widget.start({ ...PRODUCTION, ...TERMS });
+    try {
+      const visitor = await widget.visitor();
+      expect((await visitor.page()).status).toBe(200);
+      const { checks } = await widget.people.module.get(HealthRegistry, { strict: false }).report();
+      expect(checks).not.toHaveProperty('onboarding_terms');
+      expect((await visitor.step('inbox')).status).toBe(404);
+    } finally {
+      await widget.close();
+    }
+  });
+});

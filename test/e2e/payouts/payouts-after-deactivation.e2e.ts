@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
+import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
+import { ACT } from '../../support/onboarding/people.js';
+import { InMemoryEventStore } from '../../support/in-memory-event-store.js';
+import type { EventStore, JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
+import { RetryingCommandLoop } from '../../../src/platform/event-store/retrying-command-loop.js';
+import { KNOWN_EVENTS } from '../../../src/composition.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
+import { ReportPayout, ReportPayoutHandler } from '../../../src/contexts/payouts/application/report-payout.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
+import type { CommandBus } from '@nestjs/cqrs';
+import {
+  SettleDeactivation,
+  SettleDeactivationHandler,
+} from '../../../src/contexts/payouts/application/deactivation-worker.js';
+import { Deactivations } from '../../../src/contexts/payouts/store/deactivations.js';
+import {
+  CompleteDeactivationHandler,
+  StartDeactivation,
+  StartDeactivationHandler,
+} from '../../../src/contexts/users/application/user-commands.js';
+import { deactivationSaga } from '../../../src/contexts/payouts/application/deactivation-saga.js';
+import { plainTicket } from '../../support/onboarding/people.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { Schedule, scheduledStore, type Slot } from '../../support/schedule.js';
+
+const REPORTERS = 2;
+/** Then those who start the deactivation, keep its count, end payouts, and complete it, two at once. */
+const [STARTER, SAGA, VERIFIER, WORKER, OTHER_WORKER] = [2, 3, 4, 5, 6] as const;
+const ACTORS = 7;
+const ROUNDS = 5;
+const AT = '2026-01-02T03:04:05.000Z';
+const clock = { now: () => new Date() };
+const eventStoreDb = process.env['EVENTSTOREDB_URL'];
+
+interface Story {
+  readonly slots: readonly Slot[];
+  /** Which actors are killed, and at which step; a report is repeated by another process. */
+  readonly kills: readonly (readonly [number, number])[];
+  /** Which actors stall, and before which step. */
+  readonly stalls: readonly (readonly [number, number])[];
+  /** Reports of one payout under one key, in place of two payouts. */
+  readonly sameKey: boolean;
+}
+const step = fc.tuple(fc.constantFrom(0, 1, WORKER), fc.integer({ min: 1, max: 16 }));
+const stories: fc.Arbitrary<Story> = fc.record({
+  slots: fc.array(fc.record({ actor: fc.nat(ACTORS - 1), steps: fc.integer({ min: 1, max: 25 }) }), {
+    minLength: 5,
+    maxLength: 30,
+  }),
+  kills: fc.array(step, { maxLength: 2 }),
+  stalls: fc.array(step, { minLength: 1, maxLength: 3 }),
+  sameKey: fc.boolean(),
+});
+
+/** One user, some who pay, and some who deactivate. */
+class World {
+  readonly userId = newId();
+  readonly merchantId = newId();
+  private readonly saga;
+  private counted: string | null;
+
+  private constructor(
+    readonly store: EventStore,
+    readonly db: TestDatabase,
+    private readonly since: string | null,
+  ) {
+    this.saga = deactivationSaga(() => undefined, store);
+    this.counted = since;
+  }
+
+  static async begin(store: EventStore, db: TestDatabase): Promise<World> {
+    const world = new World(store, db, await store.head());
+    const user_id = world.userId;
+    // Whole events: services of other tests may read the same log.
+    const person = { external_id: null, phone_number: null, email: null, created_at: AT };
+    const merchant_id = world.merchantId;
+    await world.append(`user-${user_id}`, 'user.created.v1', { user_id, merchant_id, ...person });
+    return world;
+  }
+
+  async report(payoutId: string, store = this.store): Promise<void> {
+    const loop = loopOver(store);
+    const payees = new PayeeCache(loop);
+    await payees.get(this.userId);
+    const config = { chainId: 1, payoutVerificationWindowSeconds: 60 };
+    const report = {
+      merchantId: this.merchantId,
+      userId: this.userId,
+      amount: '1.5',
+      transactionHash: payoutId,
+      customMetadata: '{}',
+    };
+    const command = new ReportPayout(report, plainTicket(payoutId), {});
+    await new ReportPayoutHandler(loop, clock, config, payees).execute(command);
+  }
+
+  /** The report alone, without its intent. */
+  async appendReport(payout_id: string): Promise<void> {
+    const data = { payout_id, merchant_id: this.merchantId, user_id: this.userId, amount: '1.5' };
+    const facts = { currency_code: 'USDC', transaction_hash: payout_id, custom_metadata: '{}', chain_id: 1 };
+    const times = { created_at: AT, expires_at: AT };
+    await this.append(`payout-${payout_id}`, 'payout.reported.v1', { ...data, ...facts, ...times });
+  }
+
+  announce(payout_id: string): Promise<void> {
+    const data = { payout_id, user_id: this.userId };
+    return this.append(`payout_intent-${payout_id}`, 'payout.intended.v1', data);
+  }
+
+  start(store = this.store): Promise<unknown> {
+    return new StartDeactivationHandler(loopOver(store), clock).execute(
+      new StartDeactivation(this.userId, ACT),
+    );
+  }
+
+  /** What the subscription does with what came since the last time. Everything comes twice. */
+  async count(store = this.store): Promise<void> {
+    const page = await store.readAll(this.counted, 1000);
+    const events = page.filter(({ type, data }) => this.saga.events.includes(type) && this.isOurs(data));
+    if (events.length > 0) {
+      await this.db.database.transaction((tx) => this.saga.apply(events, tx));
+      await this.db.database.transaction((tx) => this.saga.apply(events, tx));
+    }
+    this.counted = page.at(-1)?.position ?? this.counted;
+  }
+
+  /** The worker's attempt; false when the deactivation is not to be completed yet. */
+  async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
+    const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
+    const handler = new SettleDeactivationHandler(users, new Deactivations(database as Database), store);
+    try {
+      await handler.execute(new SettleDeactivation(this.userId));
+      return true;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return false;
+    }
+  }
+
+  /** Lets every payout reported by now end. */
+  async end(store = this.store): Promise<void> {
+    const events = await this.history();
+    const ended = new Set(events.filter(({ type }) => type === 'payout.expired.v1').map(payoutOf));
+    for (const event of events.filter(({ type }) => type === 'payout.reported.v1')) {
+      if (!ended.has(payoutOf(event)))
+        await this.append(event.stream, 'payout.expired.v1', expired(event.data), 0, store);
+    }
+  }
+
+  async history(): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for (let after = this.since; ;) {
+      const page = await this.store.readAll(after, 1000);
+      if (page.length === 0) return events.filter(({ data }) => this.isOurs(data));
+      events.push(...page);
+      after = page.at(-1)!.position;
+    }
+  }
+
+  private isOurs(data: JsonObject): boolean {
+    return data['user_id'] === this.userId;
+  }
+
+  private async append(
+    stream: string,
+    type: string,
+    data: JsonObject,
+    revision?: number,
+    store = this.store,
+  ): Promise<void> {
+    const expected = revision ?? 'no_stream';
+    await store.commit({
+      appends: [{ stream, events: [{ id: newId(), type, data, metadata: {} }], expected }],
+    });
+  }
+}
+
+function expired({ created_at: _, expires_at: end, ...facts }: JsonObject): JsonObject {
+  return { ...facts, reason: 'too late', expired_at: end ?? AT };
+}
+
+function payoutOf({ data }: RecordedEvent): string {
+  return String(data['payout_id']);
+}
+
+function loopOver(store: EventStore): RetryingCommandLoop {
+  const registry = new EventRegistry();
+  registry.register(KNOWN_EVENTS);
+  const noKeys = { obtain: async () => null, find: async () => new Map() };
+  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers());
+}
+
+/** Plays a story to its end, and gives what the log says of the user. */
+async function play(
+  world: World,
+  { slots, kills, stalls, sameKey }: Story,
+): Promise<readonly RecordedEvent[]> {
+  const schedule = new Schedule(ACTORS, slots, new Map(kills), new Map(stalls));
+  const storeOf = (actor: number): EventStore => scheduledStore(world.store, schedule, actor);
+  const databaseOf = (actor: number): Pick<Database, 'query'> => ({
+    query: (sql, params) => schedule.call(actor, () => world.db.database.query(sql, params)),
+  });
+  const often = async (work: () => Promise<unknown>): Promise<void> => {
+    for (let round = 0; round < ROUNDS; round += 1) await work();
+  };
+  const first = newId();
+  const payouts = Array.from({ length: REPORTERS }, (_, n) => (n === 0 || sameKey ? first : newId()));
+  const accepted = new Set<string>();
+  const report = async (id: string, store?: EventStore): Promise<void> => {
+    await world.report(id, store);
+    accepted.add(id);
+  };
+  const ends = await Promise.all([
+    ...payouts.map((id, actor) => schedule.act(() => report(id, storeOf(actor)))),
+    schedule.act(async () => void (await world.start(storeOf(STARTER)))),
+    schedule.act(() => often(() => world.count(storeOf(SAGA)))),
+    schedule.act(() => often(() => schedule.call(VERIFIER, () => world.end()))),
+    ...[WORKER, OTHER_WORKER].map((actor) =>
+      schedule.act(() => often(() => world.complete(storeOf(actor), databaseOf(actor)))),
+    ),
+  ]);
+  // A process starts again; clients repeat what was not responded to.
+  for (const id of payouts.filter((each) => !accepted.has(each))) ends.push(await report(id).catch(asIs));
+  for (const error of ends.filter((each) => each !== null && each !== undefined)) {
+    expect(['Killed', 'invalid_transition']).toContain(
+      error instanceof DomainError ? error.code : (error as Error).name,
+    );
+  }
+  for (let round = 0; round < 5; round += 1) {
+    await world.end();
+    await world.count();
+    if (await world.complete()) break;
+  }
+  const events = await world.history();
+  const reported = events.filter(({ type }) => type === 'payout.reported.v1').map(payoutOf);
+  expect(reported.sort()).toEqual([...accepted].sort());
+  return events;
+}
+
+const asIs = (error: unknown): unknown => error;
+
+/** What must never be: the types of the events after the one that says the user is deactivated. */
+function afterTheEnd(events: readonly RecordedEvent[]): readonly string[] {
+  const types = events.map(({ type }) => type).filter((type) => type !== 'payout.intended.v1');
+  expect(types).toContain('user.deactivated.v1');
+  return types.slice(types.indexOf('user.deactivated.v1') + 1);
+}
+
+describe.each([
+  ['in memory', 400, () => new InMemoryEventStore(false)],
+  ...(eventStoreDb === undefined
+    ? []
+    : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb, new CommitObservers())] as const]),
+] as const)('reports during a deactivation, on a store that is not atomic: %s', (_, numRuns, open) => {
+  let db: TestDatabase;
+  let store: EventStore;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    store = open();
+  });
+  afterAll(async () => {
+    await store.close();
+    await db.drop();
+  });
+
+  it('never follow its end, also when a process stalls or is killed at any step', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, async (story) => {
+        const world = await World.begin(store, db);
+        expect(afterTheEnd(await play(world, story))).toEqual([]);
+      }),
+      { numRuns, endOnFailure: true, verbose: 1 },
+    );
+  });
+
+  it('hold it up as long as they are not counted, and leave nothing behind', async () => {
+    const world = await World.begin(store, db);
+    const [counted, late] = [newId(), newId()];
+    await world.report(counted);
+    await world.end();
+    await world.announce(late);
+    await world.start();
+    await world.count();
+    await world.appendReport(late);
+    expect(await world.complete()).toBe(false);
+    await world.end();
+    await world.count();
+    expect(await world.complete()).toBe(true);
+    expect(afterTheEnd(await world.history())).toEqual([]);
+    const left = await db.database.query('select from payouts.payout_intents where user_id = $1', [
+      world.userId,
+    ]);
+    expect(left).toEqual([]);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import {
+  createPayee,
+  createUser,
+  PAYOUTS,
+  randomHash,
+  REPORT,
+  reported,
+  settledPayout,
+  USERS,
+  type PayoutBody,
+} from '../../support/payouts/payout-calls.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+
+interface Page {
+  readonly payouts: PayoutBody[];
+  readonly next_cursor: string | null;
+}
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('reading payouts', () => {
+  let app: TestApp;
+  let merchant: SignedClient;
+
+  beforeAll(async () => {
+    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
+    merchant = app.merchant;
+  });
+  afterAll(() => app.close());
+
+  const problem = (response: ApiResponse, status: number, detail: RegExp): void => {
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.json()).toMatchObject({
+      status,
+      errors: {},
+      instance: null,
+      detail: expect.stringMatching(detail),
+    });
+  };
+  const unsigned = { 'svc-signature': null };
+  const list = async (query: string, by = merchant): Promise<Page> => {
+    const response = await by.get(`${PAYOUTS}${query}`);
+    expect(response.status).toBe(200);
+    return response.json<Page>();
+  };
+  const ids = (page: Page): string[] => page.payouts.map(({ id }) => id);
+
+  describe('GET /payouts/{id}', () => {
+    it('200: a payout through its life', async () => {
+      const payee = await createPayee(merchant);
+      const paid = await reported(merchant, payee.id, {
+        transaction_hash: (await app.chain.transfer(payee.wallet, '1')).hash,
+        custom_metadata: { n: 1 },
+      });
+      const unpaid = await reported(merchant, payee.id);
+      expect(await settledPayout(merchant, paid.id)).toEqual({ ...paid, status: 'received' });
+      const expired = await settledPayout(merchant, unpaid.id);
+      expect(expired).toEqual({ ...unpaid, status: 'expired', reason: expect.stringMatching(/not found/) });
+      expect(Object.keys(expired)).toEqual(Object.keys(unpaid));
+    });
+
+    it("404 for another merchant's payout, an unknown one, and an id that is none", async () => {
+      const { id } = await reported(merchant, await createUser(merchant));
+      expect((await merchant.get(`${PAYOUTS}/${id.toUpperCase()}`)).status).toBe(200);
+      problem(await app.secondMerchant.get(`${PAYOUTS}/${id}`), 404, /^Payout not found$/);
+      problem(await merchant.get(`${PAYOUTS}/${randomUUID()}`), 404, /^Payout not found$/);
+      for (const wrong of ['1', `${id}0`, "'; select 1", '%00', '..%2f']) {
+        problem(await merchant.get(`${PAYOUTS}/${encodeURI(wrong)}`), 404, /not found/i);
+      }
+    });
+
+    it('401 without a signature', async () => {
+      expect((await merchant.get(`${PAYOUTS}/${randomUUID()}`, unsigned)).status).toBe(401);
+    });
+  });
+
+  describe('GET /payouts', () => {
+    let owner: SignedClient;
+    let users: string[];
+    const listed: PayoutBody[] = [];
+
+    beforeAll(async () => {
+      owner = await app.newMerchant();
+      users = [await createUser(owner), await createUser(owner)];
+      for (let n = 0; n < 7; n += 1) listed.unshift(await reported(owner, users[n % 2]!));
+    });
+
+    it('200: all, newest first, to an end', async () => {
+      const page = await list('', owner);
+      const order = (all: readonly PayoutBody[]): string[] =>
+        all
+          .map(({ created_at, id }) => `${created_at} ${id}`)
+          .sort()
+          .reverse();
+      expect(page.payouts.map(({ created_at, id }) => `${created_at} ${id}`)).toEqual(order(listed));
+      expect(page.next_cursor).toBeNull();
+      const other = await app.newMerchant();
+      expect((await other.get(PAYOUTS)).text).toBe('{"payouts":[],"next_cursor":null}');
+    });
+
+    it('200: by pages of every size, the same payouts', async () => {
+      const all = ids(await list('', owner));
+      for (const size of [1, 2, 6, 7, 8, 1000]) {
+        const seen: string[] = [];
+        let cursor: string | null = '';
+        while (cursor !== null) {
+          const after: string = cursor === '' ? '' : `&page_cursor=${cursor}`;
+          const page = await list(`?page_size=${size}${after}`, owner);
+          expect(page.payouts.length).toBeLessThanOrEqual(size);
+          seen.push(...ids(page));
+          cursor = page.next_cursor;
+        }
+        expect(seen).toEqual(all);
+      }
+    });
+
+    it('200: a page does not shift when newer payouts come', async () => {
+      const first = await list('?page_size=3', owner);
+      const rest = ids(await list('', owner)).slice(3);
+      listed.unshift(await reported(owner, users[0]!));
+      expect(ids(await list(`?page_cursor=${first.next_cursor}`, owner))).toEqual(rest);
+    });
+
+    it('200: by user, status and days', async () => {
+      const all = await list('', owner);
+      const of = (user: string): string[] =>
+        all.payouts.filter(({ user_id }) => user_id === user).map(({ id }) => id);
+      expect(ids(await list(`?user_id=${users[1]!.toUpperCase()}`, owner))).toEqual(of(users[1]!));
+      expect(ids(await list(`?user_id=${randomUUID()}`, owner))).toEqual([]);
+      expect(ids(await list(`?user_id=${users[0]}`, merchant))).toEqual([]);
+      const days = [listed[0]!, listed.at(-1)!].map(({ created_at }) => created_at.slice(0, 10));
+      expect(ids(await list(`?created_from=${days[1]}&created_to=${days[0]}`, owner))).toEqual(ids(all));
+      expect(ids(await list('?created_from=2999-01-01', owner))).toEqual([]);
+      expect(ids(await list('?created_to=2000-12-31', owner))).toEqual([]);
+      expect(ids(await list('?created_from=0001-01-01&created_to=9999-12-31', owner))).toEqual(ids(all));
+      for (const { id } of all.payouts) await settledPayout(owner, id);
+      expect(ids(await list('?status=pending', owner))).toEqual([]);
+      expect(ids(await list(`?status=expired&user_id=${users[0]}`, owner))).toEqual(of(users[0]!));
+      expect(ids(await list('?status=received', owner))).toEqual([]);
+    });
+
+    it.each([
+      ['user_id', 'none'],
+      ['user_id', ''],
+      ['status', 'paid'],
+      ['status', 'PENDING'],
+      ['status', ''],
+      ['created_from', '2026-02-30'],
+      ['created_from', '2026-1-1'],
+      ['created_from', '0000-01-01'],
+      ['created_from', '2026-01-01T00:00:00Z'],
+      ['created_to', 'yesterday'],
+      ['created_to', '10000-01-01'],
+      ['page_size', '0'],
+      ['page_size', '1001'],
+      ['page_size', '-1'],
+      ['page_size', '1.5'],
+      ['page_size', '1e2'],
+      ['page_size', ''],
+      ['page_cursor', ''],
+      ['page_cursor', 'abc'],
+      ['page_cursor', 'A'.repeat(35)],
+      ['page_cursor', '%00'],
+    ])('400 that names %s when it is %j', async (name, value) => {
+      problem(await merchant.get(`${PAYOUTS}?${name}=${value}`), 400, new RegExp(`^${name} `));
+    });
+
+    it('400 for a parameter given twice, and for a cursor with a letter changed', async () => {
+      problem(await merchant.get(`${PAYOUTS}?status=pending&status=received`), 400, /^status /);
+      const { next_cursor } = await list('?page_size=1', owner);
+      const letter = next_cursor!.at(-3) === 'A' ? 'B' : 'A';
+      const tampered = `${next_cursor!.slice(0, -3)}${letter}${next_cursor!.slice(-2)}`;
+      problem(await owner.get(`${PAYOUTS}?page_cursor=${tampered}`), 400, /^page_cursor /);
+    });
+
+    it("200: another merchant's cursor shows nothing of that merchant", async () => {
+      const { next_cursor } = await list('?page_size=1', owner);
+      const { payouts } = await list(`?page_cursor=${next_cursor}`, merchant);
+      const mine = new Set(ids(await list('', owner)));
+      expect(payouts.filter(({ id }) => mine.has(id))).toEqual([]);
+    });
+
+    it('401 without a signature', async () => {
+      expect((await merchant.get(PAYOUTS, unsigned)).status).toBe(401);
+    });
+  });
+});
+
+describe('payouts over the rate limit', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1' });
+  });
+  afterAll(() => app.close());
+
+  it('429 on every endpoint, and a report of that kind is no payout', async () => {
+    expect((await app.merchant.get(PAYOUTS)).status).toBe(200);
+    const body = { user_id: randomUUID(), payout: { amount: '1', transaction_hash: randomHash() } };
+    const responses = [
+      await app.merchant.post(REPORT, body, randomUUID()),
+      await app.merchant.get(PAYOUTS),
+      await app.merchant.get(`${PAYOUTS}/${randomUUID()}`),
+      await app.merchant.get(`${USERS}/${randomUUID()}/balance`),
+    ];
+    expect(responses.map(({ status }) => status)).toEqual([429, 429, 429, 429]);
+    for (const response of responses) expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
+import { newId } from '../../../src/kernel/ids.js';
+import type { Service } from '../../../src/service.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
+import { PayoutHarness, type TestUser } from '../../support/payouts/payout-harness.js';
+import { TestNode } from '../../support/payouts/test-node.js';
+
+const RECEIPT = 'eth_getTransactionReceipt';
+
+describe('npm run audit -- recheck', () => {
+  let harness: PayoutHarness;
+  let service: Service;
+  let store: EventStore;
+  let user: TestUser;
+  /** Another one than the service's. */
+  let node: TestNode;
+
+  beforeAll(async () => {
+    harness = await PayoutHarness.open();
+    service = await harness.start();
+    store = service.app.get<EventStore>(EVENT_STORE);
+    user = await harness.activeUser();
+    node = await TestNode.start(harness.chain.rpcUrl);
+  });
+  afterEach(() => node.comeBack());
+  afterAll(async () => {
+    await harness.close();
+    await node.stop();
+  });
+
+  const recheck = (...args: string[]): Promise<Run> =>
+    invoke(
+      'audit',
+      { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress },
+      ...['recheck', '--rpc', node.url, ...args],
+    );
+  const append = async (stream: string, events: readonly NewEvent[]): Promise<string> => {
+    const result = await store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    return result.position!;
+  };
+  const received = async (): Promise<{ id: string; hash: string }> => {
+    const { hash } = await harness.chain.transfer(user.wallet, '1');
+    const id = await harness.report({ user, hash });
+    expect(await harness.settled(id)).toBe('received');
+    return { id, hash };
+  };
+  const named = (run: Run, label: string): string[] =>
+    [...run.printed.matchAll(new RegExp(`^${label} +payout ([0-9a-f-]{36})`, 'gm'))].map(([, id]) => id!);
+
+  it('names exactly the payouts that a reorganisation undid, and those that it moved', async () => {
+    const unchanged = [(await received()).id, (await received()).id];
+    const sound = await recheck();
+    expect(sound.printed).toContain(`2 payouts checked`);
+    expect(sound.printed).toContain(`2 confirmed, 0 of them in another block; 0 undone`);
+    expect(sound.exitCode).toBeNull();
+    const moved = await received();
+    const raw = (await harness.chain.rpc('eth_getRawTransactionByHash', [moved.hash])) as string;
+    const undone = [(await received()).id, (await received()).id];
+    await harness.chain.rpc('anvil_reorg', [3, [[raw, 2]]]);
+    harness.chain.funded.reset();
+    const run = await recheck();
+    expect(named(run, 'UNDONE').sort()).toEqual(undone.sort());
+    expect(named(run, 'MOVED')).toEqual([moved.id]);
+    expect(run.printed).not.toMatch(new RegExp(unchanged.join('|')));
+    expect(run.printed.match(/block not canonical: block \d+ of the chain is 0x/g)).toHaveLength(2);
+    expect(run.printed).toContain('3 confirmed, 1 of them in another block; 2 undone');
+    expect(run.exitCode).toBe(2);
+    const lines = (await recheck('--json')).printed.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as object).at(-1)).toMatchObject({
+      undone: 2,
+      stopped: null,
+    });
+  });
+
+  it('says of a node that is unavailable, behind or on another chain that it is, and names no payout', async () => {
+    const { id, hash } = await received();
+    const before = (await harness.history(id))[0]!.position;
+    const ask = (): Promise<Run> => recheck('--from', before);
+    node.goDown();
+    const unavailable = await ask();
+    expect(unavailable.printed).toBe(
+      `0 payouts checked, up to position ${before}: 0 confirmed, 0 of them in another block; 0 undone\n` +
+        `STOPPED: the node is unavailable: no connection. That says nothing of any payout; continue with --from ${before}\n`,
+    );
+    node.comeBack();
+    node.tamper(({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined));
+    const lied = await ask();
+    expect(lied.printed).toContain('STOPPED: the node is on chain 1, not 31337. That says nothing');
+    node.comeBack();
+    node.tamper(({ method, params }) =>
+      method === RECEIPT && params[0] === hash ? { error: { code: -1, message: 'no' } } : undefined,
+    );
+    const mute = await ask();
+    expect(mute.printed).toContain('the node gave no usable response');
+    const height = Number(await harness.chain.rpc('eth_blockNumber'));
+    const earlier = await harness.chain.rpc('eth_getBlockByNumber', [
+      `0x${(height - 1).toString(16)}`,
+      false,
+    ]);
+    node.tamper(({ method, params }) => {
+      if (params[0] === hash) return { result: null };
+      return method === 'eth_getBlockByNumber' ? { result: earlier } : undefined;
+    });
+    const behind = await ask();
+    expect(behind.printed).toContain(
+      `the newest final block of the node is ${height - 1}, before its block ${height}`,
+    );
+    for (const run of [mute, behind]) expect(named(run, 'UNKNOWN')).toEqual([id]);
+    expect([unavailable, lied, mute, behind].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
+    expect([unavailable, lied, mute, behind].flatMap((run) => named(run, 'UNDONE'))).toEqual([]);
+    node.comeBack();
+    expect((await ask()).exitCode).toBeNull();
+  });
+
+  it('names a payout whose log says something else, and one whose kept receipt was changed', async () => {
+    const [other, altered] = [await received(), await received()];
+    node.tamper(({ method, params }, { result }) =>
+      method === RECEIPT && params[0] === other.hash
+        ? { result: JSON.parse(JSON.stringify(result).replaceAll('f4240"', 'f4241"')) as unknown }
+        : undefined,
+    );
+    await harness.db.database.query(
+      `update payouts.receipts set receipt = replace(receipt, 'f4240"', 'f4241"') where receipt like $1`,
+      [`%${altered.hash}%`],
+    );
+    const run = await recheck('--from', (await harness.history(other.id))[0]!.position);
+    expect(run.printed).toContain('log differs: the value is 1000001, not 1000000');
+    expect(named(run, 'UNDONE')).toEqual([other.id]);
+    expect(named(run, 'ALTERED')).toEqual([altered.id]);
+    expect(run.exitCode).toBe(2);
+    node.comeBack();
+    const rest = await recheck('--from', (await harness.history(other.id))[0]!.position);
+    expect([named(rest, 'UNDONE'), named(rest, 'ALTERED'), rest.exitCode]).toEqual([[], [altered.id], 2]);
+  });
+
+  it('continues where it stopped', async () => {
+    const first = await received();
+    const before = (await harness.history(first.id))[0]!.position;
+    // More than a page lies between the two.
+    const end = await append(
+      `payout_intent-${newId()}`,
+      Array.from({ length: 600 }, () => ({
+        ...{ id: newId(), type: 'payout.intended.v1', metadata: {} },
+        data: { payout_id: newId(), user_id: user.id },
+      })),
+    );
+    const second = await received();
+    let calls = 0;
+    node.tamper(({ method }) =>
+      method === 'eth_chainId' && (calls += 1) > 1 ? { result: '0x1' } : undefined,
+    );
+    const stopped = await recheck('--from', before);
+    expect(stopped.printed).toContain('1 payouts checked');
+    const [, from] = /continue with --from (\d+)/.exec(stopped.printed)!;
+    expect(BigInt(from!)).toBeLessThan(BigInt(end));
+    node.comeBack();
+    node.tamper(({ method }) => (method === RECEIPT ? { result: null } : undefined));
+    const rest = await recheck('--from', from!);
+    expect(rest.printed).toContain('1 payouts checked');
+    expect(rest.printed).not.toContain(first.id);
+    expect(rest.printed).toContain(second.id);
+  });
+
+  it.each([
+    ['--from', 'x'],
+    ['--rpc', 'ftp://127.0.0.1'],
+  ])('refuses %s %s', async (option, value) => {
+    await expect(recheck(option, value)).rejects.toThrow(option);
+  });
+});

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
+import { ACT } from '../../support/onboarding/people.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import {
+  createPayee,
+  createUser,
+  PAYOUTS,
+  randomHash,
+  report,
+  REPORT,
+  reported,
+  settledPayout,
+  USERS,
+  type PayoutBody,
+} from '../../support/payouts/payout-calls.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+
+const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('POST /payouts/report', () => {
+  let app: TestApp;
+  let merchant: SignedClient;
+  let userId: string;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    merchant = app.merchant;
+    userId = await createUser(merchant);
+  });
+  afterAll(() => app.close());
+
+  const problem = (response: ApiResponse, status: number, ...fields: string[]): { detail: string } => {
+    expect([response.status, response.text]).toEqual([status, expect.stringContaining(`"status":${status}`)]);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    const body = response.json<{ detail: string; errors: object }>();
+    expect(Object.keys(body.errors)).toEqual(fields);
+    return body;
+  };
+  /** Sends the text of `custom_metadata` as it is. */
+  const withMetadata = (text: string): Promise<ApiResponse> =>
+    merchant.post(
+      REPORT,
+      `{"user_id":"${userId}","payout":{"amount":"1","transaction_hash":"${randomHash()}","custom_metadata":${text}}}`,
+    );
+
+  describe('201', () => {
+    it('returns the payout, fields in the order of the specification', async () => {
+      const hash = randomHash().toUpperCase();
+      const response = await report(merchant, userId, { amount: '12.50', transaction_hash: hash });
+      expect(response.status).toBe(201);
+      expect(response.headers['content-type']).toContain('application/json');
+      const { payout } = response.json<{ payout: PayoutBody }>();
+      expect(Object.entries(payout)).toEqual([
+        ['id', expect.stringMatching(/^[0-9a-f-]{36}$/)],
+        ['user_id', userId],
+        ['amount', '12.50'],
+        ['currency_code', 'USDC'],
+        ['status', 'pending'],
+        ['transaction_hash', hash],
+        ['reason', null],
+        ['custom_metadata', {}],
+        ['created_at', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)],
+      ]);
+    });
+
+    it('is read at once, as one payout and as the newest of the list', async () => {
+      const response = await report(merchant, userId);
+      const { payout } = response.json<{ payout: PayoutBody }>();
+      expect((await merchant.get(`${PAYOUTS}/${payout.id}`)).text).toBe(response.text);
+      const list = (await merchant.get(`${PAYOUTS}?page_size=1`)).json<{ payouts: PayoutBody[] }>();
+      expect(list.payouts).toEqual([payout]);
+    });
+
+    it.each([
+      ['0.000001', '0.000001'],
+      ['10000', '10000'],
+      ['10000.000000', '10000.000000'],
+      ['007.50', '7.50'],
+      ['00.1', '0.1'],
+      ['9999.999999', '9999.999999'],
+    ])('for the amount %s, returned as %s', async (sent, responded) => {
+      expect((await reported(merchant, userId, { amount: sent })).amount).toBe(responded);
+    });
+
+    it.each([{}, { currency_code: 'USDC' }, { currency_code: null }, { custom_metadata: null }])(
+      'with the optional fields %j',
+      async (over) => {
+        const payout = await reported(merchant, userId, over);
+        expect(payout).toMatchObject({ currency_code: 'USDC', custom_metadata: {} });
+      },
+    );
+
+    it('for a user id in upper case', async () => {
+      expect((await reported(merchant, userId.toUpperCase())).user_id).toBe(userId);
+    });
+
+    it.each([
+      ['big integers and exponents', '{"n":12345678901234567890,"e":1e400,"z":1.0}'],
+      ['escapes', '{"\\u0000":"\\u0000","\\ud800":"\\ud83d\\ude00","/":"\\/"}'],
+      ['letters of the world', '{"Grüße":"日本語 😀 \u2028"}'],
+      ['spaces and the order of keys', '{ "b" : [ 1 ,\n2 ] ,\t"a":{}}'],
+      ['repeated keys', '{"a":1,"a":2}'],
+      ['words of the envelope', '{"custom_metadata":{"payout":"]}"},"status":"received"}'],
+      ['32 levels', '{"a":'.repeat(32).replace(/"a":$/, '') + '}'.repeat(32)],
+    ])('keeps custom_metadata byte for byte: %s', async (_name, text) => {
+      const response = await withMetadata(text);
+      expect([response.status, response.text]).toEqual([
+        201,
+        expect.stringContaining(`"custom_metadata":${text},"created_at":`),
+      ]);
+      const { id } = response.json<{ payout: PayoutBody }>().payout;
+      expect((await merchant.get(`${PAYOUTS}/${id}`)).text).toBe(response.text);
+      expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
+    });
+
+    it('takes the last of repeated keys, as JSON parsers do', async () => {
+      const hash = randomHash();
+      const response = await merchant.post(
+        REPORT,
+        `{"user_id":"x","payout":{"amount":"9"},"user_id":"${userId}","payout":{"custom_metadata":{"first":1},` +
+          `"amount":"1","amount":"2","transaction_hash":"${hash}","custom_metadata":{"last":1}}}`,
+      );
+      expect(response.status).toBe(201);
+      expect(response.json<{ payout: PayoutBody }>().payout).toMatchObject({
+        amount: '2',
+        transaction_hash: hash,
+        custom_metadata: { last: 1 },
+      });
+    });
+
+    it('again under the same Idempotency-Key, byte for byte, also when the payout has its outcome', async () => {
+      const payee = await createPayee(merchant);
+      const { hash } = await app.chain.transfer(payee.wallet, '1');
+      const [key, body] = [
+        randomUUID(),
+        { user_id: payee.id, payout: { amount: '1', transaction_hash: hash } },
+      ];
+      const first = await merchant.post(REPORT, body, key);
+      const { id } = first.json<{ payout: PayoutBody }>().payout;
+      expect((await settledPayout(merchant, id)).status).toBe('received');
+      const again = await merchant.post(REPORT, body, key);
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+    });
+
+    it('as two payouts without a key: only an Idempotency-Key makes a repeat one', async () => {
+      const hash = randomHash();
+      const [one, two] = await Promise.all(
+        [1, 2].map(() => reported(merchant, userId, { transaction_hash: hash })),
+      );
+      expect(one!.id).not.toBe(two!.id);
+    });
+  });
+
+  describe('400', () => {
+    it.each(['{', '{"user_id":}', '{"a":1}x', "{'a':1}", 'undefined'])(
+      'for the malformed JSON %j',
+      async (body) => {
+        problem(await merchant.post(REPORT, body), 400);
+      },
+    );
+
+    it('for bytes that are no UTF-8', async () => {
+      problem(await merchant.post(REPORT, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), 400);
+    });
+
+    it('for an Idempotency-Key without quotes', async () => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const body = { user_id: userId, payout: { amount: '1', transaction_hash: randomHash() } };
+      problem(await merchant.call({ method: 'POST', path: REPORT, body, headers }), 400);
+    });
+  });
+
+  it('401 for a signature of other bytes', async () => {
+    const body = { user_id: userId, payout: { amount: '1', transaction_hash: randomHash() } };
+    const headers = { 'svc-signature': '0'.repeat(64) };
+    const response = await merchant.call({ method: 'POST', path: REPORT, body, headers });
+    expect(response.status).toBe(401);
+  });
+
+  it.each([
+    ['unknown', async () => UNKNOWN],
+    ['malformed', async () => 'none'],
+    ['blank', async () => ''],
+    ["another merchant's", async () => createUser(app.secondMerchant)],
+  ])('404 for a user id that is %s', async (_name, idOf) => {
+    expect(problem(await report(merchant, await idOf()), 404).detail).toBe('User not found');
+  });
+
+  it('409 for a user who is being deactivated, and for one who is', async () => {
+    const [deactivating, gone] = [await createUser(merchant), await createUser(merchant)];
+    await reported(merchant, deactivating);
+    const bus = app.app.get(CommandBus);
+    await bus.execute(new StartDeactivation(deactivating, ACT));
+    await bus.execute(new StartDeactivation(gone, ACT));
+    problem(await report(merchant, deactivating), 409);
+    const state = async (): Promise<string> =>
+      (await merchant.get(`${USERS}/${gone}`)).json<{ user: { account_state: string } }>().user.account_state;
+    await eventually(async () => (await state()) === 'deactivated');
+    problem(await report(merchant, gone), 409);
+  });
+
+  describe('422', () => {
+    it.each<[object, string[]]>([
+      [{ amount: undefined }, ['amount']],
+      [{ amount: null }, ['amount']],
+      [{ amount: '' }, ['amount']],
+      [{ amount: '0' }, ['amount']],
+      [{ amount: '0.000000' }, ['amount']],
+      [{ amount: '10000.000001' }, ['amount']],
+      [{ amount: '10001' }, ['amount']],
+      [{ amount: '1.0000000' }, ['amount']],
+      [{ amount: '0.0000001' }, ['amount']],
+      [{ amount: 1 }, ['amount']],
+      [{ amount: '1e3' }, ['amount']],
+      [{ amount: '-1' }, ['amount']],
+      [{ amount: '+1' }, ['amount']],
+      [{ amount: '1.' }, ['amount']],
+      [{ amount: '.5' }, ['amount']],
+      [{ amount: ' 1' }, ['amount']],
+      [{ amount: '1\n' }, ['amount']],
+      [{ amount: '1,5' }, ['amount']],
+      [{ amount: '0x10' }, ['amount']],
+      [{ amount: '１' }, ['amount']],
+      [{ amount: ['1'] }, ['amount']],
+      [{ amount: '9'.repeat(400) }, ['amount']],
+      [{ transaction_hash: undefined }, ['transaction_hash']],
+      [{ transaction_hash: null }, ['transaction_hash']],
+      [{ transaction_hash: '' }, ['transaction_hash']],
+      [{ transaction_hash: ' \t\n' }, ['transaction_hash']],
+      [{ transaction_hash: 12 }, ['transaction_hash']],
+      [{ transaction_hash: 'a'.repeat(256) }, ['transaction_hash']],
+      [{ transaction_hash: 'a\u0000b' }, ['transaction_hash']],
+      [{ currency_code: 'usdc' }, ['currency_code']],
+      [{ currency_code: 'USDT' }, ['currency_code']],
+      [{ currency_code: '' }, ['currency_code']],
+      [{ currency_code: 1 }, ['currency_code']],
+      [{ custom_metadata: [] }, ['custom_metadata']],
+      [{ custom_metadata: 'text' }, ['custom_metadata']],
+      [{ custom_metadata: 1 }, ['custom_metadata']],
+      [{ custom_metadata: false }, ['custom_metadata']],
+      [{ custom_metadata: { a: 'x'.repeat(16_384) } }, ['custom_metadata']],
+      // Fewer characters than that, of three bytes each.
+      [{ custom_metadata: { a: '€'.repeat(5_462) } }, ['custom_metadata']],
+      [
+        { amount: '0', transaction_hash: '', currency_code: 'X' },
+        ['amount', 'transaction_hash', 'currency_code'],
+      ],
+    ])('for %j', async (over, fields) => {
+      problem(await report(merchant, userId, over), 422, ...fields);
+    });
+
+    it.each<[object | string, string[]]>([
+      [{}, ['user_id', 'payout']],
+      ['', []],
+      ['[]', []],
+      ['null', []],
+      ['"text"', []],
+      [{ user_id: UNKNOWN, payout: {} }, ['amount', 'transaction_hash']],
+      [{ user_id: 7, payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
+      [{ payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
+      [{ user_id: UNKNOWN, payout: [] }, ['payout']],
+      [{ user_id: UNKNOWN, amount: '1', transaction_hash: 'x' }, ['payout']],
+    ])('for the body %j', async (body, fields) => {
+      problem(await merchant.post(REPORT, body), 422, ...fields);
+    });
+
+    it('for custom_metadata of 33 levels, and for far more', async () => {
+      expect((await withMetadata('{"a":'.repeat(32) + '{}' + '}'.repeat(32))).status).toBe(422);
+      expect((await withMetadata('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).status).toBe(422);
+    });
+
+    it('again under the same Idempotency-Key; the payout under a new key', async () => {
+      const [key, body] = [randomUUID(), { user_id: userId, payout: { amount: '0', transaction_hash: 'x' } }];
+      const [first, again] = [await merchant.post(REPORT, body, key), await merchant.post(REPORT, body, key)];
+      expect([again.status, again.text]).toEqual([422, first.text]);
+      const other = { user_id: userId, payout: { amount: '1', transaction_hash: 'x' } };
+      expect((await merchant.post(REPORT, other, key)).status).toBe(422);
+      expect((await merchant.post(REPORT, other, randomUUID())).status).toBe(201);
+    });
+  });
+});

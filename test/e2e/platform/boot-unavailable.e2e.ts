@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '../../../sandbox/processes.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const PROGRAMS = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+const PRODUCTION = {
+  ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', MASTER_KEY: randomBytes(32).toString('hex') },
+  ...{ USDC_ADDRESS: `0x${'1'.repeat(40)}`, PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+};
+
+/** What a boot of the real build says, or an operator's program of it, and its exit code. */
+function boot(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [MAIN],
+): Promise<{ said: string; code: number | null }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
+    env: { PATH: process.env['PATH'], ...PRODUCTION, ...env },
+    timeout: 45_000,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ said, code })));
+}
+
+describe('a boot while something it needs is unavailable', () => {
+  let db: TestDatabase;
+  let nowhere: string;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    nowhere = `127.0.0.1:${await freePort()}`;
+  });
+  afterAll(() => db?.drop());
+
+  it.each([
+    ['DATABASE_URL', () => ({ DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` })],
+    [
+      'EVENT_STORE_URL',
+      () => ({ DATABASE_URL: db.url, EVENT_STORE_URL: `postgres://eve:hunter2@${nowhere}/x` }),
+    ],
+    ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
+    ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `postgres://eve:hunter2@${nowhere}/x` })],
+  ])(
+    'says in one sentence that what %s names is unavailable',
+    async (name, env) => {
+      const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() });
+      expect(said).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
+      for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(said).not.toContain(unwanted);
+      expect(code).toBe(69);
+    },
+    60_000,
+  );
+
+  it('says what PostgreSQL refuses', async () => {
+    const wrong = new URL(db.url);
+    wrong.pathname = '/no_such_database';
+    const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
+    expect(said).toMatch(
+      // Both are in it, and either may be checked first.
+      /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
+    );
+    expect(code).toBe(69);
+  }, 60_000);
+
+  it.each([
+    ['a table is missing', 'drop table audit.last_head', [MAIN], 'relation "audit.last_head" does not exist'],
+    [
+      "an operator's program finds a table that its migration creates",
+      `delete from disburse_migrations where name = 'Onboarding1795000000400'`,
+      [PROGRAMS, 'rebuild'],
+      'schema "onboarding" already exists',
+    ],
+    [
+      'the build of another day migrated it',
+      `insert into disburse_migrations (timestamp, name) values (1764000000320, 'PayoutIntents1764000000320')`,
+      [MAIN],
+      'it has the migration PayoutIntents1764000000320, which this version does not',
+    ],
+  ])(
+    'says that the database has another schema: %s',
+    async (_what, change, args, why) => {
+      const other = await testDatabase();
+      try {
+        await other.pool.query(change);
+        const env = { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: other.url };
+        const { said, code } = await boot(env, args);
+        expect(said).toBe(
+          `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
+            'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
+            'A database of a build before the first release cannot be used.\n',
+        );
+        expect(code).toBe(78);
+      } finally {
+        await other.drop();
+      }
+    },
+    60_000,
+  );
+
+  it("ends an operator's program too, which says that and nothing else", async () => {
+    const { said, code } = await boot(
+      { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },
+      [PROGRAMS, 'rebuild'],
+    );
+    expect(said).toMatch(/^The .+ of DATABASE_URL cannot be reached: .*ECONNREFUSED.*\.\n$/);
+    expect(code).toBe(1);
+  }, 60_000);
+});

@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
+import { startService, type Service } from '../../../src/service.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { invoke } from '../../support/programs/operator.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+
+const REFUSED = /(^|\n)MASTER_KEY does not match the key this database was sealed with\. .*\n78$/;
+const USERS = '/merchants/v1/users';
+
+const newKey = (): string => randomBytes(32).toString('hex');
+const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+
+interface Keys {
+  readonly masterKey: string;
+  readonly masterKeyFormer: string | null;
+}
+
+describe('a master key', () => {
+  let app: TestApp;
+  let first: Service;
+  const running = new Set<Service>();
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+
+  afterAll(async () => {
+    await Promise.all([...running].map((service) => service.close()));
+    await app.close();
+  });
+
+  const start = async (keys: Keys): Promise<Service> => {
+    const service = await startService({ ...app.config, ...keys });
+    running.add(service);
+    return service;
+  };
+  const stop = async (service: Service): Promise<void> => {
+    running.delete(service);
+    await service.close();
+  };
+  const client = ({ address }: Service): SignedClient => new SignedClient(address!, app.merchant.credentials);
+  const run = async (program: string, keys: Keys, ...args: string[]): Promise<string> => {
+    const env = {
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: keys.masterKey,
+      MASTER_KEY_FORMER: keys.masterKeyFormer ?? '',
+    };
+    return (await invoke(program, env, ...args)).printed;
+  };
+  const ready = async ({ address }: Service): Promise<string> => {
+    const { checks } = (await (await fetch(`${address}/health/ready`)).json()) as {
+      checks: Record<string, { status: string }>;
+    };
+    return checks['master_key']!.status;
+  };
+  /** The output of the service, in a separate process, before it exits with the code of a wrong setting. */
+  const refusal = async ({ masterKey }: Keys): Promise<string> => {
+    const env = {
+      ...process.env,
+      ...{ MODE: 'production', DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: masterKey },
+      ...{ CHAIN_RPC_URL: app.chain.rpcUrl, USDC_ADDRESS: app.chain.usdcAddress },
+      ...{ PUBLIC_URL: 'https://api.example', PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+    };
+    try {
+      await promisify(execFile)(process.execPath, ['dist/main.js'], { env });
+      return 'it ended well';
+    } catch (error) {
+      const { code, stderr } = error as { readonly code: number; readonly stderr: string };
+      return `${stderr}${code}`;
+    }
+  };
+  /** As if so much time had passed since a process was seen and a key was added. */
+  const pass = async (seconds: number): Promise<void> => {
+    await app.database.query(
+      `update platform.key_ring set seals_from = seals_from - make_interval(secs => $1),
+         seen_at = seen_at - make_interval(secs => $1)`,
+      [seconds],
+    );
+  };
+
+  it('that is wrong stops the service and the operator programs with a sentence', async () => {
+    const wrong = { masterKey: newKey(), masterKeyFormer: null };
+    expect(await refusal(wrong)).toMatch(REFUSED);
+    await expect(run('merchant', wrong, 'list')).rejects.toThrow(
+      'MASTER_KEY does not match the key this database was sealed with',
+    );
+    await expect(run('audit', wrong, 'verify')).rejects.toThrow('MASTER_KEY does not match the key');
+  });
+
+  it('is replaced under load, process by process, without one request that fails', async () => {
+    const present = { masterKey: app.config.masterKey!, masterKeyFormer: null };
+    const next = { masterKey: newKey(), masterKeyFormer: present.masterKey };
+    first = await start(present);
+    let targets = [client(first)];
+    const users: { readonly id: string; readonly phone: string }[] = [];
+    const failures: string[] = [];
+    let running = true;
+    const expectStatus = (status: number, expected: number, what: string): void => {
+      if (status !== expected) failures.push(`${what}: ${status}`);
+    };
+    const load = async (place: number): Promise<void> => {
+      for (let round = place; running; round += 1) {
+        const phone = randomPhone();
+        const target = targets[round % targets.length]!;
+        const created = await target.post(USERS, { phone_number: phone }, randomUUID());
+        expectStatus(created.status, 201, 'create');
+        const { id } = created.json<{ user: { id: string } }>().user;
+        users.push({ id, phone });
+        const read = await targets[(round + 1) % targets.length]!.get(`${USERS}/${id}`);
+        if (read.json<{ user: { phone_number: string } }>().user.phone_number !== phone) {
+          failures.push(`read: ${read.status}`);
+        }
+        const again = await targets[(round + 1) % targets.length]!.post(USERS, { phone_number: phone });
+        expectStatus(again.status, 422, 'the same phone number again');
+      }
+    };
+    const someMore = async (): Promise<void> => {
+      const until = users.length + 20;
+      while (users.length < until && failures.length === 0)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    const loads = [0, 1, 2, 3].map(load);
+    try {
+      await someMore();
+      const second = await start(next);
+      targets = [client(first), client(second)];
+      await someMore();
+      await expect(run('keys', next, 'retire-former')).rejects.toThrow('A process went by a former key');
+
+      const third = await start(next);
+      targets = [client(second), client(third)];
+      await someMore();
+      expect(JSON.parse(await run('keys', next, '--json', 'status'))).toMatchObject({
+        master_keys: [{ setting: 'MASTER_KEY_FORMER' }, { setting: 'MASTER_KEY' }],
+      });
+      // The service that goes by the former key says so every few seconds: what has passed may be undone by it.
+      const retired = await eventually(async () => {
+        await pass(121);
+        return run('keys', next, 'retire-former').catch((error: Error) => {
+          if (!error.message.startsWith('A process went by a former key')) throw error;
+          return null;
+        });
+      });
+      expect(retired).toContain('MASTER_KEY alone opens the key ring');
+      // Forgotten, still with the former key: it works on, and says that it could not start again.
+      await first.app.get(KeyRing).refresh();
+      expect(await ready(first)).toBe('unavailable');
+      expect((await client(first).get(`${USERS}/${users[0]!.id}`)).status).toBe(200);
+      await stop(first);
+
+      for (const service of [second, third]) await service.app.get(KeyRing).refresh();
+      await pass(121);
+      await someMore();
+      for (const service of [second, third]) {
+        await service.app.get(KeyRing).refresh();
+        await someMore();
+        expect(await ready(service)).toBe('ok');
+      }
+    } finally {
+      running = false;
+    }
+    await Promise.all(loads);
+    expect(failures).toEqual([]);
+
+    expect(await refusal(present)).toMatch(REFUSED);
+    const last = client(await start({ ...next, masterKeyFormer: null }));
+    for (const { id, phone } of users) {
+      const read = await last.get(`${USERS}/${id}`);
+      expect(read.json<{ user: { phone_number: string } }>().user.phone_number).toBe(phone);
+    }
+  });
+});

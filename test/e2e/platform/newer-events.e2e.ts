@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { scrape } from '../../../src/platform/telemetry/metrics.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
+import { createUser, getPayout, report, reported, USERS } from '../../support/payouts/payout-calls.js';
+
+const ENDPOINTS = '/merchants/v1/webhook_endpoints';
+const NEWER = 'user.flagged.v1';
+
+/** A newer process writes events that this version does not know (docs/upgrading.md). */
+describe('events of a newer version', () => {
+  let app: TestApp;
+  let flagged: string;
+  let endpoint: string;
+  let earlier: string;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    flagged = await createUser(app.merchant);
+    const registered = await app.merchant.post(ENDPOINTS, {
+      webhook_endpoint: { url: 'https://8.8.8.8/hooks' },
+    });
+    endpoint = registered.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
+    earlier = (await reported(app.merchant, flagged)).id;
+    await getPayout(app.merchant, earlier);
+    const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    const event = () => ({ id: newId(), type: NEWER, data: { user_id: flagged }, metadata: {} });
+    const stream = async (name: string) => ({
+      stream: name,
+      events: [event()],
+      expected: (await store.readStream(name)).length - 1,
+    });
+    const { apiKey } = app.merchant.credentials;
+    const endpoints = await app.database.query<{ stream: string }>(
+      `select stream from event_store.events where type = 'webhook_endpoint.registered.v1' and data like '%${apiKey}%'`,
+    );
+    await store.commit({ appends: [await stream(`user-${flagged}`), await stream(endpoints[0]!.stream)] });
+  });
+  afterAll(() => app.close());
+
+  const program = (which: string, ...args: string[]): Promise<Run> =>
+    invoke(which, { DATABASE_URL: app.config.databaseUrl! }, ...args);
+  const ready = async () => {
+    const response = await fetch(`${app.url}/health/ready`);
+    return { status: response.status, body: (await response.json()) as { checks: Record<string, object> } };
+  };
+
+  it('leave the user and the endpoints to be read', async () => {
+    expect((await app.merchant.get(`${USERS}/${flagged}`)).status).toBe(200);
+    expect((await app.merchant.get(ENDPOINTS)).status).toBe(200);
+    expect((await app.merchant.get(`${ENDPOINTS}/${endpoint}`)).status).toBe(200);
+  });
+
+  it('are not decided on: 503, and the key is free for the version that knows them', async () => {
+    const refused = await report(app.merchant, flagged);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
+    const patched = await app.merchant.call({
+      ...{ method: 'PATCH', path: `${ENDPOINTS}/${endpoint}` },
+      body: { webhook_endpoint: { description: 'x' } },
+    });
+    expect(patched.status).toBe(503);
+    expect((await app.database.query('select from event_store.responses where status = 503')).length).toBe(0);
+  });
+
+  it('halt the subscriptions, which readiness, metrics, log and audit say, and others still report', async () => {
+    const check = await eventually(async () => {
+      const { status, body } = await ready();
+      expect(status).toBe(200);
+      const { subscriptions } = body.checks;
+      return JSON.stringify(subscriptions).includes(`payouts.views waits at the unknown ${NEWER}`)
+        ? subscriptions
+        : null;
+    });
+    expect(check).toMatchObject({ status: 'ok' });
+    expect(await scrape()).toContain(
+      `disburse_subscription_halted{subscription="payouts.views",type="${NEWER}"} 1`,
+    );
+    const audit = await program('audit', 'verify');
+    expect(audit.exitCode).toBe(1);
+    expect(audit.printed).toContain(`UNCHECKED ${NEWER}: unknown to this version (2 events from `);
+    const shown = await program('subscriptions', 'show');
+    expect(shown.printed).toMatch(new RegExp(`payouts.views .* next ${NEWER} .* unknown to this version`));
+  });
+
+  it('pass once an operator says so, on the record', async () => {
+    const other = await createUser(app.merchant);
+    const payout = await reported(app.merchant, other);
+    await program('subscriptions', 'let-pass', NEWER, '--because', 'rolled back for good');
+    await eventually(async () => (await getPayout(app.merchant, payout.id))?.status === 'pending');
+    await eventually(async () => !('detail' in (await ready()).body.checks['subscriptions']!));
+    expect((await program('subscriptions', 'show')).printed).toMatch(
+      /may pass since .*: rolled back for good/,
+    );
+    const audit = await program('audit', 'verify');
+    expect(audit.printed).toContain(`LET PASS  ${NEWER}`);
+    expect(audit.exitCode).not.toBe(2);
+    await expect(
+      program('subscriptions', 'let-pass', 'payout.reported.v1', '--because', 'x'),
+    ).rejects.toThrow('This version knows payout.reported.v1');
+  });
+});

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../../src/platform/config/settings.js';
+import { invoke } from '../../support/programs/operator.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+
+describe.each<[string, string, readonly string[]]>([
+  ['audit verify', 'audit', ['verify']],
+  ['subscriptions show', 'subscriptions', ['show']],
+  ['subscriptions let-pass', 'subscriptions', ['let-pass', 'user.flagged.v1', '--because', 'a test']],
+])('npm run %s', (_, program, args) => {
+  let db: TestDatabase;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+  });
+  afterAll(() => db.drop());
+
+  const run = (): Promise<unknown> => invoke(program, { DATABASE_URL: db.url }, ...args);
+
+  it('refuses an event store that the database does not belong to', async () => {
+    await db.database.query(`insert into event_store.followed_log (log_id) values (gen_random_uuid())`);
+    await expect(run()).rejects.toThrow(ConfigError);
+    await expect(run()).rejects.toThrow('The event store is not the one that this database belongs to');
+  });
+
+  it('says so when the database is not migrated', async () => {
+    await db.database.query('drop schema event_store cascade');
+    await expect(run()).rejects.toThrow(ConfigError);
+    await expect(run()).rejects.toThrow('The database of DATABASE_URL is not migrated to this version');
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { ADDRESS } from '../../support/exchange/exchange-orders.js';
+import { createUser, PAYOUTS, reported, USERS } from '../../support/payouts/payout-calls.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+
+const today = () => {
+  const date = new Date().toISOString().slice(0, 10);
+  return { start_date: date, end_date: date };
+};
+const ENDPOINTS = '/merchants/v1/webhook_endpoints';
+
+/** A process that stopped inside a batch holds the row of its checkpoint; here a transaction holds all of them. */
+async function hold(app: TestApp): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: app.config.databaseUrl! });
+  await client.connect();
+  await client.query('begin');
+  await client.query('select from event_store.checkpoints for update');
+  return async () => {
+    // Its transaction ends with it, and a second time does nothing.
+    await client.end();
+  };
+}
+
+describe('reads after writes, while no process can move the read models', () => {
+  let app: TestApp;
+  let userId: string;
+  let payoutId: string;
+  let endpointId: string;
+  let orderId: string;
+  let release: () => Promise<void>;
+
+  beforeAll(async () => {
+    app = await startTestApp({ READ_YOUR_WRITES_MS: '500' });
+    userId = await createUser(app.merchant);
+    await reported(app.merchant, userId);
+    release = await hold(app);
+    payoutId = (await reported(app.merchant, userId, { amount: '7' })).id;
+    const url = 'https://hooks.example.com/held';
+    const endpoint = await app.merchant.post(ENDPOINTS, { webhook_endpoint: { url } });
+    expect(endpoint.status).toBe(201);
+    endpointId = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
+    const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
+    expect(order.status).toBe(201);
+    orderId = order.json<{ order: { id: string } }>().order.id;
+  });
+  afterAll(async () => {
+    await release?.();
+    await app?.close();
+  });
+
+  const reads = (): readonly (readonly [string, () => Promise<ApiResponse>, string])[] => [
+    ['the payout', () => app.merchant.get(`${PAYOUTS}/${payoutId}`), payoutId],
+    ['payouts', () => app.merchant.get(PAYOUTS), payoutId],
+    ['the balance', () => app.merchant.get(`${USERS}/${userId}/balance`), '"committed":"8"'],
+    ['deliveries', () => app.merchant.get(`${ENDPOINTS}/${endpointId}/deliveries`), '[]'],
+    ['statistics', () => app.merchant.get(`${ENDPOINTS}/${endpointId}/stats`), 'webhook_endpoint_stats'],
+    ['orders', () => app.exchange.open.list(today()), orderId],
+  ];
+
+  it('show users, endpoints and the evidence of payouts all the same', async () => {
+    const user = await createUser(app.merchant);
+    expect((await app.merchant.get(`${USERS}/${user}`)).status).toBe(200);
+    expect((await app.merchant.get(`${ENDPOINTS}/${endpointId}`)).status).toBe(200);
+    expect((await app.merchant.get(ENDPOINTS)).text).toContain(endpointId);
+    expect((await app.merchant.get(`${PAYOUTS}/${payoutId}/evidence`)).status).toBe(409);
+  });
+
+  it('are 503 while the read models are held, and show the writes afterwards', async () => {
+    const held = await Promise.all(
+      reads().map(async ([what, read]) => {
+        const { status, headers } = await read();
+        return [what, status, Number(headers['retry-after']) > 0];
+      }),
+    );
+    expect(held).toEqual(reads().map(([what]) => [what, 503, true]));
+    await release();
+    for (const [what, read, shown] of reads()) {
+      const { status, text } = await read();
+      expect([what, status, text.includes(shown)]).toEqual([what, 200, true]);
+    }
+  });
+});

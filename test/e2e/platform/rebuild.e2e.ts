@@ -1,0 +1,295 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { storeSource } from '../../../src/contexts/audit/application/log-source.js';
+import { PERSONAL_KEYS } from '../../../src/contexts/audit/application/personal-keys-check.js';
+import { verify } from '../../../src/contexts/audit/application/verify.js';
+import type { TableCheck } from '../../../src/platform/projections/table-check.js';
+import { liveTables } from '../../../src/contexts/audit/cli/live-tables.js';
+import { ALL_CONTEXTS, KNOWN_EVENTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
+import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import type { EventStore } from '../../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
+import { PassingTypes } from '../../../src/platform/projections/passing-types.js';
+import { Checkpoints } from '../../../src/platform/projections/checkpoints.js';
+import { ReadModelRebuild, type Rebuilt } from '../../../src/platform/projections/read-model-rebuild.js';
+import { SubscriptionRegistry } from '../../../src/platform/projections/subscription-registry.js';
+import { SubscriptionRunner } from '../../../src/platform/projections/subscription-runner.js';
+import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { eventually } from '../../support/eventually.js';
+import { Gate } from '../../support/gate.js';
+import { VIEWS } from '../../support/event-store/read-models.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+
+/** How long a reader waits before the test calls it an outage; the service's own bound is 10 s. */
+const OUTAGE_MS = 5000;
+describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, facts, count }) => {
+  const { name } = definition;
+  let db: TestDatabase;
+  let store: PostgresEventStore;
+  let reader: pg.Client;
+  let worker: SubscriptionRunner;
+  let progress: ViewProgress;
+  let gate: Gate;
+
+  beforeAll(async () => {
+    db = await testDatabase({ poolSize: 12 });
+    store = new PostgresEventStore(db.pool);
+    reader = new pg.Client({ connectionString: db.url, statement_timeout: OUTAGE_MS });
+    await reader.connect();
+    gate = new Gate();
+    const { registry, checkpoints, codec } = parts();
+    progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: 20_000 });
+    worker = new SubscriptionRunner(
+      registry,
+      checkpoints,
+      codec,
+      progress,
+      store,
+      { roles: ['worker'] },
+      new PassingTypes(db.database),
+    );
+    worker.start();
+    await write(20);
+  });
+  afterEach(() => gate.open());
+  afterAll(async () => {
+    await worker.stop();
+    await reader.end();
+    await store.close();
+    await db.drop();
+  });
+
+  function parts(): { registry: SubscriptionRegistry; checkpoints: Checkpoints; codec: EventCodec } {
+    const registry = new SubscriptionRegistry();
+    registry.register(definition);
+    const events = new EventRegistry();
+    events.register(KNOWN_EVENTS);
+    const keys = { obtain: async () => null, find: async () => new Map() };
+    return {
+      registry,
+      checkpoints: new Checkpoints(db.database),
+      codec: new EventCodec(events, keys),
+    };
+  }
+
+  /** As an operator's program does it. Its reads of the event store pass the gate. */
+  function rebuild(print?: (line: string) => void, compareOnly = false): Promise<Rebuilt> {
+    const { registry, checkpoints, codec } = parts();
+    const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
+      readAll: async (after: string | null, limit: number) => {
+        await gate.passed();
+        return store.readAll(after, limit);
+      },
+    });
+    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, gated, db.database).rebuild(name, {
+      compareOnly,
+      ...(print === undefined ? {} : { print }),
+    });
+    // Awaited later; until then a failure must not count as unhandled.
+    rebuilding.catch(() => undefined);
+    return rebuilding;
+  }
+
+  /** So many more facts, seen by readers when it resolves. */
+  async function write(n: number): Promise<void> {
+    const appends = Array.from({ length: n }, () => {
+      const events = facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
+      return { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
+    });
+    const result = await store.commit({ appends });
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    expect(await progress.reached(name, result.position)).toBe(true);
+  }
+
+  async function seen(): Promise<number> {
+    return (await reader.query<{ n: number }>(count)).rows[0]!.n;
+  }
+
+  /** Reads on and on until `done`; fails when a reader saw less than before or waited for too long. */
+  async function watch(done: Promise<unknown>): Promise<void> {
+    let over = false;
+    void done.catch(() => undefined).then(() => (over = true));
+    for (let before = await seen(); !over; await sleep(1)) {
+      const now = await seen();
+      expect(now).toBeGreaterThanOrEqual(before);
+      before = now;
+    }
+  }
+
+  it('shows readers all there is, also what is written meanwhile', async () => {
+    const before = await seen();
+    gate.shut();
+    const rebuilding = rebuild();
+    await gate.reached;
+    expect(await seen()).toBe(before);
+    await write(1);
+    expect(await seen()).toBe(before + 1);
+    gate.open();
+    const writing = (async () => {
+      for (let n = 0; n < 20; n += 1) await write(5);
+    })();
+    await watch(Promise.all([rebuilding, writing]));
+    await Promise.all([rebuilding, writing]);
+    expect(await seen()).toBe(before + 101);
+    await write(1);
+    expect(await seen()).toBe(before + 102);
+  });
+
+  it('waits for a long reader, such as pg_dump, without blocking the others', async () => {
+    const before = await seen();
+    const dump = new pg.Client({ connectionString: db.url });
+    await dump.connect();
+    await dump.query(`begin; lock table ${tables.join(', ')} in access share mode`);
+    const lines: string[] = [];
+    const rebuilding = rebuild((line) => lines.push(line));
+    try {
+      // Until the rebuild waits for the tables, with several readers behind it.
+      await watch(lockRequested(tables, db.pool));
+      for (let n = 0; n < 5; n += 1) await write(1);
+      expect(await seen()).toBe(before + 5);
+    } finally {
+      await dump.query('commit');
+      await dump.end();
+    }
+    await rebuilding;
+    expect(await seen()).toBe(before + 5);
+  });
+
+  it('compares while events come, and finds nothing where nothing is wrong', async () => {
+    let over = false;
+    const writing = (async () => {
+      while (!over) await write(5);
+    })();
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        const { compared } = await rebuild(undefined, true);
+        expect(compared?.map(({ table, different }) => [table, different])).toEqual(
+          tables.map((table) => [table, 0]),
+        );
+        expect(compared![0]!.rows).toBeGreaterThan(0);
+      }
+    } finally {
+      over = true;
+      await writing;
+    }
+  });
+
+  it('reports what differs: leaves it with --compare-only, and mends it otherwise', async () => {
+    const before = await seen();
+    const [table] = tables;
+    await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
+    expect(await seen()).toBeLessThan(before);
+    for (const compareOnly of [true, true, false]) {
+      const { compared } = await rebuild(undefined, compareOnly);
+      expect(compared![0]).toMatchObject({
+        ...{ table, different: 1 },
+        first: [expect.stringMatching(/: no row, the events say that there is one$/)],
+      });
+      if (compareOnly) expect(await seen()).toBeLessThan(before);
+    }
+    expect(await seen()).toBe(before);
+    const { compared } = await rebuild(undefined, true);
+    expect(compared![0]!.different).toBe(0);
+  });
+
+  it('leaves nothing behind when it dies half-way, and can be run again', async () => {
+    const before = await seen();
+    gate.shut();
+    const dying = rebuild();
+    await gate.reached;
+    await eventually(async () => {
+      const { rowCount } = await db.pool.query(
+        `select pg_terminate_backend(pid, 60000) from pg_stat_activity
+         where datname = current_database() and state = 'idle in transaction'`,
+      );
+      return rowCount === 1;
+    });
+    gate.open();
+    await expect(dying).rejects.toThrow();
+    expect(await seen()).toBe(before);
+    const { events } = await rebuild();
+    expect(events).toBeGreaterThanOrEqual(before);
+    expect(await seen()).toBe(before);
+    const schemas = await db.pool.query(
+      `select from pg_namespace where nspname like 'rebuilt%' or nspname like 'checked%'`,
+    );
+    expect(schemas.rowCount).toBe(0);
+  });
+
+  if (definition === payoutViews) {
+    it('does not block an audit, which reads tables and events of one snapshot', async () => {
+      const slow = new Gate();
+      slow.shut();
+      const gated: EventStore = Object.assign(Object.create(store) as EventStore, {
+        readAll: async (after: string | null, limit: number) => {
+          await slow.passed();
+          return store.readAll(after, limit);
+        },
+      });
+      const source = await storeSource(gated);
+      const rules = { contexts: ALL_CONTEXTS, token: null, ledger: null, progress: () => undefined };
+      const config = () => readConfig({ DATABASE_URL: db.url });
+      const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, sealer: null, config };
+      // The events of this suite were written without a key for each person.
+      const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
+      const auditing = liveTables(db.database, parts, ({ tables: live, checks }) =>
+        verify(source, { tables: live, checks: others(checks) }, rules),
+      );
+      await slow.reached;
+      const rebuilding = rebuild();
+      await Promise.race([lockRequested(tables, db.pool), rebuilding]);
+      slow.open();
+      expect(await auditing).toMatchObject({
+        ...{ differences: [], books: { payouts: { pending: await seen() } } },
+      });
+      await rebuilding;
+    });
+  }
+
+  it('refuses to run twice at once', async () => {
+    const before = await seen();
+    gate.shut();
+    const first = rebuild();
+    await gate.reached;
+    await expect(rebuild()).rejects.toThrow(`A rebuild of ${name} is running already`);
+    gate.open();
+    await first;
+    expect(await seen()).toBe(before);
+  });
+
+  it('keeps columns, indexes, constraints, options, comments and grants', async () => {
+    const shape = (): Promise<object[]> =>
+      db.database.query(
+        `select c.oid::regclass::text, c.reloptions, pg_get_indexdef(c.oid) as index, obj_description(c.oid),
+                array(select acl::text from unnest(c.relacl) acl order by 1) as grants,
+                array(select pg_get_constraintdef(oid) from pg_constraint
+                      where conrelid = c.oid order by 1) as constraints,
+                array(select concat_ws(' ', attname, attstorage, attnotnull, col_description(c.oid, attnum))
+                      from pg_attribute where attrelid = c.oid and attnum > 0 order by attnum) as columns
+         from pg_class c left join pg_index x on x.indexrelid = c.oid
+         where coalesce(x.indrelid, c.oid) = any($1::text[]::regclass[]) order by 1`,
+        [tables],
+      );
+    await db.pool.query(`grant select on ${tables.join(', ')} to public`);
+    const before = await shape();
+    expect(before.length).toBeGreaterThan(tables.length);
+    await rebuild();
+    expect(await shape()).toEqual(before);
+  });
+});
+
+/** Resolves once a session waits to have a table for itself. */
+async function lockRequested(tables: readonly string[], pool: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `select from pg_locks where mode = 'AccessExclusiveLock' and not granted and relation = any($1::text[]::regclass[])`,
+      [tables],
+    );
+    if (rowCount! > 0) return;
+    await sleep(1);
+  }
+}

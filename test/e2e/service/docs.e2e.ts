@@ -1,0 +1,119 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Locator } from 'playwright-core';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { findChromium, picture, TestBrowser } from '../../support/http/browser.js';
+import { bash, commandsIn, commandsOf } from '../../support/programs/guide.js';
+import { sandboxFolderOf } from '../../support/http/listener.js';
+import { specFolder } from '../../support/run-folder.js';
+import { systemProgram } from '../../support/programs/system-program.js';
+
+const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each) === null);
+const chromium = findChromium();
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app?.close());
+
+(chromium === null ? describe.skip : describe)('/docs in a browser', () => {
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    browser = await TestBrowser.start(chromium!);
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  /** The response below an operation, once it came. */
+  const responded = (operation: Locator, status: number): Promise<void> =>
+    operation
+      .locator('.live-responses-table tr.response .response-col_status')
+      .getByText(new RegExp(`^${status}`))
+      .waitFor();
+
+  it('signs what is tried with the keys that were entered, and keeps the private one to itself', async () => {
+    const { apiKey, privateKey } = app.merchant.credentials;
+    const { page, problems } = await browser.visit([app.url]);
+    page.setDefaultTimeout(60_000);
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      sent.push(JSON.stringify([request.url(), request.headers(), request.postData()]));
+    });
+    await page.goto(`${app.url}/docs`);
+    await picture(page, 'docs-1');
+    const operation = page.locator('#operations-Users-createUser');
+    await operation.getByRole('button').first().click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation
+      .locator('textarea')
+      .fill('{"phone_number": "+1 555 000 2222", "external_id": "Grüße 日本 😀"}');
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await responded(operation, 401);
+    await page.getByLabel('svc-api-key').fill(apiKey);
+    await page.getByLabel('private key').fill(privateKey);
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await responded(operation, 201);
+    await picture(page, 'docs-2');
+
+    const list = page.locator('#operations-Payouts-listPayouts');
+    await list.getByRole('button').first().click();
+    await list.getByRole('button', { name: 'Try it out' }).click();
+    await list.getByPlaceholder('page_size').fill('5');
+    await list.getByRole('button', { name: 'Execute' }).click();
+    await responded(list, 200);
+
+    expect(sent.filter((each) => each.includes('svc-signature'))).toHaveLength(2);
+    expect(sent.filter((each) => each.includes(privateKey))).toEqual([]);
+    expect(
+      await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
+    ).toBe('[{},{},""]');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+});
+
+it('/docs has no fields for keys outside the sandbox', async () => {
+  const production = await startTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
+  try {
+    const html = await (await fetch(`${production.url}/docs`)).text();
+    expect(html).toContain('supportedSubmitMethods: []');
+    expect(html).not.toContain('private-key');
+  } finally {
+    await production.close();
+  }
+}, 60_000);
+
+(missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing', () => {
+  it('of README.md create a user, and print where the user signs up', async () => {
+    const folder = specFolder('readme');
+    renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
+    const { said, errors, code } = await bash(commandsOf('../README.md'), folder);
+    expect([code, errors.includes('rror')]).toEqual([0, false]);
+    expect(said).toMatch(/^HTTP\/1\.1 201 /);
+    expect(said).toMatch(/"phone_number":"\+15550001234"/);
+    expect(said).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=<id>`);
+  }, 60_000);
+
+  it('of /docs create a user, make an order and list it', async () => {
+    const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
+      info: { description: string };
+    };
+    const { apiKey, privateKey } = app.merchant.credentials;
+    const exchange = app.exchange.signing.credentials;
+    const script = commandsIn(document.info.description)
+      .replace('http://127.0.0.1:3000', app.url)
+      .replace('<svc-api-key>', apiKey)
+      .replace('<private key>', privateKey)
+      .replace('<api_key>', exchange.apiKey)
+      .replace('<secret>', exchange.secret);
+    const { said, errors, code } = await bash(script.replaceAll('curl ', 'curl -sS '), specFolder('docs'));
+    expect([code, errors]).toEqual([0, '']);
+    const [user, created, list] = said.split(/(?<=\})(?=\{)/).map((each) => JSON.parse(each) as object);
+    expect(user).toMatchObject({ user: { phone_number: '+14155550100' } });
+    const { order } = created as { order: object };
+    expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
+  }, 60_000);
+});

@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startChain } from '../../../sandbox/chain.js';
+import { freePort, isAlive, until } from '../../../sandbox/processes.js';
+import type { SandboxFile } from '../../../sandbox/announce.js';
+import { CHAIN_ID } from '../../support/payouts/chain.js';
+import { eventually, WAIT_MS } from '../../support/eventually.js';
+import { TestRedis } from '../../support/programs/redis.js';
+import { specFolder } from '../../support/run-folder.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** Boots and stops a whole sandbox, some twice. */
+const TEST_MS = 4 * WAIT_MS;
+
+interface Run {
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  output(): string;
+  readonly ended: Promise<number | null>;
+}
+
+const runs: Run[] = [];
+
+afterEach(async () => {
+  for (const { child, ended } of runs.splice(0)) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+
+function run(script: string, env: Record<string, string>): Run {
+  const ports = { PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' };
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', script)], {
+    cwd: ROOT,
+    env: { ...process.env, ...ports, NO_COLOR: '1', ...env },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  const started = { child, output: () => said, ended };
+  runs.push(started);
+  return started;
+}
+
+async function startSandbox(dataDir: string, env: Record<string, string> = {}): Promise<[Run, SandboxFile]> {
+  const started = run('start.mjs', { DATA_DIR: dataDir, ...env });
+  const ready = await until(
+    () => started.output().includes('npm run demo') || started.child.exitCode !== null,
+    WAIT_MS,
+  );
+  if (!ready || started.child.exitCode !== null) throw new Error(started.output());
+  return [started, JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8')) as SandboxFile];
+}
+
+async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
+  const { api_key, private_key } = sandbox.merchant;
+  const client = new SignedClient(sandbox.base_url, { apiKey: api_key, privateKey: private_key });
+  const response = await client.get('/merchants/v1/payouts');
+  return response.json<{ payouts: unknown[] }>().payouts;
+}
+
+describe('npm start', () => {
+  test(
+    'boots everything, serves the demo, and has it all again after kill -9',
+    async () => {
+      const dataDir = specFolder('sandbox');
+      const [first, before] = await startSandbox(dataDir);
+      for (const line of [
+        before.base_url,
+        before.merchant.api_key,
+        before.merchant.private_key,
+        'npm run demo',
+      ]) {
+        expect(first.output()).toContain(line);
+      }
+      const demo = run('demo.mjs', { DATA_DIR: dataDir });
+      expect([await demo.ended, demo.output()]).toEqual([
+        0,
+        expect.stringContaining('verified by standardwebhooks'),
+      ]);
+      const recorded = await payouts(before);
+      expect(recorded).toEqual([expect.objectContaining({ status: 'received', amount: '12.50' })]);
+
+      process.kill(before.pid, 'SIGKILL');
+      expect(await first.ended).toBe(1);
+      expect(first.output()).toContain('killed (SIGKILL)');
+
+      const [second, after] = await startSandbox(dataDir);
+      expect(second.output()).toContain('still running, adopted');
+      expect(after.merchant).toEqual(before.merchant);
+      expect(after.second_merchant).toEqual(before.second_merchant);
+      expect(after.exchange).toEqual(before.exchange);
+      expect(after.chain).toEqual(before.chain);
+      expect(await payouts(after)).toEqual(recorded);
+
+      second.child.kill('SIGINT');
+      expect(await second.ended).toBe(0);
+      expect(isAlive(after.pid)).toBe(false);
+      expect(existsSync(join(dataDir, 'sandbox.json'))).toBe(false);
+      await expect(fetch(after.chain.rpc_url)).rejects.toThrow();
+    },
+    TEST_MS,
+  );
+
+  test(
+    'stops within the grace when Redis, where its queue is, went down',
+    async () => {
+      const redis = await TestRedis.start();
+      if (!redis) throw new Error('redis-server is missing and cannot be installed here');
+      const [started] = await startSandbox(specFolder('sandbox'), { QUEUE_URL: redis.url });
+      await redis.stop();
+      // Long enough for every connection to be between two tries.
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const began = performance.now();
+      started.child.kill('SIGTERM');
+      expect(await started.ended).toBe(0);
+      expect(performance.now() - began).toBeLessThan(30_000);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'leaves no server behind when it is stopped during the boot',
+    async () => {
+      const dataDir = specFolder('sandbox');
+      const started = run('start.mjs', { DATA_DIR: dataDir });
+      const chain = join(dataDir, 'chain', 'chain.json');
+      await eventually(() => existsSync(chain));
+      const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
+      started.child.kill('SIGINT');
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain('nothing is left running');
+      expect(isAlive(pid)).toBe(false);
+      expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
+      expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'leaves no server behind when its event store is unavailable, and says so in a sentence',
+    async () => {
+      const dataDir = specFolder('sandbox');
+      const url = `esdb://127.0.0.1:${await freePort()}?tls=false`;
+      const started = run('start.mjs', { DATA_DIR: dataDir, EVENT_STORE_URL: url });
+      const chain = join(dataDir, 'chain', 'chain.json');
+      await eventually(() => existsSync(chain));
+      const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain('The event store of EVENT_STORE_URL is unavailable');
+      expect(started.output()).not.toContain('    at ');
+      expect(isAlive(pid)).toBe(false);
+      expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'stops with a sentence about a wrong setting',
+    async () => {
+      const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), MODE: 'demo' });
+      expect(await failed.ended).toBe(1);
+      expect(failed.output()).toMatch(/MODE must be one of sandbox, production/);
+      expect(failed.output()).not.toContain('    at ');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'stops with a sentence when its port is in use',
+    async () => {
+      const port = await freePort();
+      const squatter = createServer().listen(port, '127.0.0.1');
+      const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
+      expect(await failed.ended).toBe(1);
+      expect(failed.output().replace(/\s+/g, ' ')).toMatch(
+        new RegExp(`Port ${port} is in use .* set PORT to another`),
+      );
+      squatter.close();
+    },
+    TEST_MS,
+  );
+});
+
+describe('npm run demo', () => {
+  test(
+    'starts its own sandbox where none runs, with the queue on Redis, and stops it',
+    async () => {
+      const redis = await TestRedis.start();
+      const dataDir = specFolder('sandbox');
+      const demo = run('demo.mjs', {
+        DATA_DIR: dataDir,
+        ...(redis === null ? {} : { QUEUE_URL: redis.url }),
+      });
+      expect([await demo.ended, demo.output()]).toEqual([
+        0,
+        expect.stringContaining('verified by standardwebhooks'),
+      ]);
+      expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
+      await redis?.stop();
+    },
+    TEST_MS,
+  );
+
+  test(
+    'fails with a sentence where the chain is not that of the sandbox, whose service stops with its command',
+    async () => {
+      const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
+      const dataDir = specFolder('sandbox');
+      const [started, { pid }] = await startSandbox(dataDir, {
+        CHAIN_RPC_URL: chain.rpcUrl,
+        USDC_ADDRESS: '0x00000000000000000000000000000000000000c0',
+      });
+      const demo = run('demo.mjs', { DATA_DIR: dataDir });
+      expect(await demo.ended).toBe(1);
+      expect(demo.output()).toContain('The demo pays from the sandbox chain');
+      // A service stops with the command that started it.
+      started.child.kill('SIGKILL');
+      await eventually(() => !isAlive(pid));
+    },
+    TEST_MS,
+  );
+});

@@ -1,0 +1,260 @@
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Log } from '../../../src/platform/telemetry/logger.js';
+import { scrape } from '../../../src/platform/telemetry/metrics.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
+import type { ApiResponse, Credentials, SignedClient } from '../../support/http/signed-client.js';
+import { eventually } from '../../support/eventually.js';
+
+const PATH = '/merchants/v1/events';
+const MAX_BYTES = 1_048_575;
+
+let app: TestApp;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'disburse-events-'));
+  app = await startTestApp({ LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') });
+});
+
+afterAll(async () => {
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Stored {
+  readonly body: Buffer;
+  readonly item_count: number;
+}
+
+/** The batches of a merchant. */
+function stored(client: SignedClient): Promise<Stored[]> {
+  return app.database.query<Stored & Record<string, unknown>>(
+    'select body, item_count from tracking.batches where merchant_id = $1 order by received_at',
+    [client.credentials.apiKey],
+  );
+}
+
+function expectProblem(response: ApiResponse, status: number, title: string, detail: string | RegExp): void {
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+  const problem = response.json();
+  expect(problem).toMatchObject({ type: 'about:blank', title, status, instance: null, errors: {} });
+  expect(problem['detail']).toEqual(typeof detail === 'string' ? detail : expect.stringMatching(detail));
+  expect(response.status).toBe(status);
+}
+
+function logged(): SentItem[] {
+  app.app.get(Log).flush();
+  // The last line may be incomplete.
+  const lines = readFileSync(join(folder, 'service.log'), 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as SentItem);
+}
+
+/** Batches accepted and malformed, events accepted and refused, by the metrics of the process. */
+async function counts(): Promise<number[]> {
+  const text = await scrape();
+  return [
+    'disburse_event_batches_received_total{outcome="accepted"}',
+    'disburse_event_batches_received_total{outcome="malformed"}',
+    'disburse_events_received_total{outcome="accepted"}',
+    'disburse_events_received_total{outcome="refused"}',
+  ].map((series) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.split(' ')[1] ?? 0,
+    ),
+  );
+}
+
+/** The text of a valid batch of that many bytes. */
+function batchOfBytes(bytes: number): string {
+  const text = batchOf([eventItem({ payload: { filler: '' } })]);
+  return text.replace('"filler":""', `"filler":"${'x'.repeat(bytes - Buffer.byteLength(text))}"`);
+}
+
+describe('202', () => {
+  test('the batch is on disk as it was sent, and the response has no body', async () => {
+    const client = await app.newMerchant();
+    const body = ` ${batchOf([eventItem(), eventItem({ device_id: undefined, event_name: 'Köln \u{1F600}' })])}\n`;
+    const response = await client.post(PATH, body);
+    expect(response).toMatchObject({ status: 202, text: '' });
+    expect(response.headers['content-type']).toBeUndefined();
+    expect(response.headers['request-id']).toBeDefined();
+    expect(response.headers['ratelimit']).toBeDefined();
+    expect(await stored(client)).toEqual([{ body: Buffer.from(body), item_count: 2 }]);
+  });
+
+  test('for 1000 events, for 1,048,575 bytes, and for many batches at once', async () => {
+    const client = await app.newMerchant();
+    const thousand = batchOf(Array.from({ length: 1000 }, () => eventItem()));
+    const largest = batchOfBytes(MAX_BYTES);
+    const bodies = [thousand, largest, ...Array.from({ length: 40 }, () => batchOf([eventItem()]))];
+    const responses = await Promise.all(bodies.map((body) => client.post(PATH, body)));
+    expect(responses.map(({ status }) => status)).toEqual(bodies.map(() => 202));
+    const rows = await stored(client);
+    expect(rows.map(({ body }) => body.toString()).sort()).toEqual([...bodies].sort());
+  });
+
+  test('without a key, a batch sent twice is stored twice: its events are what counts once', async () => {
+    const client = await app.newMerchant();
+    const body = batchOf([eventItem()]);
+    await client.post(PATH, body);
+    expect((await client.post(PATH, body)).status).toBe(202);
+    expect(await stored(client)).toHaveLength(2);
+  });
+
+  test('shows in the log and in the metrics how many events came', async () => {
+    const client = await app.newMerchant();
+    const before = await counts();
+    const response = await client.post(PATH, batchOf([eventItem(), eventItem(), eventItem()]));
+    await client.post(PATH, batchOf([eventItem(), eventItem({ event_id: 'x' })]));
+    const after = await counts();
+    expect(after.map((value, i) => value - before[i]!)).toEqual([1, 1, 3, 2]);
+    // The line is written once the response has left.
+    const line = await eventually(
+      () => logged().find((each) => each['request_id'] === response.headers['request-id']) ?? null,
+    );
+    expect(line).toMatchObject({ route: PATH, status: 202, items: 3 });
+  });
+});
+
+describe('400', () => {
+  const without = (field: string): SentItem =>
+    Object.fromEntries(Object.entries(eventItem()).filter(([name]) => name !== field));
+  const second = (fields: SentItem): string => batchOf([eventItem(), eventItem(fields), eventItem()]);
+  const required = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'];
+  const datetime = 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
+
+  test.each([
+    ...required.map(
+      (field) => [batchOf([eventItem(), without(field)]), `events[1].${field} is required`] as const,
+    ),
+    ...required.map((field) => [second({ [field]: null }), `events[1].${field} is required`] as const),
+    [second({ event_name: ' \t' }), 'events[1].event_name must not be blank'],
+    [second({ event_datetime: 'yesterday' }), `events[1].event_datetime ${datetime}`],
+    [second({ event_id: 'not-a-uuid' }), 'events[1].event_id must be a UUID v4'],
+    [second({ device_id: 5 }), 'events[1].device_id must be a string'],
+    ['{"events":[1]}', 'events[0] must be an object'],
+    ['{"events":[]}', 'events must hold at least one event'],
+    ['{"events":{}}', 'events must be an array'],
+    ['{}', 'events is required'],
+    ['[]', 'The request body must be a JSON object'],
+    ['{"events":[', 'The request body is not valid JSON'],
+    [Buffer.from('{"events":"\xff"}', 'latin1'), 'The request body is not valid UTF-8'],
+    [undefined, 'The request body must be a JSON object'],
+  ])('for the body %j', async (body, detail) => {
+    expectProblem(await app.merchant.post(PATH, body), 400, 'Bad request', detail);
+  });
+
+  test('one event at fault refuses the whole batch, and nothing of it is kept', async () => {
+    const client = await app.newMerchant();
+    const events = Array.from({ length: 999 }, () => eventItem());
+    const response = await client.post(PATH, batchOf([...events, eventItem({ event_id: '1' })]));
+    expectProblem(response, 400, 'Bad request', 'events[999].event_id must be a UUID v4');
+    expect(await stored(client)).toEqual([]);
+  });
+
+  test('a malformed Idempotency-Key', async () => {
+    const call = {
+      method: 'POST',
+      path: PATH,
+      body: batchOf([eventItem()]),
+      headers: { 'idempotency-key': 'x' },
+    } as const;
+    expectProblem(await app.merchant.call(call), 400, 'Bad request', /^Idempotency-Key must be/);
+  });
+});
+
+test('401 before the body is read', async () => {
+  const call = (body: string, headers: Record<string, string | null>) =>
+    app.merchant.call({ method: 'POST', path: PATH, body, headers });
+  const tooMany = `{"events":[${'1,'.repeat(1000)}1]}`;
+  for (const body of ['nonsense', tooMany, batchOf([eventItem()])]) {
+    const response = await call(body, { 'svc-signature': '0'.repeat(64) });
+    expect(response.status).toBe(401);
+    expect(response.json()['string_to_sign_bytes']).toBeDefined();
+  }
+  expect((await call(tooMany, { 'svc-signature': null })).status).toBe(401);
+});
+
+test('415 for what is not called JSON', async () => {
+  const headers = { 'content-type': 'text/csv' };
+  const response = await app.merchant.call({
+    method: 'POST',
+    path: PATH,
+    body: batchOf([eventItem()]),
+    headers,
+  });
+  expect(response.status).toBe(415);
+});
+
+describe('413', () => {
+  const tooManyEvents = 'A batch must hold at most 1000 events';
+  const tooLarge = 'The request body must be smaller than 1048576 bytes';
+
+  test('above 1000 events, valid or not, and JSON or not', async () => {
+    const client = await app.newMerchant();
+    const events = Array.from({ length: 1001 }, () => eventItem({ payload: {}, device_id: undefined }));
+    const more = `{"events":[${'1,'.repeat(1000)}`;
+    for (const body of [
+      batchOf(events),
+      `${more}1]}`,
+      `${more}1 and then nothing sensible`,
+      `{"\\u0065vents":${more.slice(10)}1]}`,
+    ])
+      expectProblem(await client.post(PATH, body), 413, 'Content too large', tooManyEvents);
+    expect(await stored(client)).toEqual([]);
+  });
+
+  test('at 1,048,576 bytes and above, announced', async () => {
+    for (const bytes of [MAX_BYTES + 1, 3_000_000])
+      expectProblem(await app.merchant.post(PATH, batchOfBytes(bytes)), 413, 'Content too large', tooLarge);
+  });
+
+  test('at 1,048,576 bytes and above, counted as they come', async () => {
+    expect(await chunked(app.merchant.credentials, batchOfBytes(MAX_BYTES))).toMatch(/^HTTP\/1\.1 202 /);
+    const refused = await chunked(app.merchant.credentials, batchOfBytes(MAX_BYTES + 1));
+    expect(refused).toMatch(/^HTTP\/1\.1 413 /);
+    expect(refused).toContain(`"detail":"${tooLarge}"`);
+  });
+});
+
+/** Sends a signed batch in chunks, without a content-length; resolves to the whole response. */
+function chunked({ apiKey, privateKey }: Credentials, body: string): Promise<string> {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', privateKey)
+    .update(`${timestamp}\nPOST\n${PATH}\n${body}`)
+    .digest('hex');
+  const head = [
+    `POST ${PATH} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+    `svc-api-key: ${apiKey}`,
+    `svc-timestamp: ${timestamp}`,
+    `svc-signature: ${signature}`,
+  ];
+  const parts = body.match(/[^]{1,50000}/g) ?? [];
+  const chunks = parts.map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1', () => {
+      socket.write(`${head.join('\r\n')}\r\n\r\n${chunks.join('')}0\r\n\r\n`);
+    });
+    let response = '';
+    socket.on('data', (data) => {
+      response += data.toString();
+      // After a refusal the connection stays open, for a client that is still sending.
+      if (response.includes('}') || response.startsWith('HTTP/1.1 202')) socket.end();
+    });
+    socket.on('close', () => resolve(response));
+    socket.on('error', reject);
+  });
+}

@@ -1,0 +1,281 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Failpoint } from '../../../src/platform/failpoints.js';
+import { Log } from '../../../src/platform/telemetry/logger.js';
+import { scrape } from '../../../src/platform/telemetry/metrics.js';
+import { AnalyticsProvider, API_KEY, type Fault } from '../../support/tracking/analytics-provider.js';
+import {
+  ForwardingHarness,
+  idsOf,
+  item,
+  items,
+  type RunningForwarder,
+  type TestItem,
+} from '../../support/tracking/forwarding-harness.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { specFolder } from '../../support/run-folder.js';
+import { eventually } from '../../support/eventually.js';
+
+const FORWARDER = fileURLToPath(new URL('../../support/tracking/event-forwarder.ts', import.meta.url));
+
+let db: TestDatabase;
+let provider: AnalyticsProvider;
+let harness: ForwardingHarness;
+let running: RunningForwarder[];
+let log: Log;
+const logFile = join(specFolder('log'), 'forwarding.log');
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  db = await testDatabase();
+  log = Log.open({ logLevel: 'info', logFile });
+});
+afterAll(async () => {
+  log.close();
+  await db.drop();
+});
+beforeEach(async () => {
+  provider = await AnalyticsProvider.start();
+  harness = await ForwardingHarness.open(db.database, provider.url, log);
+  await harness.clear();
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await provider.stop();
+});
+
+function start(...args: Parameters<ForwardingHarness['start']>): RunningForwarder {
+  const forwarder = harness.start(...args);
+  running.push(forwarder);
+  return forwarder;
+}
+
+const failures = async (): Promise<number> => (await harness.provider())[0]!.failures;
+const logged = (): string => {
+  log.flush();
+  return readFileSync(logFile, 'utf8');
+};
+
+describe('while the provider', () => {
+  const faults: readonly (readonly [string, Fault, string])[] = [
+    ['returns 500', { status: 500 }, 'failing'],
+    ['returns 503', { status: 503 }, 'failing'],
+    ['never responds', 'hang', 'timeout'],
+    ['closes connections', 'reset', 'unreachable'],
+    ['returns something else', 'garbage', 'failing'],
+    ['redirects', { status: 302, headers: { location: '/elsewhere' } }, 'misconfigured'],
+    ['limits the project', { status: 429, body: { code: 429, error: 'Too many' } }, 'rate_limited'],
+    ['says that the key is wrong', { status: 401 }, 'unauthorized'],
+    ['does not know the path', { status: 400, body: { error: 'Invalid request path' } }, 'misconfigured'],
+  ];
+  it.each(faults)('%s, events wait, and are accepted afterwards', async (_, fault, cause) => {
+    const events = items(4);
+    provider.always = fault;
+    await harness.processed(events.slice(0, 2));
+    await harness.processed(events.slice(2));
+    // Only a hanging provider is meant to time out: on a busy machine others may take as long.
+    start(harness.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
+    await eventually(async () => ((await failures()) >= 2 ? true : null));
+    expect(await harness.provider()).toMatchObject([{ cause }]);
+    expect(provider.accepted.size).toBe(0);
+    provider.recovers();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await harness.refused()).toEqual([]);
+    await eventually(async () => (await failures()) === 0);
+    expect(await harness.provider()).toMatchObject([{ cause: null }]);
+  });
+
+  it('does not take the key, no event is refused, and operators are notified', async () => {
+    const events = items(3);
+    await harness.processed(events);
+    const first = start(harness.amplitude({ apiKey: 'a-wrong-key' }));
+    await eventually(async () => ((await failures()) >= 2 ? true : null));
+    expect(await harness.provider()).toMatchObject([{ cause: 'unauthorized' }]);
+    const entry = /"level":"error".*"cause":"unauthorized".*analytics provider unavailable/;
+    await eventually(() => entry.test(logged()));
+    expect(logged()).not.toMatch(/a-wrong-key|customer-/);
+    await first.stop();
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await harness.refused()).toEqual([]);
+  });
+
+  it('requests a pause of 600 s, it is kept over a restart', async () => {
+    await harness.processed(items(2));
+    provider.always = { status: 503, headers: { 'retry-after': '600' } };
+    const first = start();
+    await eventually(async () => ((await failures()) === 1 ? true : null));
+    await first.stop();
+    start();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(provider.requests).toBe(1);
+    const [row] = await db.database.query<{ left: number }>(
+      "select extract(epoch from due_at - now())::float8 as left from work.items where kind = 'tracking.forwarding'",
+    );
+    expect(row!.left).toBeGreaterThan(500);
+  });
+
+  it('is unavailable for long, it gets single requests despite a backlog of 2,000 events', async () => {
+    const backlog: TestItem[] = [];
+    for (let batch = 0; batch < 100; batch += 1) {
+      const events = items(20);
+      backlog.push(...events);
+      await harness.processed(events);
+    }
+    provider.always = { status: 500 };
+    const times = { unavailable: { firstMs: 20, maxMs: 50 }, blamed: { firstMs: 20, maxMs: 50 } };
+    const first = start(undefined, times);
+    start(undefined, times);
+    await eventually(async () => ((await failures()) >= 6 ? true : null));
+    await first.stop();
+    await eventually(async () => ((await failures()) >= 12 ? true : null));
+    const { requests } = provider;
+    expect(requests).toBeLessThan((await failures()) + 8);
+    // Each try but the first is of one batch alone, also that of the process that takes over.
+    const sizes = provider.bodies.map((body) => body.split('insert_id').length - 1);
+    expect(Math.max(...sizes.slice(1))).toBe(20);
+    provider.recovers();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(backlog));
+  });
+
+  it('fails because of one batch, the others are forwarded', async () => {
+    const poison = item();
+    const others = items(60);
+    provider.failsOver = poison.event_id;
+    await harness.processed([poison]);
+    for (const each of others) await harness.processed([each]);
+    start();
+    await eventually(() => (provider.accepted.size === 60 ? true : null));
+    expect(provider.ids).toEqual(idsOf(others));
+    provider.recovers();
+    await harness.drained();
+    expect(provider.accepted.size).toBe(61);
+  });
+});
+
+it.each([
+  ['while nothing else was accepted', [{ status: 403 }]],
+  ['while another was accepted', [{ status: 403 }, { status: 403 }]],
+])('an event that was blocked once, alone, is not refused: %s', async (_, faults) => {
+  const [unlucky, other] = [item(), item()];
+  provider.faults = faults;
+  if (faults.length === 1) {
+    await harness.processed([unlucky]);
+    start(undefined, { unavailable: { firstMs: 1, maxMs: 1 } });
+    await eventually(() => (provider.requests >= 1 ? true : null));
+    await harness.processed([other]);
+  } else {
+    await harness.processed([unlucky, other]);
+    start();
+  }
+  await harness.drained();
+  expect(provider.ids).toEqual(idsOf([unlucky, other]));
+  expect(await harness.refused()).toEqual([]);
+});
+
+it('a body that cannot be read waits with its error, and delays no other batch', async () => {
+  const broken = await harness.processed(items(1));
+  await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
+  const events = items(2);
+  await harness.processed(events);
+  start();
+  await eventually(() => (provider.accepted.size === 2 ? true : null));
+  const rows = await db.database.query(`select error from tracking.batches where batch_id = $1`, [broken]);
+  expect(rows).toEqual([{ error: 'the body cannot be read for forwarding' }]);
+});
+
+it('events of a process that was killed before it recorded them are sent again, under the same ids', async () => {
+  const [first, second] = [items(300), items(100)];
+  await harness.processed(first);
+  await killedAt('forwarding.read');
+  expect(provider.accepted.size).toBe(0);
+  await killedAt('forwarding.sent');
+  expect(provider.ids).toEqual(idsOf(first));
+  expect(await harness.waiting()).toBe(1);
+  await killedAt('forwarding.recorded');
+  expect(await harness.waiting()).toBe(0);
+  await harness.processed(second);
+  start();
+  await harness.drained();
+  expect(provider.ids).toEqual(idsOf([...first, ...second]));
+  expect(first.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(first.map(() => 2));
+  expect(second.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(second.map(() => 1));
+});
+
+/** Runs a forwarder that dies there; the next one waits for its lease to end. */
+async function killedAt(failpoint: Failpoint): Promise<void> {
+  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, AMPLITUDE_API_KEY: API_KEY };
+  const child = spawn(process.execPath, ['--import', 'tsx', FORWARDER], {
+    env: { ...env, AMPLITUDE_URL: provider.url, LOG_LEVEL: 'silent', FAILPOINT: failpoint },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+}
+
+it('the backlog and the state of the provider are metrics', async () => {
+  provider.always = { status: 401 };
+  await harness.processed(items(5), (index) => index < 3);
+  const { forwarder } = start();
+  forwarder.onApplicationBootstrap();
+  await eventually(async () => ((await failures()) > 0 ? true : null));
+  const text = await scrape();
+  expect(text).toContain('disburse_analytics_backlog_events 3');
+  expect(text).toMatch(/disburse_analytics_backlog_age_seconds [0-9.]+/);
+  expect(text).toMatch(/disburse_analytics_unavailable\{cause="unauthorized"\} \d+/);
+  expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);
+});
+
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  fc.constantFrom<Fault>('reset', 'accepted, then reset', 'garbage', 'hang', 'accepted, then hang'),
+  fc.constantFrom(401, 404, 408, 429, 500, 502, 503, 504).map((status) => ({ status })),
+  fc.constant({ status: 429, body: { throttled_events: [0, 2, 99, -1, 'x'] } }),
+);
+
+it('after any sequence of failures the provider has the new events that it accepts', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(fc.constantFrom('new', 'seen', 'refused'), { minLength: 1, maxLength: 30 }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      fc.array(fault, { maxLength: 12 }),
+      fc.nat(3),
+      async (batches, faults, restarts) => {
+        await harness.clear();
+        provider.accepted.clear();
+        provider.faults = [...faults];
+        const fates = new Map<string, string>();
+        provider.invalidField = ({ insert_id }) => (fates.get(insert_id!) === 'refused' ? 'time' : null);
+        for (const batch of batches) {
+          const events = items(batch.length);
+          events.forEach(({ event_id }, index) => fates.set(event_id, batch[index]!));
+          await harness.processed(events, (index) => batch[index] !== 'seen');
+        }
+        const analytics = () => harness.amplitude({ timeoutMs: 40 });
+        for (let restart = 0; restart < restarts; restart += 1) {
+          const stopped = harness.start(analytics());
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          await stopped.stop();
+        }
+        const last = harness.start(analytics());
+        await harness.drained();
+        await last.stop();
+        const fated = (expected: string): string[] =>
+          [...fates].flatMap(([id, fate]) => (fate === expected ? [id] : [])).sort();
+        expect(provider.ids).toEqual(fated('new'));
+        expect((await harness.refused()).map(({ event_id }) => event_id)).toEqual(fated('refused'));
+      },
+    ),
+    { numRuns: Number(process.env['FORWARDING_RUNS'] ?? 15) },
+  );
+});

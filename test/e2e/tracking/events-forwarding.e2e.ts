@@ -1,0 +1,281 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../src/composition.js';
+import { Log } from '../../../src/platform/telemetry/logger.js';
+import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/analytics.js';
+import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
+import { AnalyticsProvider, type SentEvent } from '../../support/tracking/analytics-provider.js';
+import {
+  ForwardingHarness,
+  idsOf,
+  item,
+  items,
+  type RunningForwarder,
+  type TestItem,
+} from '../../support/tracking/forwarding-harness.js';
+import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { eventually } from '../../support/eventually.js';
+
+const merchant = '5b0e9a38-7f1e-4c58-8f0a-0c4f2c0d9a11';
+
+let db: TestDatabase;
+let provider: AnalyticsProvider;
+let harness: ForwardingHarness;
+let running: RunningForwarder[];
+const log = Log.open({ logLevel: 'silent', logFile: null });
+
+beforeAll(async () => {
+  db = await testDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  provider = await AnalyticsProvider.start();
+  harness = await ForwardingHarness.open(db.database, provider.url, log);
+  await harness.clear();
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await provider.stop();
+});
+
+function start(...args: Parameters<ForwardingHarness['start']>): RunningForwarder {
+  const forwarder = harness.start(...args);
+  running.push(forwarder);
+  return forwarder;
+}
+
+const acceptedOnce = (): boolean => [...provider.accepted.values()].every(({ times }) => times === 1);
+const refusals = async (): Promise<Record<string, string>> =>
+  Object.fromEntries((await harness.refused()).map(({ event_id, reason }) => [event_id, reason]));
+
+describe('new events', () => {
+  it('are sent in the terms of the provider, with the payload as it was sent and the id as insert_id', async () => {
+    const payload = '{ "n":1.10, "big":12345678901234567890,"u":"\\u0000 \\ud800 \\u00e9" ,"é":[{}]}';
+    const sent = item({
+      event_id: 'A1B2C3D4-0000-4000-8000-00000000000F',
+      event_name: ' Order PAID ',
+      event_datetime: '2026-01-31T13:00:00.123456+01:00',
+      user_external_id: 'x',
+      device_id: 'd1',
+    });
+    const text = JSON.stringify(sent).replace(JSON.stringify(sent.payload), payload);
+    await harness.processed(
+      `{"events":[${text}, ${JSON.stringify(item())}]}`,
+      (index) => index === 0,
+      merchant,
+    );
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(['a1b2c3d4-0000-4000-8000-00000000000f']);
+    expect([...provider.accepted.values()][0]!.event).toMatchObject({
+      user_id: `${merchant}:x`,
+      device_id: 'd1',
+      event_type: 'order paid',
+      time: Date.parse('2026-01-31T12:00:00.123Z'),
+    });
+    expect(provider.bodies[0]).toContain(`"event_properties":${payload}`);
+    expect(JSON.parse(provider.bodies[0]!)).toMatchObject({ options: { min_id_length: 1 } });
+  });
+
+  it('go without a device id when it is one for which the provider refuses the whole event', async () => {
+    const events = ['Unknown', '00000000-0000-0000-0000-000000000000', 'null', 'phone-1'].map((device_id) =>
+      item({ device_id }),
+    );
+    await harness.processed([...events, item({ device_id: null }), item()]);
+    start();
+    await harness.drained();
+    const devices = [...provider.accepted.values()].map(({ event }) => event.device_id);
+    expect(devices.filter((each) => each !== undefined)).toEqual(['phone-1']);
+    expect(provider.accepted.size).toBe(6);
+    expect(await harness.refused()).toEqual([]);
+  });
+
+  it('of many batches share requests, and those of large ones are spread over several', async () => {
+    const small = items(120);
+    for (const each of small) await harness.processed([each]);
+    const large = items(900, { payload: { filler: 'x'.repeat(1000) } });
+    await harness.processed(large);
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf([...small, ...large]));
+    expect(provider.requests).toBeLessThan(6);
+    expect(Math.max(...provider.bodies.map((body) => Buffer.byteLength(body)))).toBeLessThan(1_000_000);
+    expect(acceptedOnce()).toBe(true);
+  });
+
+  it('are sent at 400 a second', async () => {
+    const backlog = items(600);
+    await harness.processed(backlog);
+    const began = performance.now();
+    start(undefined, {}, 400);
+    await harness.drained();
+    // 400 at once, and the next 200 a second later.
+    expect(performance.now() - began).toBeGreaterThan(900);
+    expect(provider.ids).toEqual(idsOf(backlog));
+  });
+
+  it('are sent once by two forwarders', async () => {
+    const all: TestItem[] = [];
+    for (let batch = 0; batch < 40; batch += 1) {
+      const events = items(50);
+      all.push(...events);
+      await harness.processed(events);
+    }
+    start();
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(all));
+    expect(acceptedOnce()).toBe(true);
+  });
+
+  it('are sent by another forwarder once one is stopped', async () => {
+    provider.always = 'hang';
+    const events = items(3);
+    await harness.processed(events);
+    const first = start(harness.amplitude({ timeoutMs: 200 }));
+    await eventually(() => (provider.requests > 0 ? true : null));
+    await first.stop();
+    provider.recovers();
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+  });
+});
+
+describe('an event that is refused', () => {
+  it('is recorded, and the others are accepted, though only the first at fault is named each time', async () => {
+    const events = items(40);
+    const wrong = new Set(events.filter((_, index) => [0, 7, 8, 39].includes(index)).map((e) => e.event_id));
+    provider.invalidField = ({ insert_id }) => (wrong.has(insert_id!) ? 'event_type' : null);
+    const batch = await harness.processed(events);
+    const others = items(5);
+    await harness.processed(others);
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf([...events.filter((e) => !wrong.has(e.event_id)), ...others]));
+    expect(acceptedOnce()).toBe(true);
+    const refused = await harness.refused();
+    expect(refused.map(({ event_id }) => event_id).sort()).toEqual([...wrong].sort());
+    expect(refused[0]).toMatchObject({ batch_id: batch, reason: 'invalid event_type' });
+  });
+
+  it('for its time, or for its device, has that reason', async () => {
+    const [ancient, silenced, good] = [
+      item({ event_datetime: '0001-01-01T00:00:00Z' }),
+      item({ device_id: 'spammer' }),
+      item({ device_id: 'phone' }),
+    ];
+    provider.silencedDevices.add('spammer');
+    await harness.processed([ancient, silenced, good]);
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual([good.event_id]);
+    expect(await refusals()).toEqual({
+      [ancient.event_id]: 'invalid time',
+      [silenced.event_id]: 'silenced device',
+    });
+  });
+
+  it('without a reason, by a firewall, is found among a thousand once others are accepted again', async () => {
+    const events = items(1000);
+    const wrong = [events[0]!, events[500]!, events[501]!];
+    provider.blocks = (body) => wrong.some(({ event_id }) => body.includes(event_id));
+    await harness.processed(events);
+    start();
+    await eventually(() => (provider.accepted.size === 997 ? true : null));
+    const later = items(40);
+    for (const each of later) {
+      await harness.processed([each]);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf([...events.filter((each) => !wrong.includes(each)), ...later]));
+    expect(await refusals()).toEqual(Object.fromEntries(wrong.map((each) => [each.event_id, 'forbidden'])));
+  });
+
+  it('for its size does not hold up smaller ones, and requests that are too large are split', async () => {
+    provider.limits = { events: 100, bytes: 600_000 };
+    const huge = item({ payload: { filler: 'x'.repeat(650_000) } });
+    const events = items(200, { payload: { filler: 'x'.repeat(4000) } });
+    await harness.processed([...events.slice(0, 100), huge]);
+    await harness.processed(events.slice(100));
+    start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
+  });
+
+  it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {
+    const events = items(50);
+    provider.always = { status: 403, body: { code: 403, error: 'Forbidden' } };
+    await harness.processed(events);
+    start();
+    await eventually(async () => ((await harness.provider())[0]!.failures > 2 ? true : null));
+    const [{ failures, cause }] = (await harness.provider()) as [{ failures: number; cause: string }];
+    expect(cause).toBe('forbidden');
+    // It stops halving requests when nothing is accepted.
+    expect(provider.requests).toBeLessThanOrEqual(20 * (failures + 1));
+    provider.recovers();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await harness.refused()).toEqual([]);
+  });
+});
+
+describe('a user of whom too much comes', () => {
+  it('is paused and then sent share by share; others are not delayed', async () => {
+    provider.rate = { events: 30, windowMs: 40 };
+    const spam = items(400, { user_external_id: 'busy', device_id: 'busy-device' });
+    const others = items(30);
+    await harness.processed(spam);
+    await harness.processed(others);
+    start();
+    await eventually(() => (idsOf(others).every((id) => provider.accepted.has(id)) ? true : null));
+    const order = [...provider.accepted.keys()];
+    expect(Math.max(...idsOf(others).map((id) => order.indexOf(id)))).toBeLessThan(300);
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf([...spam, ...others]));
+    expect(await harness.refused()).toEqual([]);
+    expect((await harness.provider())[0]!.failures).toBe(0);
+  });
+
+  it('waits for another day when the day is used up', async () => {
+    const spent = items(3, { user_external_id: 'spent' });
+    const others = items(3);
+    provider.spentUsers.add(`${merchant}:spent`);
+    await harness.processed([...spent, ...others], () => true, merchant);
+    start();
+    await eventually(() => (provider.accepted.size === 3 ? true : null));
+    expect(provider.ids).toEqual(idsOf(others));
+    provider.spentUsers.clear();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf([...spent, ...others]));
+  });
+});
+
+describe('without Amplitude', () => {
+  it('events are skipped when no provider is configured', async () => {
+    await harness.processed(items(3));
+    start(null);
+    await harness.drained();
+    expect(provider.requests).toBe(0);
+  });
+
+  it('the sandbox writes down what it was sent, and how often', async () => {
+    const sandbox: Analytics = new SandboxAnalytics(readConfig({}), db.database);
+    const twice = item({ payload: { nul: '\0', lone: '\ud800' } });
+    await harness.processed([twice]);
+    await harness.processed([twice, item()], undefined, merchant);
+    start(sandbox);
+    await harness.drained();
+    const rows = await db.database.query<{ insert_id: string; event: SentEvent; times: number }>(
+      'select insert_id, event::text, times from tracking.sandbox_analytics order by times desc',
+    );
+    expect(rows).toMatchObject([{ insert_id: twice.event_id, times: 2 }, { times: 1 }]);
+    expect(String(rows[0]!.event)).toContain('"event_properties":{"nul":"\\u0000","lone":"\\ud800"}');
+  });
+
+  it('the sandbox does not start in production', () => {
+    expect(() => new SandboxAnalytics({ mode: 'production' }, db.database)).toThrow(/production/);
+  });
+});

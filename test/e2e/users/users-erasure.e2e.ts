@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SendPhoneCode } from '../../../src/contexts/onboarding/application/phone-verification.js';
+import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { deactivate, erase, live, operatorOf, type Life } from '../../support/erasure/life.js';
+import { batchOf, eventItem } from '../../support/tracking/event-batches.js';
+import { eventually } from '../../support/eventually.js';
+import { REQUEST } from '../../support/onboarding/onboard.js';
+import { createUser, report, USERS } from '../../support/payouts/payout-calls.js';
+import type { Run } from '../../support/programs/operator.js';
+import { expectInOrder } from '../../support/in-order.js';
+
+const UNTOUCHED = ['--reason', 'no', '--actor', 'grace'];
+
+describe('an erased user', () => {
+  let app: TestApp;
+  let life: Life;
+  let user: (...args: string[]) => Promise<Run>;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    user = (...args) => operatorOf(app)('user', ...args);
+    life = await live(app);
+    await deactivate(app, life.id);
+    await erase(app, life.id);
+  });
+  afterAll(async () => {
+    await expectInOrder(app.config.databaseUrl!);
+    await app.close();
+  });
+
+  const status = async (path: string): Promise<number> => (await app.merchant.get(path)).status;
+  const counted = (ids: readonly string[]): Promise<object[]> =>
+    app.database.query(
+      `select user_external_id, event_name, device_id, payload from tracking.events where event_id = any($1::uuid[])`,
+      [ids],
+    );
+
+  it('was deactivated before, and with an explicit yes', async () => {
+    const id = await createUser(app.merchant);
+    await expect(user('erase', id, ...UNTOUCHED)).rejects.toThrow('give --yes');
+    await expect(user('erase', id, ...UNTOUCHED, '--yes')).rejects.toThrow(
+      'The user is onboarding: deactivate the user first',
+    );
+    await expect(user('erase', randomUUID(), ...UNTOUCHED, '--yes')).rejects.toThrow('User not found');
+    expect(await status(`${USERS}/${id}`)).toBe(200);
+  });
+
+  it('is gone for the merchant: 404, by id, by wallet, and the events', async () => {
+    expect(await status(`${USERS}/${life.id}`)).toBe(404);
+    expect(await status(`${USERS}/by_issuer_wallet_address?address=${life.wallet}`)).toBe(404);
+    expect(await status(`${USERS}/${life.id}/events`)).toBe(404);
+  });
+
+  it('leaves the books as they were: payouts and the balance stay, and no payout is added', async () => {
+    const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json<{
+      payout: object;
+    }>();
+    expect(payout).toMatchObject({ user_id: life.id, status: 'received', amount: '12.5' });
+    const balance = await app.merchant.get(`${USERS}/${life.id}/balance`);
+    expect(balance.json()).toMatchObject({ balance: { confirmed: '12.5' } });
+    const list = await app.merchant.get(`/merchants/v1/payouts?user_id=${life.id}`);
+    expect(list.json<{ payouts: object[] }>().payouts).toHaveLength(1);
+    expect((await report(app.merchant, life.id)).status).toBe(409);
+  });
+
+  it('cannot return: not under the key that created it, nor through the widget', async () => {
+    const again = await life.createAgain();
+    expect(again.status).toBe(409);
+    expect(again.text).toContain('a new user needs a new key');
+    expect((await life.createAgain()).headers['idempotent-replayed']).toBeUndefined();
+    const merchantId = app.merchant.credentials.apiKey;
+    const steps = [new StartOnboarding(merchantId, life.id), new SendPhoneCode(merchantId, life.id, REQUEST)];
+    for (const step of steps) {
+      await expect(app.app.get(CommandBus).execute(step)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    for (const command of [['deactivate'], ['complete-deactivation']]) {
+      const reason = command[0] === 'deactivate' ? ['--reason', 'again'] : [];
+      await expect(user(...command, life.id, ...reason)).rejects.toThrow('The user is erased');
+    }
+  });
+
+  it('frees the phone number and keeps the external_id', async () => {
+    const { phone, email } = life.person;
+    const refused = await app.merchant.post(USERS, { phone_number: phone, external_id: life.externalId });
+    expect(refused.json()).toMatchObject({
+      status: 422,
+      errors: { external_id: ['is taken by another user'] },
+    });
+    const fresh = await app.merchant.post(USERS, { phone_number: phone, email });
+    expect(fresh.status).toBe(201);
+    // The personal data of the new user are the new user's own.
+    const { id } = fresh.json<{ user: { id: string } }>().user;
+    expect((await app.merchant.get(`${USERS}/${id}`)).json()).toMatchObject({
+      user: { phone_number: phone },
+    });
+    expect(await status(`${USERS}/${life.id}`)).toBe(404);
+  });
+
+  it('is displayed to operators without personal data, with the erasure and its reason', async () => {
+    const displayed = JSON.parse((await user('--json', 'show', life.id, '--personal')).printed) as object;
+    expect(displayed).toEqual({
+      ...{ merchant_id: app.merchant.credentials.apiKey, id: life.id, external_id: life.externalId },
+      ...{ created_at: expect.any(String), account_state: 'erased', issuer_wallet_address: life.wallet },
+      ...{ deactivation_at: expect.any(String), deactivation_reason: 'moved house' },
+      ...{ deactivation_actor: 'grace', erasure_at: expect.any(String), erasure_actor: 'grace' },
+      ...{ erasure_reason: 'request of the person', still_to_drop: null },
+    });
+    const again = await erase(app, life.id);
+    expect(again).toContain('nothing is left to drop');
+    expect(JSON.parse((await user('--json', 'show', life.id)).printed)).toEqual(displayed);
+  });
+
+  it('is not found by the phone number any more', async () => {
+    const other = await live(app);
+    const find = (): Promise<Run> =>
+      user('find', '--merchant', app.merchant.credentials.apiKey, '--phone', other.person.phone);
+    await deactivate(app, other.id);
+    expect((await find()).printed).toContain(other.id);
+    await erase(app, other.id);
+    await expect(find()).rejects.toThrow('User not found');
+  });
+
+  it('leaves of its events the ids alone, so that none counts again, and those of others as they were', async () => {
+    expect(await counted(life.own)).toEqual(
+      life.own.map(() => ({ user_external_id: '', event_name: '', device_id: null, payload: '{}' })),
+    );
+    const others = await counted(life.others);
+    expect(others).toHaveLength(2);
+    for (const event of others) expect(event).toMatchObject({ user_external_id: 'somebody-else' });
+    const items = life.own.map((event_id) => eventItem({ event_id, user_external_id: life.externalId }));
+    expect((await app.merchant.post('/merchants/v1/events', batchOf(items))).status).toBe(202);
+    await eventually(async () => {
+      const rows = await app.database.query("select from tracking.batches where state = 'accepted' limit 1");
+      return rows.length === 0;
+    });
+    expect(await counted(life.own)).toHaveLength(life.own.length);
+  });
+});

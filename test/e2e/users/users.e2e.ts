@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomInt, randomUUID } from 'node:crypto';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+
+const USERS = '/merchants/v1/users';
+const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
+
+interface UserBody {
+  readonly user: Readonly<Record<string, string | null>>;
+}
+
+function randomPhone(): string {
+  return `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+}
+
+describe('users', () => {
+  let app: TestApp;
+  let merchant: SignedClient;
+  let other: SignedClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    ({ merchant, secondMerchant: other } = app);
+  });
+  afterAll(() => app.close());
+
+  const create = (body: object, by = merchant, key?: string): Promise<ApiResponse> =>
+    by.post(USERS, body, key);
+  const created = async (body: object = {}, by = merchant): Promise<Record<string, string | null>> => {
+    const response = await create({ phone_number: randomPhone(), ...body }, by);
+    expect(response.status).toBe(201);
+    return response.json<UserBody>().user;
+  };
+  const expectProblem = (response: ApiResponse, status: number, fields: readonly string[] = []): void => {
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    const problem = response.json<{ status: number; errors: Record<string, string[]> }>();
+    expect(problem.status).toBe(status);
+    expect(Object.keys(problem.errors)).toEqual(fields);
+  };
+  const byWallet = (address: string, by = merchant): Promise<ApiResponse> =>
+    by.get(`${USERS}/by_issuer_wallet_address?address=${address}`);
+  const complete = (id: string, by = merchant): Promise<ApiResponse> =>
+    by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
+
+  describe('POST /users', () => {
+    it('201: returns the user in onboarding, normalised, fields in the order of the specification', async () => {
+      const phone = randomPhone();
+      const typed = `${phone.slice(0, 2)} (${phone.slice(2, 5)}) ${phone.slice(5, 8)}-${phone.slice(8)}`;
+      const externalId = ` order-${randomUUID()} `;
+      const response = await create({
+        phone_number: typed,
+        email: ' Ada@Example.COM',
+        external_id: externalId,
+      });
+      expect(response.status).toBe(201);
+      const { user } = response.json<UserBody>();
+      expect(Object.entries(user)).toEqual([
+        ['id', expect.stringMatching(/^[0-9a-f-]{36}$/)],
+        ['external_id', externalId.trim()],
+        ['phone_number', phone],
+        ['email', 'ada@example.com'],
+        ['created_at', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)],
+        ['account_state', 'onboarding'],
+        ['issuer_wallet_address', null],
+      ]);
+      const got = await merchant.get(`${USERS}/${user['id']}`);
+      expect(got.status).toBe(200);
+      expect(got.json<UserBody>().user).toEqual(user);
+    });
+
+    it('201: email and external_id are null when absent, null or (email) blank', async () => {
+      expect(await created()).toMatchObject({ email: null, external_id: null });
+      expect(await created({ email: null, external_id: null })).toMatchObject({
+        email: null,
+        external_id: null,
+      });
+      expect(await created({ email: '  ' })).toMatchObject({ email: null });
+    });
+
+    it('201: returns the same whether or not another merchant knows the person', async () => {
+      const body = { phone_number: randomPhone(), external_id: `x-${randomUUID()}` };
+      const [mine, theirs] = [await created(body), await created(body, other)];
+      expect(theirs).toEqual({ ...mine, id: theirs['id'], created_at: theirs['created_at'] });
+      expect(theirs['id']).not.toBe(mine['id']);
+    });
+
+    it('201 again, byte for byte, under the same Idempotency-Key', async () => {
+      const [key, body] = [randomUUID(), { phone_number: randomPhone() }];
+      const [first, second] = [await create(body, merchant, key), await create(body, merchant, key)];
+      expect([first.status, second.status]).toEqual([201, 201]);
+      expect(second.text).toBe(first.text);
+      expect(second.headers['idempotent-replayed']).toBe('true');
+    });
+
+    it('422 again under the same Idempotency-Key, also when the number would be free by then', async () => {
+      const [key, body] = [randomUUID(), { phone_number: 'nonsense' }];
+      const [first, second] = [await create(body, merchant, key), await create(body, merchant, key)];
+      expectProblem(first, 422, ['phone_number']);
+      expect(second.text).toBe(first.text);
+    });
+
+    it.each([
+      [{}, ['phone_number']],
+      [{ phone_number: '5550001111' }, ['phone_number']],
+      [{ phone_number: 15550001111 }, ['phone_number']],
+      [{ phone_number: '+15550001111', email: 'ada' }, ['email']],
+      [{ phone_number: '+15550001111', email: 7 }, ['email']],
+      [{ phone_number: '+15550001111', external_id: '  ' }, ['external_id']],
+      [{ phone_number: '+15550001111', external_id: 'x'.repeat(256) }, ['external_id']],
+      [{ phone_number: '+15550001111', external_id: 7 }, ['external_id']],
+      [{ phone_number: '', email: 'x', external_id: '' }, ['phone_number', 'email', 'external_id']],
+      [[], []],
+    ])('422: %j is at fault in %j', async (body, fields) => {
+      expectProblem(await create(body), 422, fields);
+    });
+
+    it('422: a phone number of another user, in any spelling', async () => {
+      const phone = randomPhone();
+      await created({ phone_number: phone });
+      expectProblem(await create({ phone_number: `${phone.slice(0, 2)}-${phone.slice(2)}` }), 422, [
+        'phone_number',
+      ]);
+    });
+
+    it('422: an external_id of another user; the phone number of the refused user stays free', async () => {
+      const externalId = randomUUID();
+      await created({ external_id: externalId });
+      const phone = randomPhone();
+      expectProblem(await create({ phone_number: phone, external_id: ` ${externalId} ` }), 422, [
+        'external_id',
+      ]);
+      await created({ phone_number: phone });
+    });
+
+    it('422: a refused user leaves no personal key behind', async () => {
+      const [phone, externalId] = [randomPhone(), randomUUID()];
+      await created({ phone_number: phone, external_id: externalId });
+      const keys = async (): Promise<unknown> =>
+        (await app.database.query('select count(*)::int as n from platform.personal_keys'))[0];
+      const before = await keys();
+      for (const [body, field] of [
+        [{ phone_number: phone }, 'phone_number'],
+        [{ phone_number: randomPhone(), external_id: externalId }, 'external_id'],
+      ] as const) {
+        expectProblem(await create(body), 422, [field]);
+        expectProblem(await create(body, merchant, randomUUID()), 422, [field]);
+      }
+      expect(await keys()).toEqual(before);
+    });
+
+    it('lets exactly one of many racing for one phone number win', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const body = { phone_number: randomPhone() };
+        const responses = await Promise.all(Array.from({ length: 12 }, () => create(body)));
+        expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+        for (const response of responses.filter(({ status }) => status !== 201))
+          expectProblem(response, 422, ['phone_number']);
+      }
+    });
+
+    it('400: malformed JSON; 401: unsigned', async () => {
+      expectProblem(await merchant.post(USERS, '{"phone_number": '), 400);
+      expectProblem(
+        await merchant.call({ path: USERS, method: 'POST', body: {}, headers: { 'svc-signature': null } }),
+        401,
+      );
+    });
+  });
+
+  describe('GET /users/{id}', () => {
+    it('200 in either letter case of the id', async () => {
+      const user = await created();
+      expect((await merchant.get(`${USERS}/${user['id']!.toUpperCase()}`)).json<UserBody>().user).toEqual(
+        user,
+      );
+    });
+
+    it('404: unknown, of another merchant, or no uuid; 401: unsigned', async () => {
+      const user = await created();
+      expectProblem(await other.get(`${USERS}/${user['id']}`), 404);
+      expectProblem(await merchant.get(`${USERS}/${UNKNOWN}`), 404);
+      expectProblem(await merchant.get(`${USERS}/me`), 404);
+      expectProblem(await merchant.get(`${USERS}/${user['id']}`, { 'svc-timestamp': null }), 401);
+    });
+  });
+
+  describe('GET /users/by_issuer_wallet_address', () => {
+    it('200 as soon as the onboarding is completed, in any letter case of the address', async () => {
+      const user = await created();
+      const response = await complete(user['id']!);
+      expect(response.status).toBe(200);
+      const active = response.json<UserBody>().user;
+      expect(active).toEqual({
+        ...user,
+        account_state: 'active',
+        issuer_wallet_address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
+      });
+      const address = active['issuer_wallet_address']!;
+      for (const form of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
+        expect((await byWallet(form)).json<UserBody>().user).toEqual(active);
+      }
+      expectProblem(await byWallet(address, other), 404);
+    });
+
+    it('404: an unknown wallet; 400: no address; 401: unsigned', async () => {
+      expectProblem(await byWallet(`0x${'0'.repeat(40)}`), 404);
+      expectProblem(await byWallet('nonsense%00'), 404);
+      const missing = await merchant.get(`${USERS}/by_issuer_wallet_address`);
+      expectProblem(missing, 400);
+      expect(missing.json<{ detail: string }>().detail).toContain('address');
+      expectProblem(await byWallet(''), 400);
+      const path = `${USERS}/by_issuer_wallet_address?address=x`;
+      expectProblem(await merchant.get(path, { 'svc-signature': null }), 401);
+    });
+  });
+
+  it('keeps phone numbers and emails in clear nowhere in the database', async () => {
+    const phone = randomPhone();
+    await created({ phone_number: phone, email: 'hidden.person@example.com' });
+    const tables = await app.database.query<{ name: string }>(
+      `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+    );
+    expect(tables.length).toBeGreaterThan(5);
+    for (const { name } of tables) {
+      const found = await app.database.query(
+        `select 1 from ${name} as t where t::text like $1 or t::text ilike '%hidden.person%' limit 1`,
+        [`%${phone.slice(1)}%`],
+      );
+      expect([name, found.length]).toEqual([name, 0]);
+    }
+  });
+});

@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { TestApp } from '../../support/app.js';
+import type { TestReceiver } from '../../support/webhooks/receiver.js';
+import type { SignedClient } from '../../support/http/signed-client.js';
+import { onWebhookHarness, type Delivery, type MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { eventually } from '../../support/eventually.js';
+
+let app: TestApp;
+let receiver: TestReceiver;
+let merchant: SignedClient;
+let webhooks: MerchantWebhooks;
+onWebhookHarness((harness) => ({ app, receiver, merchant, webhooks } = harness));
+
+const unsigned = { 'svc-signature': '0'.repeat(64) };
+const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);
+
+describe('GET webhook_endpoints/{id}/deliveries', () => {
+  it('200: deliveries newest first, in pages', async () => {
+    const id = await webhooks.register(receiver.url);
+    const tests: string[] = [];
+    for (let count = 0; count < 5; count += 1) tests.push(await webhooks.test(id));
+    await webhooks.settled(id, 5);
+    const whole = await webhooks.list(id);
+    expect(ids(whole.webhook_deliveries).sort()).toEqual(tests.sort());
+    expect(whole.next_cursor).toBeNull();
+    const times = whole.webhook_deliveries.map(({ created_at }) => created_at);
+    expect(times).toEqual([...times].sort().reverse());
+    const [first] = whole.webhook_deliveries;
+    expect(Object.keys(first!)).toEqual([
+      ...['id', 'webhook_endpoint_id', 'type', 'status', 'attempt_count', 'created_at', 'next_attempt_at'],
+      'finished_at',
+    ]);
+    expect(first).toMatchObject({
+      ...{ webhook_endpoint_id: id, type: 'webhook_endpoint.test', status: 'succeeded', attempt_count: 1 },
+      ...{ next_attempt_at: null, finished_at: expect.any(String) as unknown as string },
+    });
+    const page = await webhooks.list(id, '?page_size=3');
+    const rest = await webhooks.list(id, `?page_size=3&page_cursor=${page.next_cursor}`);
+    expect([...page.webhook_deliveries, ...rest.webhook_deliveries]).toEqual(whole.webhook_deliveries);
+    expect(rest.next_cursor).toBeNull();
+  });
+
+  it('200: filters, and what happened while the endpoint was disabled is dropped', async () => {
+    const id = await webhooks.register(receiver.url);
+    await webhooks.change(id, { status: 'disabled' });
+    await webhooks.publish();
+    const test = await webhooks.test(id);
+    await webhooks.settled(id, 2);
+    const dropped = (await webhooks.list(id, '?status=dropped')).webhook_deliveries;
+    expect(dropped).toMatchObject([{ type: 'payout.received', status: 'dropped', attempt_count: 0 }]);
+    expect(ids((await webhooks.list(id, '?status=succeeded')).webhook_deliveries)).toEqual([test]);
+    expect(ids((await webhooks.list(id, '?type=webhook_endpoint.test')).webhook_deliveries)).toEqual([test]);
+    expect((await webhooks.list(id, '?status=pending')).webhook_deliveries).toEqual([]);
+    const today = dropped[0]!.created_at.slice(0, 10);
+    expect(
+      (await webhooks.list(id, `?created_from=${today}&created_to=9999-12-31`)).webhook_deliveries,
+    ).toHaveLength(2);
+    expect((await webhooks.list(id, '?created_to=2000-01-01')).webhook_deliveries).toEqual([]);
+  });
+
+  it.each([
+    ...[
+      'status=lost',
+      'type=payout.unknown',
+      'page_size=0',
+      'page_size=1001',
+      'page_size=x',
+      'page_cursor=x',
+    ],
+    ...['created_from=2026-02-30', 'created_to=x', 'status=', 'status=dropped&status=pending'],
+  ])('400: %s', async (query) => {
+    const id = await webhooks.register(receiver.url);
+    const response = await merchant.get(`${webhooks.path(id)}/deliveries?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.json<{ detail: string }>().detail).toContain(query.split('=')[0]!);
+  });
+
+  it('404: unknown, of another merchant, and deleted', async () => {
+    const id = await webhooks.register(receiver.url);
+    for (const [client, each] of [
+      [merchant, randomUUID()],
+      [merchant, 'x'],
+      [app.secondMerchant, id],
+    ] as const) {
+      expect((await client.get(`${webhooks.path(each)}/deliveries`)).status).toBe(404);
+    }
+    await merchant.call({ method: 'DELETE', path: webhooks.path(id) });
+    expect((await merchant.get(`${webhooks.path(id)}/deliveries`)).status).toBe(404);
+  });
+
+  it('401', async () => {
+    expect((await merchant.get(`${webhooks.path(randomUUID())}/deliveries`, unsigned)).status).toBe(401);
+  });
+});
+
+describe('GET webhook_deliveries/{id}', () => {
+  it('200: the payload as it was sent, and every attempt', async () => {
+    let requests = 0;
+    receiver.behavior = (response) =>
+      requests++ === 0
+        ? response.socket?.destroy()
+        : response.writeHead(requests === 2 ? 503 : 200).end('é'.repeat(600));
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [{ id: delivery }] = (await webhooks.settled(id, 1)) as [Delivery];
+    const response = await merchant.get(`/merchants/v1/webhook_deliveries/${delivery}`);
+    expect(response.status).toBe(200);
+    expect(response.text).toContain(`"payload":${receiver.received[0]!.body},"attempts":[`);
+    const found = response.json<{ webhook_delivery: Delivery & { attempts: Record<string, unknown>[] } }>();
+    const { attempts, ...fields } = found.webhook_delivery;
+    expect(fields).toMatchObject({ status: 'succeeded', attempt_count: 3, webhook_endpoint_id: id });
+    expect(attempts).toMatchObject([
+      { attempt: 1, outcome: 'failed', http_status: null, response_excerpt: null },
+      {
+        attempt: 2,
+        outcome: 'failed',
+        http_status: 503,
+        error_class: null,
+        response_excerpt: 'é'.repeat(512),
+      },
+      { attempt: 3, outcome: 'succeeded', http_status: 200, error_class: null, error: null },
+    ]);
+    expect(attempts[0]!['error_class']).toEqual(expect.any(String));
+    expect(Object.keys(attempts[0]!)).toEqual([
+      ...['attempt', 'started_at', 'latency_ms', 'outcome', 'http_status', 'error_class', 'error'],
+      'response_excerpt',
+    ]);
+  });
+
+  it('200: also once its endpoint is deleted', async () => {
+    const id = await webhooks.register(receiver.url);
+    const delivery = await webhooks.test(id);
+    await webhooks.settled(id, 1);
+    await merchant.call({ method: 'DELETE', path: webhooks.path(id) });
+    expect((await merchant.get(`/merchants/v1/webhook_deliveries/${delivery}`)).status).toBe(200);
+  });
+
+  it('404: unknown, and of another merchant', async () => {
+    const delivery = await webhooks.test(await webhooks.register(receiver.url));
+    expect((await merchant.get(`/merchants/v1/webhook_deliveries/x`)).status).toBe(404);
+    expect((await merchant.get(`/merchants/v1/webhook_deliveries/${randomUUID()}`)).status).toBe(404);
+    expect((await app.secondMerchant.get(`/merchants/v1/webhook_deliveries/${delivery}`)).status).toBe(404);
+  });
+
+  it('401', async () => {
+    expect((await merchant.get(`/merchants/v1/webhook_deliveries/${randomUUID()}`, unsigned)).status).toBe(
+      401,
+    );
+  });
+});
+
+describe('POST webhook_deliveries/{id}/resend', () => {
+  const resend = (id: string, key?: string) =>
+    merchant.post(`/merchants/v1/webhook_deliveries/${id}/resend`, undefined, key);
+
+  it.each([200, 404])('202: sends it again under its id, freshly signed, after %d', async (status) => {
+    receiver.respondWith(status, 200);
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [before] = await webhooks.settled(id, 1);
+    const response = await resend(before!.id);
+    expect(response.status).toBe(202);
+    expect(response.json<{ webhook_delivery: Delivery }>().webhook_delivery).toEqual({
+      ...{ ...before, status: 'pending', finished_at: null },
+      next_attempt_at: expect.any(String) as unknown as string,
+    });
+    await eventually(() => (receiver.received.length === 2 ? true : null));
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
+    const [first, second] = receiver.received.map(({ headers, body }) => ({ headers, body }));
+    expect(second!.body).toBe(first!.body);
+    expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+    expect(webhooks.verifies(id, second!)).toBe(true);
+  });
+
+  it('202: the retry schedule begins again', async () => {
+    receiver.respondWith(503);
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [before] = await webhooks.settled(id, 1);
+    expect(before).toMatchObject({ status: 'exhausted', attempt_count: 4 });
+    await resend(before!.id);
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'exhausted', attempt_count: 8 }]);
+  });
+
+  it('202: makes a pending one due now', async () => {
+    receiver.behavior = (response) => {
+      const status = receiver.received.length === 1 ? 503 : 200;
+      response.writeHead(status, { 'retry-after': '3600' }).end();
+    };
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [waiting] = await eventually(async () => {
+      const { webhook_deliveries: found } = await webhooks.list(id, '?status=pending');
+      return found[0]?.attempt_count === 1 ? found : null;
+    });
+    expect(Date.parse(waiting!.next_attempt_at!)).toBeGreaterThan(Date.now() + 3_000_000);
+    await resend(waiting!.id);
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
+  });
+
+  it('202: while an attempt is in flight no second one begins; one that fails is followed by a new round', async () => {
+    const held: (() => void)[] = [];
+    receiver.behavior = (response) => {
+      const status = receiver.received.length === 1 ? 404 : 200;
+      held.push(() => response.writeHead(status).end());
+    };
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [delivery] = await eventually(async () => {
+      return held.length === 1 ? (await webhooks.list(id)).webhook_deliveries : null;
+    });
+    expect((await resend(delivery!.id)).json()).toEqual({ webhook_delivery: delivery });
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(held).toHaveLength(1);
+    held[0]!();
+    await eventually(() => (held.length === 2 ? true : null));
+    held[1]!();
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ status: 'succeeded', attempt_count: 2 }]);
+  });
+
+  it('202 again under the same key sends it once', async () => {
+    const id = await webhooks.register(receiver.url);
+    const delivery = await webhooks.test(id);
+    await webhooks.settled(id, 1);
+    const key = randomUUID();
+    const first = await resend(delivery, key);
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ attempt_count: 2 }]);
+    const again = await resend(delivery, key);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await webhooks.settled(id, 1)).toMatchObject([{ attempt_count: 2 }]);
+  });
+
+  it('409: the endpoint is disabled; but a test is sent', async () => {
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish();
+    const [delivery] = await webhooks.settled(id, 1);
+    await webhooks.change(id, { status: 'disabled' });
+    expect((await resend(delivery!.id)).status).toBe(409);
+    const test = await webhooks.test(id);
+    await webhooks.settled(id, 2);
+    expect((await resend(test)).status).toBe(202);
+    await eventually(() => (receiver.received.length === 3 ? true : null));
+  });
+
+  it('404: unknown, of another merchant, and of a deleted endpoint', async () => {
+    const id = await webhooks.register(receiver.url);
+    const delivery = await webhooks.test(id);
+    expect((await resend(randomUUID())).status).toBe(404);
+    expect((await resend('x')).status).toBe(404);
+    const path = `/merchants/v1/webhook_deliveries/${delivery}/resend`;
+    expect((await app.secondMerchant.post(path)).status).toBe(404);
+    await merchant.call({ method: 'DELETE', path: webhooks.path(id) });
+    expect((await resend(delivery)).status).toBe(404);
+  });
+
+  it('400: a malformed key', async () => {
+    const path = `/merchants/v1/webhook_deliveries/${randomUUID()}/resend`;
+    const headers = { 'idempotency-key': 'x' };
+    expect((await merchant.call({ method: 'POST', path, headers })).status).toBe(400);
+  });
+
+  it('401', async () => {
+    const path = `/merchants/v1/webhook_deliveries/${randomUUID()}/resend`;
+    expect((await merchant.call({ method: 'POST', path, headers: unsigned })).status).toBe(401);
+  });
+});

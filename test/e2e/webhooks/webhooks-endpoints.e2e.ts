@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
+import type { SignedClient } from '../../support/http/signed-client.js';
+
+const PATH = '/merchants/v1/webhook_endpoints';
+const DEFAULTS = {
+  ...{ description: null, status: 'enabled', event_types: null },
+  ...{ failure_count: 0, disabled_cause: null, disabled_at: null },
+};
+
+interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly signing_secret?: string;
+}
+
+let app: TestApp;
+let merchant: SignedClient;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  merchant = await app.newMerchant();
+});
+
+const register = (fields: object, key?: string) => merchant.post(PATH, { webhook_endpoint: fields }, key);
+async function registered(fields: object = { url: 'https://8.8.8.8/hooks' }): Promise<Endpoint> {
+  const response = await register(fields);
+  expect(response.status).toBe(201);
+  return response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+}
+function withoutSecret(endpoint: Endpoint): Endpoint {
+  const listed: { signing_secret?: string } & Endpoint = { ...endpoint };
+  delete listed.signing_secret;
+  return listed;
+}
+const patch = (id: string, webhook_endpoint: unknown) =>
+  merchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body: { webhook_endpoint } });
+const remove = (id: string) => merchant.call({ method: 'DELETE', path: `${PATH}/${id}` });
+const unsigned = { 'svc-signature': '0'.repeat(64) };
+
+describe('POST webhook_endpoints', () => {
+  it('201: registers, and shows the secret this once', async () => {
+    const response = await register({ url: 'https://8.8.8.8/hooks', description: 'orders' });
+    expect(response.status).toBe(201);
+    const { webhook_endpoint } = response.json<{ webhook_endpoint: Endpoint }>();
+    expect(Object.keys(webhook_endpoint)).toEqual([
+      ...['id', 'url', 'description', 'status', 'created_at', 'updated_at', 'event_types', 'failure_count'],
+      ...['disabled_cause', 'disabled_at', 'signing_secret'],
+    ]);
+    expect(webhook_endpoint).toMatchObject({
+      ...DEFAULTS,
+      url: 'https://8.8.8.8/hooks',
+      description: 'orders',
+    });
+    expect(webhook_endpoint.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const listed = withoutSecret(webhook_endpoint);
+    expect((await merchant.get(`${PATH}/${listed.id}`)).json()).toEqual({ webhook_endpoint: listed });
+    expect((await merchant.get(PATH)).json()).toEqual({ webhook_endpoints: [listed] });
+  });
+
+  it('201: is replayed byte for byte under its key, and the secret is nowhere in clear', async () => {
+    const key = randomUUID();
+    const first = await register({ url: 'https://8.8.8.8/' }, key);
+    const again = await register({ url: 'https://8.8.8.8/' }, key);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(
+      (await merchant.get(PATH)).json<{ webhook_endpoints: unknown[] }>().webhook_endpoints,
+    ).toHaveLength(1);
+    const secret = first.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint.signing_secret!;
+    const rows = await app.database.query(
+      `select 1 from event_store.responses where position($1 in body) > 0
+       union all select 1 from event_store.events where position($1 in data::text) > 0
+       union all select 1 from webhooks.endpoint_snapshots where position($1 in endpoint_snapshots::text) > 0`,
+      [secret.slice('whsec_'.length)],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('400: malformed JSON', async () => expect((await merchant.post(PATH, '{"webhook')).status).toBe(400));
+
+  it('401: bad signature', async () => {
+    const response = await merchant.call({ method: 'POST', path: PATH, body: {}, headers: unsigned });
+    expect(response.status).toBe(401);
+  });
+
+  it.each([
+    [{}, 'url'],
+    [{ url: null }, 'url'],
+    [{ url: 7 }, 'url'],
+    [{ url: '' }, 'url'],
+    [{ url: 'nonsense' }, 'url'],
+    [{ url: 'ftp://8.8.8.8/' }, 'url'],
+    [{ url: 'https://10.0.0.1/' }, 'url'],
+    [{ url: 'https://169.254.169.254/latest' }, 'url'],
+    [{ url: 'https://[fd00:ec2::254]/' }, 'url'],
+    [{ url: 'https://8.8.8.8/', description: 7 }, 'description'],
+    [{ url: 'https://8.8.8.8/', description: 'x'.repeat(256) }, 'description'],
+    [{ url: 'https://8.8.8.8/', description: 'a\0b' }, 'description'],
+    [{ url: 'https://8.8.8.8/', description: 'a\nb' }, 'description'],
+    // Half of a character: no text in PostgreSQL or UTF-8, so that no read model could ever take the event.
+    [{ url: 'https://8.8.8.8/', description: 'a\ud800b' }, 'description'],
+    [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
+    [{ url: 'https://8.8.8.8/', event_types: ['payout.unknown'] }, 'event_types'],
+    [{ url: 'https://8.8.8.8/', event_types: [] }, 'event_types'],
+  ])('422: %j', async (fields, field) => {
+    const response = await register(fields);
+    expect(response.status).toBe(422);
+    expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
+  });
+
+  it.each([{}, { webhook_endpoint: null }, { webhook_endpoint: 'x' }, []])('422: body %j', async (body) =>
+    expect((await merchant.post(PATH, body)).status).toBe(422),
+  );
+
+  it('says in errors.url why an address is refused', async () => {
+    const { errors } = (await register({ url: 'https://192.168.0.1/' })).json<{
+      errors: { url: string[] };
+    }>();
+    expect(errors.url).toEqual(['must be a public address: 192.168.0.1 is private (RFC 1918)']);
+  });
+
+  it('counts code points of a description', async () => {
+    expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(255) })).status).toBe(201);
+    expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(256) })).status).toBe(422);
+  });
+
+  it('422: an eleventh, also when twenty race, and free again after a deletion', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => register({ url: `https://8.8.8.8/${index}` })),
+    );
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 422)).toHaveLength(10);
+    const [first] = (await merchant.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
+    expect((await remove(first!.id)).status).toBe(204);
+    expect((await register({ url: 'https://8.8.8.8/more' })).status).toBe(201);
+  });
+});
+
+describe('GET webhook_endpoints', () => {
+  it('200: none of another merchant', async () => {
+    await registered();
+    expect((await app.secondMerchant.get(PATH)).json()).toEqual({ webhook_endpoints: [] });
+  });
+  it('401', async () => expect((await merchant.get(PATH, unsigned)).status).toBe(401));
+});
+
+describe('GET webhook_endpoints/{id}', () => {
+  it.each(['not-a-uuid', randomUUID()])('404: %s', async (id) =>
+    expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404),
+  );
+  it('404: of another merchant', async () => {
+    const { id } = await registered();
+    expect((await app.secondMerchant.get(`${PATH}/${id}`)).status).toBe(404);
+  });
+  it('401', async () => expect((await merchant.get(`${PATH}/${randomUUID()}`, unsigned)).status).toBe(401));
+});
+
+describe('PATCH webhook_endpoints/{id}', () => {
+  it('200: changes what is given, and shows no secret', async () => {
+    const before = withoutSecret(await registered());
+    const { id } = before;
+    const changes = { url: 'https://8.8.4.4/', description: 'new', status: 'disabled' };
+    const response = await patch(id, { ...changes, event_types: ['payout.failed'] });
+    expect(response.status).toBe(200);
+    const { webhook_endpoint } = response.json<{ webhook_endpoint: Endpoint }>();
+    expect(webhook_endpoint).toEqual({
+      ...{ ...before, ...changes, event_types: ['payout.failed'], disabled_cause: 'merchant' },
+      ...{ updated_at: webhook_endpoint.updated_at, disabled_at: webhook_endpoint.updated_at },
+    });
+    expect((await merchant.get(`${PATH}/${id}`)).json()).toEqual({ webhook_endpoint });
+  });
+
+  it('200: changes nothing when empty', async () => {
+    const before = withoutSecret(await registered());
+    const response = await patch(before.id, {});
+    expect(response.status).toBe(200);
+    expect(response.json()).toEqual({ webhook_endpoint: before });
+  });
+
+  it('200: null clears the description', async () => {
+    const { id } = await registered({ url: 'https://8.8.8.8/', description: 'old' });
+    expect((await patch(id, { description: null })).json()).toMatchObject({
+      webhook_endpoint: { description: null },
+    });
+  });
+
+  it('200: null requests all types again', async () => {
+    const { id } = await registered({ url: 'https://8.8.8.8/', event_types: ['payout.failed'] });
+    expect((await patch(id, { event_types: null })).json()).toMatchObject({
+      webhook_endpoint: { event_types: null },
+    });
+  });
+
+  it.each([
+    [{ url: null }, 'url'],
+    [{ url: 'https://127.1.1.1.nonsense:99999/' }, 'url'],
+    [{ url: 'https://172.16.0.1/' }, 'url'],
+    [{ status: 'paused' }, 'status'],
+    [{ status: null }, 'status'],
+    [{ signing_secret: 'whsec_mine' }, 'signing_secret'],
+    [{ description: 'x'.repeat(256) }, 'description'],
+    [{ description: '\udfff' }, 'description'],
+    [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
+    [{ event_types: [] }, 'event_types'],
+    [{ event_types: ['payout.failed', 'payout.failed'] }, 'event_types'],
+  ])('422: %j', async (changes, field) => {
+    const { id } = await registered();
+    const response = await patch(id, changes);
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
+  });
+
+  it('404: unknown, and of another merchant, with any url', async () => {
+    const { id } = await registered();
+    expect((await patch(randomUUID(), { url: 'https://10.0.0.1/' })).status).toBe(404);
+    const body = { webhook_endpoint: { status: 'disabled' } };
+    expect((await app.secondMerchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body })).status).toBe(
+      404,
+    );
+  });
+
+  it('401', async () => {
+    const call = { method: 'PATCH', path: `${PATH}/${randomUUID()}`, body: {}, headers: unsigned } as const;
+    expect((await merchant.call(call)).status).toBe(401);
+  });
+});
+
+describe('DELETE webhook_endpoints/{id}', () => {
+  it('204, then 404', async () => {
+    const { id } = await registered();
+    const response = await remove(id);
+    expect(response).toMatchObject({ status: 204, text: '' });
+    expect((await remove(id)).status).toBe(404);
+    expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404);
+  });
+  it('204 again under the same key', async () => {
+    const { id } = await registered();
+    const call = { method: 'DELETE', path: `${PATH}/${id}`, idempotencyKey: randomUUID() } as const;
+    expect((await merchant.call(call)).status).toBe(204);
+    const again = await merchant.call(call);
+    expect(again.status).toBe(204);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+  it('404: of another merchant', async () => {
+    const { id } = await registered();
+    expect((await app.secondMerchant.call({ method: 'DELETE', path: `${PATH}/${id}` })).status).toBe(404);
+  });
+  it('401', async () => {
+    const call = { method: 'DELETE', path: `${PATH}/${randomUUID()}`, headers: unsigned } as const;
+    expect((await merchant.call(call)).status).toBe(401);
+  });
+});
+
+describe('POST webhook_endpoints/{id}/test_delivery', () => {
+  let receiver: TestReceiver;
+  beforeEach(async () => {
+    receiver = await TestReceiver.start();
+  });
+  afterEach(() => receiver.stop());
+
+  it.each(['enabled', 'disabled'])('202: is sent to an endpoint that is %s', async (status) => {
+    const { id, signing_secret } = await registered({ url: receiver.url });
+    await patch(id, { status });
+    const response = await merchant.post(`${PATH}/${id}/test_delivery`);
+    expect(response.status).toBe(202);
+    const { webhook_delivery } = response.json<{ webhook_delivery: { id: string; type: string } }>();
+    expect(Object.keys(webhook_delivery)).toEqual(['id', 'type', 'occurred_at', 'data']);
+    expect(webhook_delivery).toMatchObject({
+      type: 'webhook_endpoint.test',
+      data: { webhook_endpoint_id: id },
+    });
+    while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[0]];
+    expect(headers['webhook-id']).toBe(webhook_delivery.id);
+    const verified = new Webhook(signing_secret!).verify(body, headers as Record<string, string>);
+    expect(verified).toMatchObject(webhook_delivery);
+  });
+
+  it('202 again under the same key is the same delivery', async () => {
+    const { id } = await registered({ url: receiver.url });
+    const key = randomUUID();
+    const first = await merchant.post(`${PATH}/${id}/test_delivery`, undefined, key);
+    const again = await merchant.post(`${PATH}/${id}/test_delivery`, undefined, key);
+    expect(again.text).toBe(first.text);
+  });
+
+  it('404: unknown, and of another merchant', async () => {
+    const { id } = await registered({ url: receiver.url });
+    expect((await merchant.post(`${PATH}/${randomUUID()}/test_delivery`)).status).toBe(404);
+    expect((await app.secondMerchant.post(`${PATH}/${id}/test_delivery`)).status).toBe(404);
+  });
+
+  it('401', async () => {
+    const call = {
+      method: 'POST',
+      path: `${PATH}/${randomUUID()}/test_delivery`,
+      headers: unsigned,
+    } as const;
+    expect((await merchant.call(call)).status).toBe(401);
+  });
+});

@@ -1,0 +1,251 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { specFolder } from '../../support/run-folder.js';
+import type { SignedClient } from '../../support/http/signed-client.js';
+import { eventually } from '../../support/eventually.js';
+
+const PATH = '/merchants/v1/webhook_endpoints';
+
+interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly event_types: string[] | null;
+}
+
+describe('npm run webhooks:listen', () => {
+  let app: TestApp;
+  let dataDir: string;
+  const started: Listener[] = [];
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    dataDir = sandboxFolderOf(app);
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
+  });
+  afterAll(() => app.close());
+
+  const listen = (...args: string[]): Listener => {
+    const listener = new Listener(dataDir, args);
+    started.push(listener);
+    return listener;
+  };
+  const endpoints = async (client: SignedClient = app.merchant): Promise<Endpoint[]> =>
+    (await client.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
+  const test = async ({ id }: Endpoint): Promise<string> => {
+    const response = await app.merchant.post(`${PATH}/${id}/test_delivery`);
+    return response.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
+  };
+
+  it('registers an endpoint, verifies and prints what comes, and deletes the endpoint when it ends', async () => {
+    const listener = listen('--json');
+    const url = await listener.ready();
+    const [endpoint] = await endpoints();
+    expect(endpoint).toMatchObject({ url, description: 'webhooks:listen', event_types: null });
+    const id = await test(endpoint!);
+    const [printed] = await listener.printed(1);
+    expect(printed).toMatchObject({ id, type: 'webhook_endpoint.test', attempt: 1, verified: true });
+    expect(printed).toMatchObject({
+      reason: null,
+      answered: 204,
+      body: { id, merchant_id: expect.any(String) },
+    });
+    expect(await listener.end('SIGTERM')).toBe(0);
+    expect(listener.errors).toContain('1 verified attempt.');
+    expect(await endpoints()).toEqual([]);
+  });
+
+  it('prints for people, without colour where there is no terminal, and says why it refuses', async () => {
+    const listener = listen('--test');
+    const url = await listener.ready();
+    await listener.says('"message": "This is a test delivery."');
+    const forged = { type: 'payout.received', text: '\u001b]0;title\u0007\u009b31m\u202e' };
+    const refusals: [Record<string, string>, string][] = [
+      [{}, 'missing: webhook-id, webhook-timestamp, webhook-signature'],
+      [{ 'webhook-timestamp': '1700000000' }, 'missing: webhook-id, webhook-signature'],
+      [signed({ 'webhook-timestamp': '1700000000' }), 'days old; 5 min is the limit'],
+      [signed({ 'webhook-timestamp': 'soon' }), 'webhook-timestamp is no number of seconds'],
+      [signed({ 'webhook-signature': 'v2,abc' }), 'webhook-signature has no v1 entry'],
+      [signed({}), 'no v1 entry of webhook-signature fits the secret and the body'],
+    ];
+    for (const [headers, reason] of refusals) {
+      expect((await fetch(url, { method: 'POST', headers, body: JSON.stringify(forged) })).status).toBe(400);
+      await listener.says(reason);
+    }
+    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1_048_577) })).status).toBe(413);
+    expect((await fetch(url, { method: 'PUT', body: '{}' })).status).toBe(405);
+    expect(await listener.end('SIGINT')).toBe(0);
+    expect(listener.output).toContain('1 verified attempt, 6 refused.');
+    // Line feeds alone: neither colours nor what a stranger sent may steer the terminal.
+    expect(listener.said).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+    expect(listener.said).toContain('\\u009b31m\\u202e');
+  });
+
+  it('passes deliveries on byte for byte and responds as the application does', async () => {
+    const application = await TestReceiver.start();
+    application.respondWith(500, 200);
+    const listener = listen('--json', '--forward', `${application.url}/hooks`);
+    await listener.ready();
+    const id = await test((await endpoints())[0]!);
+    const printed = await listener.printed(2);
+    expect(printed).toMatchObject([
+      { id, attempt: 1, answered: 500 },
+      { id, attempt: 2, answered: 200 },
+    ]);
+    const secret = /whsec_\S+/.exec(listener.errors)![0];
+    for (const { path, headers, body } of application.received) {
+      expect(path).toBe('/hooks');
+      expect(headers).toMatchObject({ 'user-agent': 'svc-Webhooks/1.0', 'content-type': 'application/json' });
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ id });
+    }
+    await application.stop();
+    await test((await endpoints())[0]!);
+    expect((await listener.printed(3))[2]).toMatchObject({ answered: 502, error: 'ECONNREFUSED' });
+  });
+
+  it('responds with another status, and later, on request', async () => {
+    const listener = listen('--json', '--status', '429', '--retry-after', '0', '--delay', '300');
+    await listener.ready();
+    const began = performance.now();
+    const id = await test((await endpoints())[0]!);
+    expect(await listener.printed(2)).toMatchObject([
+      { id, attempt: 1, answered: 429 },
+      { id, attempt: 2, answered: 429 },
+    ]);
+    expect(performance.now() - began).toBeGreaterThan(290);
+  });
+
+  it('registers for some types, and prints no others', async () => {
+    const listener = listen('--json', '--types', 'payout.failed,payout.received');
+    await listener.ready();
+    const [endpoint] = await endpoints();
+    expect(endpoint!.event_types).toEqual(['payout.failed', 'payout.received']);
+    await test(endpoint!);
+    const arrived = "select 1 from webhooks.attempts where endpoint_id = $1 and outcome = 'succeeded'";
+    await eventually(async () => (await app.database.query(arrived, [endpoint!.id]))[0] ?? null);
+    expect(await listener.end('SIGINT')).toBe(0);
+    expect(listener.output).toBe('');
+  });
+
+  it('removes what a killed listener left behind, and nothing of one that lives', async () => {
+    const living = listen();
+    await living.ready();
+    const [kept] = await endpoints();
+    const killed = listen();
+    const left = await killed.ready();
+    await killed.end('SIGKILL');
+    expect((await endpoints()).map(({ url }) => url)).toEqual([kept!.url, left]);
+    const next = listen();
+    const url = await next.ready();
+    expect(next.output).toContain('of an earlier run, deleted');
+    expect((await endpoints()).map((each) => each.url)).toEqual([kept!.url, url]);
+  });
+
+  it('says what to do when there are ten endpoints', async () => {
+    const client = app.secondMerchant;
+    const { apiKey, privateKey } = client.credentials;
+    const keys = ['--url', app.url, '--api-key', apiKey, '--private-key', privateKey];
+    for (let index = 0; index < 10; index += 1)
+      await client.post(PATH, { webhook_endpoint: { url: `https://example.com/${index}` } });
+    const refused = listen(...keys);
+    expect(await refused.ended()).toBe(1);
+    const [first] = await endpoints(client);
+    const sentence = refused.output.replace(/\s+/g, ' ');
+    expect(sentence).toContain('has ten webhook endpoints, the most there may be');
+    expect(sentence).toContain(`${first!.id} ${first!.url}`);
+    expect(sentence).toContain('npm run webhooks:listen -- --remove <id>');
+    const listener = listen(...keys, '--remove', first!.id);
+    await listener.ready();
+    expect(await endpoints(client)).toHaveLength(10);
+    expect(await listener.end('SIGINT')).toBe(0);
+    expect((await endpoints(client)).map(({ id }) => id)).not.toContain(first!.id);
+  });
+
+  it('says that a sender gave up waiting, and does not wait itself when it is to end', async () => {
+    const secret = newSecret();
+    const listener = listen('--secret', secret, '--delay', '60000');
+    const url = await listener.ready();
+    const sent = (signal?: AbortSignal): Promise<unknown> =>
+      fetch(url, { method: 'POST', headers: genuine(secret, '{}'), body: '{}', signal }).catch(() => null);
+    const impatient = new AbortController();
+    const given = sent(impatient.signal);
+    await listener.says('m-1');
+    impatient.abort();
+    await given;
+    await listener.says('m-1: the sender hung up after ');
+    const waiting = sent();
+    await listener.says('attempt 2');
+    expect(await listener.end('SIGINT')).toBe(0);
+    expect(await waiting).toBeNull();
+  });
+
+  it('only verifies with --secret, by whichever of several fits', async () => {
+    const secrets = [newSecret(), newSecret()];
+    const nowhere = new Listener(specFolder('no-sandbox'), [
+      '--json',
+      ...secrets.flatMap((each) => ['--secret', each]),
+    ]);
+    started.push(nowhere);
+    const url = await nowhere.ready();
+    const body = '{"type":"payout.received","n":12345678901234567890,\n "e":{ } }';
+    for (const secret of secrets) {
+      const headers = genuine(secret, body);
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(204);
+    }
+    expect(await nowhere.printed(2)).toMatchObject([{ attempt: 1 }, { attempt: 2, verified: true }]);
+    expect(nowhere.output).toContain('"body":{"type":"payout.received","n":12345678901234567890,"e":{}}}\n');
+    expect(await endpoints()).toEqual([]);
+  });
+
+  it.each([
+    [['--types', 'payout.lost'], 'event_types'],
+    [['--status', '99'], '--status must be a whole number from 200 to 599'],
+    [['--forward', 'localhost:8080'], '--forward must be a URL that begins with http'],
+    [['--secret', 'whsec_!'], '--secret must be whsec_ and base64'],
+    [['--api-key', 'x'], '--api-key and --private-key belong together'],
+    [['--sttaus', '500'], "Unknown option '--sttaus'"],
+  ])('says what is wrong with %j', async (args, sentence) => {
+    const listener = listen(...args);
+    expect(await listener.ended()).toBe(1);
+    expect(listener.said.replace(/\s+/g, ' ')).toContain(sentence);
+    expect(listener.said).not.toContain('    at ');
+    expect(await endpoints()).toEqual([]);
+  });
+
+  it('says that no sandbox is running, and explains itself', async () => {
+    const lost = new Listener(specFolder('no-sandbox'), []);
+    expect(await lost.ended()).toBe(1);
+    expect(lost.output).toContain('No sandbox is running');
+    const help = new Listener(dataDir, ['--help']);
+    expect(await help.ended()).toBe(0);
+    expect(help.output).toContain('--forward <url>');
+  });
+});
+
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/** Headers of a delivery, with an entry of a later version before the one that counts. */
+function genuine(secret: string, body: string): Record<string, string> {
+  const at = new Date();
+  return {
+    'webhook-id': 'm-1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': `v2,abc ${new Webhook(secret).sign('m-1', at, body)}`,
+  };
+}
+
+/** Headers that are all there; what they say is not genuine. */
+function signed(changed: Record<string, string>): Record<string, string> {
+  return {
+    'webhook-id': 'forged',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+    'webhook-signature': 'v1,AAAA',
+    ...changed,
+  };
+}

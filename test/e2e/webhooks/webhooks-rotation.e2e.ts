@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { TestApp } from '../../support/app.js';
+import { onWebhookHarness } from '../../support/webhooks/merchant-webhooks.js';
+import type { Received, TestReceiver } from '../../support/webhooks/receiver.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { eventually } from '../../support/eventually.js';
+
+const PATH = '/merchants/v1/webhook_endpoints';
+
+interface Endpoint {
+  readonly id: string;
+  readonly updated_at: string;
+  readonly signing_secret: string;
+}
+
+let app: TestApp;
+let merchant: SignedClient;
+let receiver: TestReceiver;
+onWebhookHarness((harness) => ({ app, merchant, receiver } = harness));
+
+const endpointIn = (response: ApiResponse) =>
+  response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+const rotate = (id: string, body?: object | string, key?: string) =>
+  merchant.post(`${PATH}/${id}/rotate_secret`, body, key);
+
+async function registered(): Promise<Endpoint> {
+  return endpointIn(await merchant.post(PATH, { webhook_endpoint: { url: receiver.url } }));
+}
+
+/** The fresh secret. */
+async function rotated(id: string, body?: object): Promise<string> {
+  const response = await rotate(id, body);
+  expect(response.status).toBe(200);
+  return endpointIn(response).signing_secret;
+}
+
+/** What arrives of a test delivery requested now. */
+async function delivery(id: string): Promise<Received> {
+  const before = receiver.received.length;
+  expect((await merchant.post(`${PATH}/${id}/test_delivery`)).status).toBe(202);
+  return eventually(() => receiver.received[before] ?? null);
+}
+
+const entries = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
+
+function verifies(secret: string, { headers, body }: Received): boolean {
+  try {
+    return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+describe('POST webhook_endpoints/{id}/rotate_secret', () => {
+  it('200: shows a fresh secret this once', async () => {
+    const before = await registered();
+    const response = await rotate(before.id);
+    expect(response.status).toBe(200);
+    const after = endpointIn(response);
+    expect(after).toEqual({
+      ...{ ...before, updated_at: after.updated_at, signing_secret: after.signing_secret },
+    });
+    expect(Object.keys(after)).toEqual(Object.keys(before));
+    expect(after.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(after.signing_secret).not.toBe(before.signing_secret);
+    const found = await merchant.get(`${PATH}/${before.id}`);
+    expect(found.text).not.toContain('secret');
+    expect(endpointIn(found).updated_at).toBe(after.updated_at);
+  });
+
+  it('signs with both secrets for a day, the fresh one first', async () => {
+    const { id, signing_secret: former } = await registered();
+    const fresh = await rotated(id);
+    const sent = await delivery(id);
+    expect([verifies(fresh, sent), verifies(former, sent)]).toEqual([true, true]);
+    const [first, ...others] = entries(sent);
+    expect(others).toHaveLength(1);
+    const firstAlone = { ...sent, headers: { ...sent.headers, 'webhook-signature': first } };
+    expect([verifies(fresh, firstAlone), verifies(former, firstAlone)]).toEqual([true, false]);
+    const [snapshot] = await app.database.query<{ hours: number }>(
+      `select extract(epoch from (former_secrets->0->>'expires_at')::timestamptz - now())::float8 / 3600 as hours
+       from webhooks.endpoint_snapshots where endpoint_id = $1`,
+      [id],
+    );
+    expect(snapshot!.hours).toBeCloseTo(24, 1);
+  });
+
+  it('signs with the fresh secret alone once the overlap has ended', async () => {
+    const { id, signing_secret: former } = await registered();
+    const fresh = await rotated(id, { overlap_seconds: 1 });
+    await sleep(1000);
+    const sent = await delivery(id);
+    expect(entries(sent)).toHaveLength(1);
+    expect([verifies(fresh, sent), verifies(former, sent)]).toEqual([true, false]);
+  });
+
+  it('ends the former secret at once without an overlap', async () => {
+    const { id, signing_secret: former } = await registered();
+    const fresh = await rotated(id, { overlap_seconds: 0 });
+    const sent = await delivery(id);
+    expect(entries(sent)).toHaveLength(1);
+    expect([verifies(fresh, sent), verifies(former, sent)]).toEqual([true, false]);
+  });
+
+  it('200: is replayed byte for byte under its key, rotates once, and no secret is anywhere in clear', async () => {
+    const { id, signing_secret: former } = await registered();
+    const key = randomUUID();
+    const first = await rotate(id, {}, key);
+    const again = await rotate(id, {}, key);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(entries(await delivery(id))).toHaveLength(2);
+    for (const secret of [former, endpointIn(first).signing_secret]) {
+      const rows = await app.database.query(
+        `select 1 from event_store.responses where position($1 in body) > 0
+         union all select 1 from event_store.events where position($1 in data::text) > 0
+         union all select 1 from webhooks.endpoint_snapshots where position($1 in endpoint_snapshots::text) > 0`,
+        [secret.slice('whsec_'.length)],
+      );
+      expect(rows).toEqual([]);
+    }
+  });
+
+  it('409: a fifth while four former secrets are valid, also when all race; without an overlap it works', async () => {
+    const { id } = await registered();
+    const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);
+    const sent = await delivery(id);
+    expect(entries(sent)).toHaveLength(5);
+    const fresh = await rotated(id, { overlap_seconds: 0 });
+    const next = await delivery(id);
+    expect(verifies(fresh, next)).toBe(true);
+    expect(entries(next)).toHaveLength(5);
+  });
+
+  it('races a deletion: the endpoint is gone in the end, and nothing else happens', async () => {
+    const { id } = await registered();
+    const [rotation, deletion] = await Promise.all([
+      rotate(id),
+      merchant.call({ method: 'DELETE', path: `${PATH}/${id}` }),
+    ]);
+    expect(deletion.status).toBe(204);
+    expect([200, 404]).toContain(rotation.status);
+    expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404);
+    expect((await rotate(id)).status).toBe(404);
+  });
+
+  it.each([-1, 86_401, 1.5, '60', null, true])('422: overlap_seconds %j', async (overlap_seconds) => {
+    const { id } = await registered();
+    const response = await rotate(id, { overlap_seconds });
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(['overlap_seconds']);
+  });
+
+  it.each([[[]], ['x'], [null]])('422: body %j', async (body) => {
+    const { id } = await registered();
+    expect((await rotate(id, JSON.stringify(body))).status).toBe(422);
+  });
+
+  it('400: malformed JSON', async () => {
+    const { id } = await registered();
+    expect((await rotate(id, '{"overlap')).status).toBe(400);
+  });
+
+  it('401: bad signature', async () => {
+    const path = `${PATH}/${randomUUID()}/rotate_secret`;
+    const headers = { 'svc-signature': '0'.repeat(64) };
+    expect((await merchant.call({ method: 'POST', path, headers })).status).toBe(401);
+  });
+
+  it('404: unknown, no uuid, and of another merchant', async () => {
+    const { id } = await registered();
+    expect((await rotate(randomUUID())).status).toBe(404);
+    expect((await rotate('nonsense')).status).toBe(404);
+    expect((await app.secondMerchant.post(`${PATH}/${id}/rotate_secret`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { hashOfEvent, type LeafEvent } from '../../../src/contexts/audit/domain/event-leaf.js';
+import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
+import {
+  headText,
+  keyText,
+  type SignedHead,
+  type SigningKey,
+} from '../../../src/contexts/audit/domain/signed-head.js';
+import { keyIdOf, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
+import type { Leaf, LedgerState } from '../../../src/contexts/audit/store/ledger.js';
+
+export const LOG = randomUUID();
+export const AT = '2026-01-02T03:04:05.678Z';
+
+export interface Signer extends SigningKey {
+  readonly sign: (text: string) => string;
+}
+
+export function signer(former: Signer | null, pair = newKeyPair()): Signer {
+  const key = {
+    key_id: keyIdOf(pair.publicKey),
+    public_key: pair.publicKey.toString('base64'),
+    made_at: AT,
+    former_key_id: former?.key_id ?? null,
+  };
+  const signature = former === null ? null : former.sign(keyText(key));
+  return { ...key, signature, sign: (text) => signText(text, pair.privateKey) };
+}
+
+export const log = (amounts: readonly number[]): LeafEvent[] =>
+  amounts.map((amount, place) => ({
+    ...{ position: String(place + 1), stream: `s-${place}`, revision: 0, id: randomUUID(), type: 'paid.v1' },
+    ...{ data: { amount }, metadata: {}, recordedAt: new Date(place) },
+  }));
+
+export function headOf(
+  events: readonly LeafEvent[],
+  { key_id, sign }: Signer,
+  previous: string | null = null,
+): SignedHead {
+  const tree = new MerkleTree();
+  for (const event of events) tree.append(hashOfEvent(event));
+  const [size, root] = [tree.size, tree.root.toString('hex')];
+  const head = { log_id: LOG, size, root, position: String(size), signed_at: AT, key_id, previous };
+  return { ...head, signature: sign(headText(head)) };
+}
+
+/** The leaves that a follower has created from the events, and the state that it left. */
+export function ledgerOver(events: readonly LeafEvent[]) {
+  const tree = new MerkleTree();
+  const leaves = events.map((event, index): Leaf => {
+    const [hash, ...completed] = tree.append(hashOfEvent(event));
+    return { index, position: event.position, hash: hash!, completed: Buffer.concat(completed) };
+  });
+  const state: LedgerState = { logId: LOG, tree, position: events.at(-1)?.position ?? '-1', mac: '' };
+  return { state, leaves };
+}

@@ -1,0 +1,39 @@
+import { expect } from '@jest/globals';
+import { eventually } from '../eventually.js';
+import type { TestDatabase } from '../postgres.js';
+
+/**
+ * Holds the least of these deliveries while `work` locks them all: work that locks in the order of ids waits for it
+ * and holds no other. `ids` are sorted.
+ */
+export async function expectOrderedLocks(
+  { pool }: TestDatabase,
+  ids: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const holder = await pool.connect();
+  let working: Promise<unknown> | undefined;
+  try {
+    await holder.query('begin');
+    await holder.query('select from webhooks.deliveries where delivery_id = $1 for update', [ids[0]]);
+    working = work();
+    await eventually(() => waits(pool));
+    const free = await pool.query(
+      'select from webhooks.deliveries where delivery_id = any($1::uuid[]) for update skip locked',
+      [ids],
+    );
+    expect(free.rowCount).toBe(ids.length - 1);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+    await working;
+  }
+}
+
+/** Whether any session waits for a lock. */
+async function waits(pool: TestDatabase['pool']): Promise<boolean> {
+  const waiting = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return waiting.rowCount !== 0;
+}

@@ -1,0 +1,89 @@
+import { directoryProjection } from '../../../src/contexts/access/views/directory.js';
+import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
+import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
+import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
+import { walletsProjection } from '../../../src/contexts/users/views/users.js';
+import { newId } from '../../../src/kernel/ids.js';
+import type { JsonObject } from '../../../src/platform/event-store/port.js';
+import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';
+import { orderFacts } from '../exchange/exchange-orders.js';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+type Fact = readonly [type: string, data: JsonObject];
+
+export interface View {
+  readonly definition: SubscriptionDefinition;
+  readonly tables: readonly string[];
+  /** What makes one more row in each table. */
+  readonly facts: () => readonly Fact[];
+  /** Counts the rows that all tables know of. */
+  readonly count: string;
+}
+
+/** Every read model that a rebuild creates. */
+export const VIEWS: readonly View[] = [
+  {
+    definition: directoryProjection,
+    tables: ['access.merchants', 'access.credentials', 'access.secrets'],
+    facts: () => {
+      const merchant_id = newId();
+      const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
+      return [
+        ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
+        ['merchant.key_issued.v1', { merchant_id, ...key }],
+      ];
+    },
+    count: `select count(*)::int as n from access.merchants m
+      join access.credentials c on c.credential_id = m.merchant_id join access.secrets using (credential_id)`,
+  },
+  {
+    definition: walletsProjection,
+    tables: ['users.wallets'],
+    facts: () => {
+      const [user_id, merchant_id] = [newId(), newId()];
+      const data = { user_id, merchant_id, issuer_wallet_address: `0x${user_id}`, activated_at: AT };
+      return [['user.activated.v1', data]];
+    },
+    count: 'select count(*)::int as n from users.wallets',
+  },
+  {
+    definition: payoutViews,
+    tables: ['payouts.payouts', 'payouts.balances'],
+    facts: () => {
+      const [user_id, merchant_id, payout_id] = [newId(), newId(), newId()];
+      const payout = { payout_id, user_id, merchant_id, amount: '1', currency_code: 'USDC', chain_id: 1 };
+      const rest = { transaction_hash: '0x1', custom_metadata: '{}', created_at: AT, expires_at: AT };
+      return [
+        ['user.created.v1', { user_id, merchant_id }],
+        ['payout.reported.v1', { ...payout, ...rest }],
+      ];
+    },
+    count: 'select count(*)::int as n from payouts.payouts join payouts.balances using (user_id)',
+  },
+  {
+    definition: orderViews,
+    tables: ['exchange.orders', 'exchange.order_counts'],
+    facts: () => {
+      const created = orderFacts({ created_at: AT });
+      return [
+        ['order.created.v1', { ...created }],
+        ['order.expired.v1', { order_id: created.order_id, at: AT }],
+      ];
+    },
+    count: `select count(*)::int as n from exchange.orders join exchange.order_counts on scope = key_scope and hours = 1
+      where status = 5 and expired = 1 and pending = 0`,
+  },
+  {
+    definition: progressProjection,
+    tables: ['onboarding.progress'],
+    facts: () => {
+      const person = { user_id: newId(), merchant_id: newId(), at: AT };
+      return [
+        ['onboarding.started.v1', person],
+        ['onboarding.phone_verified.v1', person],
+      ];
+    },
+    count: `select count(*)::int as n from onboarding.progress where stage = 'phone_verified'`,
+  },
+];

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
+import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import type { EventStore, RecordedEvent } from '../../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';
+import { Checkpoints } from '../../../src/platform/projections/checkpoints.js';
+import { PassingTypes } from '../../../src/platform/projections/passing-types.js';
+import { ReadModelRebuild } from '../../../src/platform/projections/read-model-rebuild.js';
+import { SubscriptionLag } from '../../../src/platform/projections/subscription-lag.js';
+import { SubscriptionRegistry } from '../../../src/platform/projections/subscription-registry.js';
+import { SubscriptionRunner } from '../../../src/platform/projections/subscription-runner.js';
+import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { WAIT_MS } from '../eventually.js';
+import { testDatabase, type TestDatabase } from '../postgres.js';
+
+export const RELEVANT = 'thing.relevant.v1';
+export const OTHER = 'thing.other.v1';
+/** Of a version to come: {@link SubscriptionHarness.process} knows it only when it is told to. */
+export const NEWER = 'thing.relevant.v2';
+
+/** What one process of the service holds to run subscriptions. */
+export interface SubscriptionProcess {
+  readonly checkpoints: Checkpoints;
+  readonly passing: PassingTypes;
+  readonly progress: ViewProgress;
+  readonly runner: SubscriptionRunner;
+  readonly rebuild: ReadModelRebuild;
+  /** Measures as if it were `ms` later. */
+  lagAfter(ms: number): SubscriptionLag;
+}
+
+/** One database with a read model `seen` in which no event may come twice, and as many processes as one likes. */
+export class SubscriptionHarness {
+  /** The subscription under test; {@link begin} gives each test its own. */
+  name = '';
+  private count = 0;
+  private readonly running: SubscriptionRunner[] = [];
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly writer: EventStore,
+    readonly sealer: Sealer,
+  ) {}
+
+  static async open(): Promise<SubscriptionHarness> {
+    const database = await testDatabase({ poolSize: 24 });
+    await database.pool.query(
+      'create table seen (name text, id uuid, n int, place bigint generated always as identity, primary key (name, id))',
+    );
+    const sealer = new Sealer(randomBytes(32));
+    const writer = new AuthenticEventStore(new PostgresEventStore(database.pool), sealer);
+    return new SubscriptionHarness(database, writer, sealer);
+  }
+
+  /** A new subscription whose checkpoint is where the log ends now, so that events of other tests do not count. */
+  async begin(): Promise<void> {
+    this.count += 1;
+    this.name = `spec.${this.count}`;
+    const { database, pool } = this.database;
+    await new Checkpoints(database).set(this.name, await this.writer.head(), pool);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.running.splice(0).map((runner) => runner.stop()));
+  }
+
+  /** A process that knows {@link RELEVANT}, {@link OTHER} and what its definitions want. */
+  process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
+    const store = new AuthenticEventStore(new PostgresEventStore(this.database.pool), this.sealer);
+    const checkpoints = new Checkpoints(this.database.database);
+    const registry = new SubscriptionRegistry();
+    registry.register(...definitions);
+    const keys = { obtain: async () => null, find: async () => new Map() };
+    const events = new EventRegistry();
+    events.register([{ type: RELEVANT }, { type: OTHER }]);
+    const codec = new EventCodec(events, keys);
+    const passing = new PassingTypes(this.database.database);
+    const config = { roles: ['worker' as const], readYourWritesMs: WAIT_MS };
+    const progress = new ViewProgress(checkpoints, registry, codec, store, config);
+    const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config, passing);
+    this.running.push(runner);
+    return {
+      checkpoints,
+      passing,
+      progress,
+      runner,
+      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store, this.database.database),
+      lagAfter: (ms) =>
+        new SubscriptionLag(registry, checkpoints, store, { now: () => new Date(Date.now() + ms) }),
+    };
+  }
+
+  /** A definition that fails when it sees an event twice, so that nothing hides behind forgiveness. */
+  view(extra: Partial<SubscriptionDefinition> = {}): SubscriptionDefinition {
+    return { name: this.name, events: [RELEVANT], apply: (...args) => this.insert(...args), ...extra };
+  }
+
+  async insert(events: readonly RecordedEvent[], tx: PoolClient, schema = 'public'): Promise<void> {
+    await tx.query(
+      `insert into ${schema}.seen (name, id, n) select $1, * from unnest($2::uuid[], $3::int[])`,
+      [this.name, events.map(({ id }) => id), events.map(({ data }) => Number(data['n']))],
+    );
+  }
+
+  /** Writes events numbered from `from` on; the position of the last. */
+  async write(count: number, type = RELEVANT, from = 0): Promise<string> {
+    const events = Array.from({ length: count }, (_, n) => {
+      return { id: newId(), type, data: { n: from + n }, metadata: {} };
+    });
+    const append = { stream: `thing-${newId()}`, events, expected: 'no_stream' as const };
+    const result = await this.writer.commit({ appends: [append] });
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    return result.position!;
+  }
+
+  /** Numbers of the events in the read model, in the order they were applied. */
+  async applied(): Promise<number[]> {
+    const { rows } = await this.database.pool.query<{ n: number }>(
+      'select n from seen where name = $1 order by place',
+      [this.name],
+    );
+    return rows.map(({ n }) => n);
+  }
+}
+
+/** 0, 1, ... below `count`. */
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}

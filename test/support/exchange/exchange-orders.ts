@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { order } from '../../../src/contexts/exchange/domain/order.js';
+import {
+  type OrderEvent,
+  type OrderFacts,
+  userHash,
+} from '../../../src/contexts/exchange/domain/order-events.js';
+import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import type { TestApp } from '../app.js';
+import type { ExchangeClient } from './exchange-client.js';
+import type { ApiResponse } from '../http/signed-client.js';
+
+export const LIST = '/v1/merchant/orders';
+export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const OTHER_ADDRESS = 'So11111111111111111111111111111111111111112';
+
+export interface OrdersPage {
+  readonly total_count: number;
+  readonly orders: readonly OrderRecord[];
+  readonly next_cursor: string | null;
+}
+
+/** The order of a response, which holds no notice. */
+export function orderIn(response: ApiResponse, status = 200): OrderRecord {
+  expect([response.status, response.text]).toEqual([status, expect.anything()]);
+  const body = response.json<{ readonly order: OrderRecord }>();
+  expect(body).toEqual({ order: expect.anything(), compliance_notice: null });
+  return body.order;
+}
+
+/** Whose the order is by the address of who created it, as it is stored. */
+export async function callerOf(
+  { database }: Pick<TestApp, 'database'>,
+  { id }: OrderRecord,
+): Promise<unknown> {
+  const [event] = await database.query<{ data: string }>(
+    `select data from event_store.events where stream = $1 and type = 'order.created.v1'`,
+    [`order-${id}`],
+  );
+  return (JSON.parse(event!.data) as OrderFacts).caller;
+}
+
+/** `errors` by the names of the parameters at fault. */
+export function expectProblem(response: ApiResponse, status: number, errors: object = {}): void {
+  const { 'content-type': type, 'request-id': requestId } = response.headers;
+  expect([response.status, type]).toEqual([status, 'application/problem+json; charset=utf-8']);
+  expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(response.json()).toMatchObject({ status, errors });
+}
+
+/** Orders of the key as if they had been created at other times; resolves to their ids. No provider has them. */
+export async function pastOrders(
+  app: Pick<TestApp, 'app' | 'merchant'>,
+  key: ExchangeClient,
+  orders: readonly (Partial<OrderFacts> & { readonly then?: readonly OrderEvent['type'][] })[],
+): Promise<string[]> {
+  const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  return Promise.all(
+    orders.map(async ({ then = [], ...more }) => {
+      const { apiKey: key_id } = key.credentials;
+      const hash = (userId: string) => userHash(app.app.get(KeyedHash, { strict: false }), key_id, userId);
+      const user = typeof more.user_id === 'string' ? { user_hash: hash(more.user_id) } : {};
+      const created = orderFacts({ key_id, merchant_id: app.merchant.credentials.apiKey, ...user, ...more });
+      const { order_id, created_at: at } = created;
+      const following = then.map(
+        (type) =>
+          ({
+            type,
+            data: {
+              order_id,
+              at,
+              refundable: '0',
+              reason: 'none',
+              amount_to: '0.5',
+              withdraw_transaction_hash: 'none',
+            },
+          }) as OrderEvent,
+      );
+      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following]);
+      return order_id;
+    }),
+  );
+}
+
+/** What an order was created with. */
+export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
+  const at = more.created_at ?? new Date().toISOString();
+  return {
+    order_id: randomUUID(),
+    key_id: randomUUID(),
+    merchant_id: randomUUID(),
+    pair_id: 'USDCSOL',
+    withdraw_address: ADDRESS,
+    withdraw_address_tag: null,
+    withdraw_address_memo: null,
+    user_id: null,
+    user_hash: null,
+    caller: null,
+    provider: 'none',
+    provider_reference: 'none',
+    deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+    deposit_address_tag: null,
+    amount_from: '100',
+    amount_to: '0.5',
+    rate: '0.005',
+    minimum: '10',
+    maximum: '1000',
+    decimals_to: 9,
+    created_at: at,
+    expires_at: new Date(Date.parse(at) + 3_600_000).toISOString(),
+    ...more,
+  };
+}

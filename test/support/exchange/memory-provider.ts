@@ -1,0 +1,117 @@
+import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
+import type {
+  Deposit,
+  ExchangeProvider,
+  NewProviderOrder,
+  Outcome,
+  ProviderOrder,
+  ProviderReference,
+  ProviderStatus,
+  Quote,
+  Settlement,
+} from '../../../src/contexts/exchange/application/ports.js';
+
+interface Kept {
+  readonly order: ProviderOrder;
+  deposits: Deposit[];
+  isDepositPending: boolean;
+  outcome: Outcome | null;
+}
+
+/** A provider whose responses a spec sets, and that counts what it is requested. */
+export class MemoryProvider implements ExchangeProvider {
+  readonly name = 'memory';
+  readonly pairIds = ['USDCSOL'];
+  readonly orders = new Map<string, Kept>();
+  readonly calls: string[] = [];
+  isUnavailable = false;
+  /** By its own rules it settles and cancels nothing yet. */
+  acceptsNothing = false;
+  /** How long a quote holds, in ms. */
+  holdsMs = 3_600_000;
+  /** How far ahead of the time it says that it knows everything, in ms. */
+  aheadMs = 0;
+  /** Called before each response of `status`. */
+  beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
+
+  async quote(): Promise<Quote> {
+    const { amountFrom, amountTo, rate, minimum, maximum } = QUOTE;
+    return { amountFrom, amountTo, rate, minimum, maximum, expiresAt: this.expiry() };
+  }
+
+  async create({ orderId }: NewProviderOrder): Promise<ProviderOrder> {
+    this.record('create');
+    const known = this.orders.get(orderId);
+    if (known !== undefined) return known.order;
+    const reference = `m-${this.orders.size}`;
+    const order = { ...QUOTE, reference, expiresAt: this.expiry(), depositAddress: `0x${reference}` };
+    this.orders.set(orderId, { order, deposits: [], isDepositPending: false, outcome: null });
+    return order;
+  }
+
+  async status({ orderId }: ProviderReference): Promise<ProviderStatus> {
+    this.record('status');
+    await this.beforeStatus(orderId);
+    const { deposits, isDepositPending, outcome } = this.order(orderId);
+    const completeUntil = new Date(Date.now() + this.aheadMs).toISOString();
+    return { deposits: [...deposits], isDepositPending, outcome, completeUntil };
+  }
+
+  async settle({ orderId }: ProviderReference, { amountTo }: Settlement): Promise<void> {
+    this.record('settle');
+    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
+    this.order(orderId).outcome = { kind: 'completed', transactionHash: '0xout', amountTo };
+  }
+
+  async cancel(): Promise<void> {
+    this.record('cancel');
+    if (this.acceptsNothing) throw new ProviderUnavailable('not yet', 'later');
+  }
+
+  async ping(): Promise<void> {
+    this.record('ping');
+  }
+
+  set(
+    change: Partial<
+      Pick<MemoryProvider, 'isUnavailable' | 'acceptsNothing' | 'holdsMs' | 'aheadMs' | 'beforeStatus'>
+    >,
+  ): void {
+    Object.assign(this, change);
+  }
+
+  /** Somebody pays. */
+  pay(orderId: string, amount: string): void {
+    const { deposits } = this.order(orderId);
+    const id = `${orderId}:${deposits.length}`;
+    deposits.push({ id, amount, transactionHash: `0x${deposits.length}`, at: new Date().toISOString() });
+  }
+
+  order(orderId: string): Kept {
+    const known = this.orders.get(orderId);
+    if (known === undefined) throw new Error('no such order');
+    return known;
+  }
+
+  count(operation: string): number {
+    return this.calls.filter((each) => each === operation).length;
+  }
+
+  private record(operation: string): void {
+    this.calls.push(operation);
+    if (this.isUnavailable) throw new ProviderUnavailable('unavailable');
+  }
+
+  private expiry(): string {
+    return new Date(Date.now() + this.holdsMs).toISOString();
+  }
+}
+
+const QUOTE = {
+  amountFrom: '100',
+  amountTo: '0.5',
+  rate: '0.005',
+  minimum: '10',
+  maximum: '1000',
+  depositAddressTag: null,
+};

@@ -1,0 +1,96 @@
+import type { ExistingOrder, Order } from '../../../src/contexts/exchange/domain/order.js';
+import { order } from '../../../src/contexts/exchange/domain/order.js';
+import type { OrderEvent, OrderFacts } from '../../../src/contexts/exchange/domain/order-events.js';
+import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
+import { fold } from '../../../src/kernel/aggregate.js';
+
+/** An order of 100 for 0.5, of an hour, and the events of its life. */
+export const facts: OrderFacts = {
+  order_id: 'o1',
+  key_id: 'k1',
+  merchant_id: 'm1',
+  pair_id: 'USDCSOL',
+  withdraw_address: 'So11111111111111111111111111111111111111112',
+  withdraw_address_tag: null,
+  withdraw_address_memo: null,
+  user_id: 'u1',
+  user_hash: 'hash of u1',
+  caller: null,
+  provider: 'sandbox',
+  provider_reference: 'r1',
+  deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+  deposit_address_tag: null,
+  amount_from: '100',
+  amount_to: '0.5',
+  rate: '0.005',
+  minimum: '10',
+  maximum: '1000',
+  decimals_to: 9,
+  created_at: '2026-01-01T12:00:00.000Z',
+  expires_at: '2026-01-01T13:00:00.000Z',
+};
+/** So many minutes after the order was created. */
+export const minute = (minutes: number): string =>
+  new Date(Date.parse(facts.created_at) + minutes * 60_000).toISOString();
+export const at = minute(10);
+export const DAY = 24 * 60;
+
+export const created: OrderEvent = { type: 'order.created.v1', data: facts };
+export const base = { order_id: 'o1', at };
+export const paid: OrderEvent = {
+  type: 'order.marked_as_paid.v1',
+  data: { ...base, waits_until: minute(10 + DAY) },
+};
+export const cancelled: OrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
+export const expired: OrderEvent = { type: 'order.expired.v1', data: base };
+
+export type Seen = Observation['deposits'][number];
+export const deposit = (id: string, amount: string, when = minute(5)): Seen => ({
+  id,
+  amount,
+  transactionHash: `0x${id}`,
+  at: when,
+});
+export const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when = at) => ({
+  order_id: 'o1',
+  deposit_id: id,
+  amount,
+  transaction_hash: transactionHash,
+  deposited_at,
+  at: when,
+});
+export const received = (seen: Seen, when = at): OrderEvent => ({
+  type: 'order.deposit_received.v1',
+  data: factsOf(seen, when),
+});
+export const late = (seen: Seen, when = at): OrderEvent => ({
+  type: 'order.late_deposit_recorded.v1',
+  data: factsOf(seen, when),
+});
+export const processing = (
+  amount_from: string,
+  amount_to: string,
+  refundable = '0',
+  when = at,
+): OrderEvent => ({
+  type: 'order.processing_started.v1',
+  data: { order_id: 'o1', amount_from, amount_to, refundable, at: when },
+});
+export const failed = (reason: string, refundable: string, when: string): OrderEvent => ({
+  type: 'order.failed.v1',
+  data: { order_id: 'o1', reason, refundable, at: when },
+});
+
+export const observing =
+  (seen: Partial<Observation>) =>
+  (state: Order): OrderEvent[] => {
+    const now = seen.at ?? at;
+    return observe(
+      { deposits: [], isDepositPending: false, completeUntil: now, outcome: null, ...seen, at: now },
+      state,
+    );
+  };
+export const stateAfter = (...events: readonly OrderEvent[]): ExistingOrder =>
+  fold(order, events) as ExistingOrder;
+export const recordAfter = (...events: readonly OrderEvent[]) => orderRecord(stateAfter(...events));

@@ -1,0 +1,150 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  CancelOrder,
+  CancelOrderHandler,
+  type OrderAction,
+  RefreshOrder,
+  RefreshOrderHandler,
+} from '../../../src/contexts/exchange/application/order-actions.js';
+import { CreateOrder, CreateOrderHandler } from '../../../src/contexts/exchange/application/create-order.js';
+import { OrderPoller } from '../../../src/contexts/exchange/application/order-poller.js';
+import { OrderWatcher } from '../../../src/contexts/exchange/application/order-watcher.js';
+import { ExchangeProviders } from '../../../src/contexts/exchange/application/provider-calls.js';
+import { recordWatches } from '../../../src/contexts/exchange/application/watch-saga.js';
+import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events.js';
+import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';
+import { Watches } from '../../../src/contexts/exchange/store/watches.js';
+import { readConfig } from '../../../src/composition.js';
+import { systemClock, type Clock } from '../../../src/kernel/clock.js';
+import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
+import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
+import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { RetryingCommandLoop } from '../../../src/platform/event-store/retrying-command-loop.js';
+import { RequestTicket } from '../../../src/platform/idempotency/ticket.js';
+import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
+import { WorkItems } from '../../../src/platform/work/work-items.js';
+import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
+import { InMemoryEventStore } from '../in-memory-event-store.js';
+import { MemoryProvider } from './memory-provider.js';
+import { testDatabase, type TestDatabase } from '../postgres.js';
+
+/** What one process has of orders. */
+export interface OrderProcess {
+  readonly poller: OrderPoller;
+  readonly refresh: RefreshOrderHandler;
+  readonly cancel: CancelOrderHandler;
+  readonly create: CreateOrderHandler;
+  /** Polls once what is due. */
+  work(): Promise<void>;
+}
+
+/** Orders at a provider of memory, watched by rows of a database: as many processes as one likes. */
+export class OrderHarness {
+  readonly provider = new MemoryProvider();
+  readonly store = new InMemoryEventStore();
+  readonly items: WorkItems;
+  readonly watches: Watches;
+  readonly keyId = randomUUID();
+  private readonly merchantId = randomUUID();
+  private applied: string | null = null;
+
+  private constructor(readonly db: TestDatabase) {
+    this.items = new WorkItems(db.database);
+    this.watches = new Watches(db.database, this.items);
+  }
+
+  static async open(): Promise<OrderHarness> {
+    return new OrderHarness(await testDatabase({ poolSize: 4 }));
+  }
+
+  process(clock: Clock = systemClock): OrderProcess {
+    const { provider, store } = this;
+    const config = readConfig({ EXCHANGE_CHECK_INTERVAL_MS: '50' });
+    const registry = new EventRegistry();
+    registry.register(ORDER_EVENTS.map((type) => ({ type })));
+    const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+    const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
+    const providers = new ExchangeProviders([provider], provider.name);
+    const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
+    const watcher = new OrderWatcher(config, clock, this.items, this.watches, poller, providers);
+    const { run } = watcher.work.options;
+    return {
+      poller,
+      refresh: new RefreshOrderHandler(loop, poller),
+      cancel: new CancelOrderHandler(loop, clock, poller),
+      create: new CreateOrderHandler(loop, clock, config, providers, new KeyedHash(randomBytes(32))),
+      work: async () => void (await run(new AbortController().signal)),
+    };
+  }
+
+  /** A new order, that the watch knows of. */
+  async order(process: OrderProcess, key: string = randomUUID()): Promise<string> {
+    const { facts } = await process.create.execute(this.creation(key));
+    await this.follow();
+    return facts.order_id;
+  }
+
+  creation(key: string): CreateOrder {
+    return new CreateOrder(
+      {
+        keyId: this.keyId,
+        merchantId: this.merchantId,
+        pairId: 'USDCSOL',
+        withdrawAddress: 'So11111111111111111111111111111111111111112',
+        withdrawAddressTag: null,
+        withdrawAddressMemo: null,
+        userId: null,
+        callerAddress: '192.0.2.1',
+        client: '192.0.2.1',
+        amountFrom: null,
+      },
+      null,
+      // The response was lost, as in a crash on a store that does not carry it.
+      Object.assign(new RequestTicket(this.keyId, key, 'f'), { response: () => undefined }),
+      {},
+    );
+  }
+
+  cancellation(orderId: string): CancelOrder {
+    return new CancelOrder(this.action(orderId));
+  }
+
+  refreshment(orderId: string, keyId = this.keyId): RefreshOrder {
+    return new RefreshOrder(orderId, keyId, {});
+  }
+
+  action(orderId: string): OrderAction {
+    const ticket = new RequestTicket(this.keyId, null, 'f');
+    return { orderId, keyId: this.keyId, complianceNotice: null, ticket, cause: {} };
+  }
+
+  /** The saga applies what is new; `from` null: all of it again. */
+  async follow(from: string | null = this.applied): Promise<void> {
+    const events = await this.store.readAll(from, 10_000);
+    await this.db.database.transaction((tx) => recordWatches(events, tx));
+    this.applied = events.at(-1)?.position ?? from;
+  }
+
+  /** Lets time pass for the table: everything that anybody will poll is due, and no lease holds. */
+  async makeDue(): Promise<void> {
+    await this.db.database.query('update work.items set due_at = now()');
+  }
+
+  async state(orderId: string): Promise<ExistingOrder> {
+    const events = await this.store.readStream(`order-${orderId}`);
+    return existingOrder(events.reduce((state, event) => order.evolve(state, event as never), order.initial));
+  }
+
+  async types(orderId: string): Promise<readonly string[]> {
+    return (await this.store.readStream(`order-${orderId}`)).map(({ type }) => type);
+  }
+
+  async row(orderId: string): Promise<Readonly<Record<string, unknown>>> {
+    const [row] = await this.db.database.query(
+      `select watch.*, failures, due_at <= now() as is_due, extract(epoch from due_at - now())::float8 as seconds
+       from exchange.watches watch left join work.items on key = order_id::text where order_id = $1`,
+      [orderId],
+    );
+    return row!;
+  }
+}

@@ -1,0 +1,109 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
+import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
+import { signedQuery } from '../../../src/contexts/exchange/application/signed-url.js';
+import type { TestApp } from '../app.js';
+import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
+import { pageUrl } from '../onboarding/people.js';
+
+/** Addresses of Solana that nobody has. */
+export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+
+/** Orders that move fast. */
+export const PAY_SETTINGS = {
+  ...{ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50', EXCHANGE_SETTLE_MS: '500' },
+  ...{ PAYOUT_FINALITY: '1' },
+};
+
+/** `http://127.0.0.1:<port>` of the pay widget. */
+export function payUrl(app: TestApp): string {
+  return pageUrl(app.app, PAY_PAGE);
+}
+
+export function widgetUrl(app: TestApp, query: Readonly<Record<string, string>>): string {
+  return `${payUrl(app)}/widget?${new URLSearchParams(query).toString()}`;
+}
+
+/** The query of option 2 (contract.md 26.1), signed over its own address unless another is given. */
+export function signedBy(
+  { credentials: { apiKey, secret } }: ExchangeClient,
+  address = ADDRESS,
+  signs = address,
+): Record<string, string> {
+  return { api_key: apiKey, withdraw_address: address, signature: exchangeSignature(secret, signs) };
+}
+
+/** A `signed_url` as the configuration makes it, good for `lastsMs`. */
+export function signedUrl(
+  app: TestApp,
+  { credentials: { apiKey, secret } }: ExchangeClient,
+  parameters: Readonly<Record<string, string>> = {},
+  lastsMs = 1_800_000,
+): string {
+  const all = { api_key: apiKey, token: 'sol', withdraw_address: ADDRESS, ...parameters };
+  const expiresAt = new Date(Date.now() + lastsMs);
+  const nonce = randomBytes(16).toString('hex');
+  return `${payUrl(app)}/widget?${signedQuery(all, { secret, nonce, expiresAt })}`;
+}
+
+/** Opens a page as a browser does. */
+export function navigate(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(url, { headers: { accept: 'text/html', ...headers } });
+}
+
+/** What a page was opened with. */
+export async function factsIn(response: Response): Promise<PayFacts> {
+  const [, text = ''] = /<main data-facts="([^"]*)"/.exec(await response.text()) ?? [];
+  const plain = Object.entries({ quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' }).reduce(
+    (html, [name, character]) => html.replaceAll(`&${name};`, character),
+    text,
+  );
+  return JSON.parse(plain) as PayFacts;
+}
+
+/** The calls of a page that somebody opened. */
+export class Visitor {
+  constructor(
+    private readonly app: TestApp,
+    readonly session: string,
+  ) {}
+
+  static async at(app: TestApp, url: string): Promise<Visitor> {
+    const { session } = await factsIn(await navigate(url));
+    return new Visitor(app, session ?? '');
+  }
+
+  call(path: string, body?: object): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.session}`, 'content-type': 'application/json' };
+    const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    return fetch(`${payUrl(this.app)}/widget/api/${path}`, { headers, ...post });
+  }
+
+  create(amount = '100', request = randomBytes(16).toString('hex')): Promise<Response> {
+    return this.call('orders', { pair_id: 'USDCSOL', amount_from: amount, request_id: request });
+  }
+
+  async order(amount?: string): Promise<PayOrder> {
+    return (await (await this.create(amount)).json()) as PayOrder;
+  }
+}
+
+/** HMAC under the secret of what an attacker would like to have signed. */
+export function hmac(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex');
+}
+
+/** Keeps a picture for the documents, as `docs/images/<name>.png`, when PAY_PICTURES is set. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (process.env['PAY_PICTURES'] === undefined) return;
+  mkdirSync('docs/images', { recursive: true });
+  // A picture of the full page would be as on a device without touch.
+  const { width, height } = page.viewportSize()!;
+  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
+  await page.setViewportSize({ width, height: Math.max(height, full) });
+  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
+  await page.setViewportSize({ width, height });
+}

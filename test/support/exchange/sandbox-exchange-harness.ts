@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { DepositWatch } from '../../../sandbox/exchange/deposit-watch.js';
+import { DevChain } from '../../../sandbox/exchange/dev-chain.js';
+import { SandboxOrders } from '../../../sandbox/exchange/sandbox-orders.js';
+import { SandboxProvider } from '../../../sandbox/exchange/sandbox-provider.js';
+import { readConfig } from '../../../src/composition.js';
+import type { ProviderReference, ProviderStatus } from '../../../src/contexts/exchange/application/ports.js';
+import { systemClock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
+import { TestChain } from '../payouts/chain.js';
+import { eventually } from '../eventually.js';
+import { testDatabase, type TestDatabase } from '../postgres.js';
+import { TestNode } from '../payouts/test-node.js';
+
+export const SOLANA_ADDRESS = 'So11111111111111111111111111111111111111112';
+
+export interface TestOrder extends ProviderReference {
+  readonly address: string;
+}
+
+/** The sandbox provider with a database and a chain of its own, behind a node that can fail. */
+export class SandboxExchangeHarness {
+  private readonly sealer = new Sealer(randomBytes(32));
+  private readonly chains: DevChain[] = [];
+  private watches: DepositWatch[] = [];
+  readonly provider: SandboxProvider;
+
+  private constructor(
+    readonly chain: TestChain,
+    readonly node: TestNode,
+    readonly db: TestDatabase,
+    private readonly settings: Readonly<Record<string, string>>,
+  ) {
+    this.provider = this.open();
+  }
+
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<SandboxExchangeHarness> {
+    Logger.overrideLogger(false);
+    const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+    return new SandboxExchangeHarness(chain, await TestNode.start(chain.rpcUrl), db, settings);
+  }
+
+  /** The provider as another process has it. */
+  open(): SandboxProvider {
+    const { chain, orders, config } = this.parts();
+    return new SandboxProvider(config, systemClock, orders, chain, this.sealer);
+  }
+
+  /** Starts a watch for deposits. */
+  watch(): void {
+    const { chain, orders, config } = this.parts();
+    const watch = new DepositWatch(config, chain, orders);
+    watch.work.start();
+    this.watches.push(watch);
+  }
+
+  async order(): Promise<TestOrder> {
+    const orderId = newId();
+    const { reference, depositAddress: address } = await this.provider.create({
+      orderId,
+      pairId: 'USDCSOL',
+      amountFrom: null,
+      withdrawAddress: SOLANA_ADDRESS,
+      withdrawAddressTag: null,
+      withdrawAddressMemo: null,
+    });
+    return { orderId, reference, address };
+  }
+
+  async amounts(order: TestOrder): Promise<readonly string[]> {
+    return (await this.provider.status(order)).deposits.map(({ amount }) => amount);
+  }
+
+  /** Waits until the status of an order is as expected, and returns it. */
+  until(order: TestOrder, isExpected: (status: ProviderStatus) => boolean): Promise<ProviderStatus> {
+    return eventually(async () => {
+      const status = await this.provider.status(order);
+      return isExpected(status) && status;
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.watches.map(({ work }) => work.stop()));
+    await Promise.all(this.chains.map((chain) => chain.close()));
+    await Promise.all([this.node.stop(), this.chain.stop()]);
+    await this.db.drop();
+  }
+
+  private parts() {
+    const config = readConfig({
+      EXCHANGE_SCAN_INTERVAL_MS: '20',
+      EXCHANGE_SETTLE_MS: '50',
+      ...this.settings,
+    });
+    const { usdcAddress } = this.chain;
+    const chain = new DevChain({ ...config, chainRpcUrl: this.node.url, usdcAddress }, systemClock);
+    this.chains.push(chain);
+    return { chain, config, orders: new SandboxOrders(this.db.database) };
+  }
+}

@@ -1,0 +1,248 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { exchanged, isAtLeast, isDecimal, isZero } from '../../../../src/kernel/decimal.js';
+import { readAddress } from '../../../../src/contexts/exchange/domain/addresses.js';
+
+/** What SideShift refuses, with its status, code and sentence. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly code = 'BAD_USER_INPUT',
+  ) {
+    super(message);
+  }
+}
+
+export interface ShiftDeposit {
+  updatedAt: string;
+  depositHash: string;
+  depositReceivedAt: string;
+  depositAmount: string;
+  status: 'pending' | 'processing' | 'review' | 'settling' | 'settled' | 'refund' | 'refunding' | 'refunded';
+  settleHash?: string;
+  settleAmount?: string;
+  rate?: string;
+  issue?: string;
+}
+
+interface Quote {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly depositAmount: string;
+  readonly settleAmount: string;
+  readonly rate: string;
+  readonly affiliateId: string;
+  readonly expiresAt: number;
+}
+
+interface Shift {
+  readonly id: string;
+  readonly quote: Quote;
+  readonly createdAt: number;
+  expiresAt: number;
+  readonly depositAddress: string;
+  readonly depositMemo: string | null;
+  readonly settleAddress: string;
+  readonly externalId: string | null;
+  readonly deposits: ShiftDeposit[];
+}
+
+/** Coins and networks that it has, with the rate to SOL and the least and the most of a deposit. */
+const METHODS: Readonly<Record<string, { rate: string; min: string; max: string }>> = {
+  'usdc-ethereum': { rate: '0.005123456789', min: '5', max: '20000' },
+  'xrp-ripple': { rate: '0.0131', min: '3', max: '10000' },
+};
+const SETTLED_IN = 'sol-solana';
+const WITH_MEMO = ['ripple', 'stellar'];
+const DECIMALS = 8;
+const FIXED_MS = 15 * 60_000;
+const CANCEL_AFTER_MS = 5 * 60_000;
+
+/** What SideShift knows: quotes and shifts of a fixed rate, by the rules of docs.sideshift.ai. */
+export class ShiftBook {
+  /** An address of its own, which it pays nothing out to. */
+  static readonly OWN_ADDRESS = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+  readonly shifts = new Map<string, Shift>();
+  private readonly quotes = new Map<string, Quote>();
+  private passed = 0;
+
+  now(): number {
+    return Date.now() + this.passed;
+  }
+
+  /** Lets its clock continue. */
+  advance(ms: number): void {
+    this.passed += ms;
+  }
+
+  pair(from: string, to: string, amount: string): object {
+    const { rate, min, max } = methodOf(from, to);
+    if (!isDecimal(amount) || isZero(amount)) throw new Refused(400, 'Invalid amount');
+    return { min, max, rate, ...coinsOf(from, to) };
+  }
+
+  quote(body: Record<string, unknown>): object {
+    const { depositAmount, settleAmount, affiliateId } = body;
+    const from = `${String(body['depositCoin'])}-${String(body['depositNetwork'])}`.toLowerCase();
+    const to = `${String(body['settleCoin'])}-${String(body['settleNetwork'])}`.toLowerCase();
+    const { rate, min, max } = methodOf(from, to);
+    if (settleAmount !== null || !isDecimal(depositAmount, DECIMALS))
+      throw new Refused(400, 'Bad request: Invalid parameters: depositAmount');
+    if (isZero(depositAmount)) throw new Refused(400, 'depositAmount must be greater than zero');
+    if (!isAtLeast(depositAmount, min)) throw new Refused(400, 'Amount too low');
+    if (!isAtLeast(max, depositAmount)) throw new Refused(400, 'Amount too high');
+    const quote: Quote = {
+      id: randomUUID(),
+      ...{ from, to, depositAmount, rate, affiliateId: affiliateId as string },
+      settleAmount: exchanged(depositAmount, rate, DECIMALS),
+      expiresAt: this.now() + FIXED_MS,
+    };
+    this.quotes.set(quote.id, quote);
+    const { id, expiresAt } = quote;
+    return {
+      id,
+      createdAt: iso(this.now()),
+      ...coinsOf(from, to),
+      expiresAt: iso(expiresAt),
+      depositAmount,
+      settleAmount: quote.settleAmount,
+      ...{ rate, affiliateId },
+    };
+  }
+
+  open(body: Record<string, unknown>): object {
+    const { quoteId, settleAddress, settleMemo, affiliateId, externalId } = body;
+    const quote = this.quotes.get(String(quoteId));
+    if (quote === undefined) throw new Refused(404, 'Quote not found', 'NOT_FOUND');
+    if (quote.affiliateId !== affiliateId)
+      throw new Refused(400, 'Quote has different affiliateId than input');
+    if (quote.expiresAt <= this.now())
+      throw new Refused(400, 'Quote has already expired. Request a new quote.');
+    if (typeof settleAddress !== 'string' || typeof readAddress('solana', settleAddress) !== 'string')
+      throw new Refused(400, 'Invalid receiving address');
+    if (settleAddress === ShiftBook.OWN_ADDRESS)
+      throw new Refused(400, 'This settle address belongs to SideShift.ai');
+    if (settleMemo !== undefined) throw new Refused(400, 'Memo is not supported for SOL');
+    const hasMemo = WITH_MEMO.includes(networkOf(quote.from));
+    const shift: Shift = {
+      id: randomBytes(10).toString('hex'),
+      quote,
+      createdAt: this.now(),
+      expiresAt: quote.expiresAt,
+      // Of such a network all shifts share an address.
+      depositAddress: hasMemo ? 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' : `0x${randomBytes(20).toString('hex')}`,
+      depositMemo: hasMemo ? String(randomBytes(4).readUInt32BE()) : null,
+      settleAddress,
+      externalId: typeof externalId === 'string' ? externalId : null,
+      deposits: [],
+    };
+    this.shifts.set(shift.id, shift);
+    return this.reported(shift);
+  }
+
+  shift(id: string): object {
+    return this.reported(this.find(id));
+  }
+
+  cancel(id: unknown): void {
+    const shift = this.find(String(id));
+    if (shift.deposits.length > 0 || shift.expiresAt <= this.now())
+      throw new Refused(400, 'Order already expired');
+    if (this.now() - shift.createdAt < CANCEL_AFTER_MS)
+      throw new Refused(400, 'Orders can only be cancelled after 5 minutes.');
+    shift.expiresAt = this.now();
+  }
+
+  /** A transfer that nobody has confirmed yet. */
+  receive(id: string, depositAmount: string): ShiftDeposit {
+    const at = iso(this.now());
+    const depositHash = `0x${randomBytes(32).toString('hex')}`;
+    const deposit: ShiftDeposit = {
+      updatedAt: at,
+      depositHash,
+      depositReceivedAt: at,
+      depositAmount,
+      status: 'pending',
+    };
+    this.find(id).deposits.push(deposit);
+    return deposit;
+  }
+
+  /** It is confirmed, and what becomes of it: the first of the exact amount is paid out, if it came in time. */
+  process(id: string, deposit: ShiftDeposit): void {
+    const { quote, expiresAt, deposits } = this.find(id);
+    const isExact = deposit.depositAmount === quote.depositAmount;
+    const isInTime = Date.parse(deposit.depositReceivedAt) <= expiresAt;
+    if (isExact && isInTime && deposits[0] === deposit) {
+      const { settleAmount, rate } = quote;
+      Object.assign(deposit, { status: 'settled', settleAmount, rate, settleHash: solanaHash() });
+    } else Object.assign(deposit, { status: 'refund', issue: isExact ? 'expired' : 'incorrect amount' });
+  }
+
+  /** Somebody has said where it goes back to. */
+  refund(deposit: ShiftDeposit): void {
+    Object.assign(deposit, { status: 'refunded', settleHash: `0x${randomBytes(32).toString('hex')}` });
+  }
+
+  find(id: string): Shift {
+    const shift = this.shifts.get(id);
+    if (shift === undefined) throw new Refused(404, 'Order not found', 'NOT_FOUND');
+    return shift;
+  }
+
+  private reported(shift: Shift): object {
+    const { id, quote, deposits, depositMemo, externalId } = shift;
+    const { depositAmount, settleAmount, rate } = quote;
+    const [only] = deposits;
+    return {
+      ...{ id, createdAt: iso(shift.createdAt), ...coinsOf(quote.from, quote.to) },
+      depositAddress: shift.depositAddress,
+      ...(depositMemo === null ? {} : { depositMemo }),
+      settleAddress: shift.settleAddress,
+      ...{ depositMin: depositAmount, depositMax: depositAmount, type: 'fixed', quoteId: quote.id },
+      ...{ expiresAt: iso(shift.expiresAt), averageShiftSeconds: '44.5' },
+      ...(externalId === null ? {} : { externalId }),
+      ...(only === undefined
+        ? {
+            ...{ depositAmount, settleAmount, rate },
+            status: shift.expiresAt <= this.now() ? 'expired' : 'waiting',
+          }
+        : deposits.length === 1
+          ? { ...only, rate }
+          : { status: 'multiple', deposits }),
+    };
+  }
+}
+
+function methodOf(from: string, to: string): { rate: string; min: string; max: string } {
+  const method = Object.hasOwn(METHODS, from) ? METHODS[from] : undefined;
+  if (method === undefined || to !== SETTLED_IN)
+    throw new Refused(
+      400,
+      `Method ${(method === undefined ? from : to).replace('-', '/')} not found`,
+      'METHOD_NOT_FOUND',
+    );
+  return method;
+}
+
+function coinsOf(from: string, to: string): object {
+  return {
+    depositCoin: from.split('-')[0]!.toUpperCase(),
+    settleCoin: to.split('-')[0]!.toUpperCase(),
+    depositNetwork: networkOf(from),
+    settleNetwork: networkOf(to),
+  };
+}
+
+function networkOf(method: string): string {
+  return method.split('-')[1]!;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function solanaHash(): string {
+  return randomBytes(64).toString('base64url').slice(0, 86);
+}

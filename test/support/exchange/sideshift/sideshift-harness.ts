@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { SideShiftProvider } from '../../../../src/contexts/exchange/adapters/sideshift/sideshift-provider.js';
+import type {
+  NewProviderOrder,
+  ProviderReference,
+} from '../../../../src/contexts/exchange/application/ports.js';
+import { SideShiftShifts } from '../../../../src/contexts/exchange/store/sideshift-shifts.js';
+import { newId } from '../../../../src/kernel/ids.js';
+import { Sealer } from '../../../../src/platform/sealing/sealer.js';
+import { testDatabase, type TestDatabase } from '../../postgres.js';
+import { SideShift } from './sideshift.js';
+
+export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+
+/** Errors of the adapter, as matchers take them. */
+export const UNAVAILABLE = { name: 'ProviderUnavailable', kind: 'unavailable' };
+export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
+export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
+
+/** A SideShift, and the adapter on a database of its own, by SideShift's clock. */
+export class SideShiftHarness {
+  readonly shifts: SideShiftShifts;
+  readonly provider: SideShiftProvider;
+  private readonly processes: SideShiftProvider[] = [];
+
+  private constructor(
+    readonly db: TestDatabase,
+    readonly sideshift: SideShift,
+  ) {
+    this.shifts = new SideShiftShifts(db.database, new Sealer(randomBytes(32)));
+    this.provider = this.process();
+  }
+
+  static async start(): Promise<SideShiftHarness> {
+    return new SideShiftHarness(await testDatabase(), await SideShift.start());
+  }
+
+  /** The adapter as one more process has it, with another account perhaps. */
+  process(
+    account: Partial<SideShift['account']> = {},
+    { timeoutMs = 30_000, listedAfterMs = 0 } = {},
+  ): SideShiftProvider {
+    const process = new SideShiftProvider(
+      { ...this.sideshift.account, ...account },
+      this.shifts,
+      { now: () => new Date(this.sideshift.book.now()) },
+      { timeoutMs, listedAfterMs },
+    );
+    this.processes.push(process);
+    return process;
+  }
+
+  /** For the next test. */
+  recover(): void {
+    this.sideshift.faults = [];
+    this.sideshift.lie = (reported) => reported;
+    this.sideshift.before = () => undefined;
+    this.sideshift.requests.length = 0;
+    this.sideshift.limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
+    this.sideshift.demandsUserIp = false;
+    this.sideshift.deniedAddress = null;
+  }
+
+  async newOrder(over: Partial<NewProviderOrder> = {}) {
+    const order = requested(over);
+    const created = await this.provider.create(order);
+    const reference: ProviderReference = { orderId: order.orderId, reference: created.reference };
+    return { created, reference, shiftId: created.reference };
+  }
+
+  /** How often a shift was requested. */
+  get opened(): number {
+    return this.sideshift.requests.filter((each) => each === 'POST /shifts/fixed').length;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.onApplicationShutdown()));
+    await Promise.all([this.sideshift.shutDown(), this.db.drop()]);
+  }
+}
+
+export function requested(over: Partial<NewProviderOrder> = {}): NewProviderOrder {
+  return {
+    orderId: newId(),
+    pairId: 'USDCSOL',
+    amountFrom: null,
+    withdrawAddress: ADDRESS,
+    withdrawAddressTag: null,
+    withdrawAddressMemo: null,
+    ...over,
+  };
+}

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import {
+  Controller,
+  Delete,
+  Get,
+  Global,
+  Inject,
+  Module,
+  Patch,
+  Post,
+  Body,
+  HttpCode,
+  type DynamicModule,
+  type Type,
+} from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
+import { Idempotency } from '../../../src/platform/idempotency/idempotency.js';
+import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
+import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
+import { AlreadyResponded } from '../../../src/platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
+import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { readConfig } from '../../../src/composition.js';
+import { Fault } from '../../../src/kernel/fault.js';
+import { CONFIG, type Config } from '../../../src/platform/config/config.js';
+import { Database } from '../../../src/platform/postgres/database.js';
+import {
+  StoresResponseWithEvents,
+  Cause,
+  MerchantId,
+  Ticket,
+  UuidParam,
+  ValidBody,
+  ValidQuery,
+} from '../../../src/platform/http/decorators.js';
+import { MERCHANT_DIRECTORY, type MerchantCredentials } from '../../../src/platform/http/merchant-directory.js';
+import { ApiProperty, Field, Nested } from '../../../src/platform/dto/field.js';
+import { digits, integer, text, UUID } from '../../../src/platform/dto/rules.js';
+import { Operation } from '../../../src/platform/openapi/operation.js';
+import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
+import { HttpModule } from '../../../src/platform/http/http.module.js';
+import { Reply } from '../../../src/platform/http/reply.js';
+import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
+import { Sealer } from '../../../src/platform/sealing/sealer.js';
+import { Log } from '../../../src/platform/telemetry/logger.js';
+import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { SignedClient } from './signed-client.js';
+
+class Inner {
+  @Field(text({}, (value) => (value === '' ? new Fault('must not be blank') : value)))
+  url!: string;
+
+  @Field(integer(0, 9))
+  size!: number;
+}
+
+class Wrapped {
+  @Nested(() => Inner)
+  wrapper!: Inner;
+}
+
+class SizeQuery {
+  @Field(digits(1, 10), { optional: true, default: 5 })
+  size!: number;
+}
+
+class Thing {
+  @ApiProperty(UUID)
+  id!: string;
+}
+
+/** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
+export class Probe {
+  runs = 0;
+  causes: unknown[] = [];
+  /** How /commit fails on any request: `absent` or `domain`. */
+  failing: string | null = null;
+  private gate: Promise<void> = Promise.resolve();
+  release: () => void = () => undefined;
+
+  fail(how: string | null): void {
+    this.failing = how;
+  }
+
+  hold(): void {
+    this.gate = new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+
+  passed(): Promise<void> {
+    return this.gate;
+  }
+}
+
+/** Routes that use every way to respond that the edge offers. */
+@Controller('merchants/v1/probe')
+class ProbeController {
+  constructor(
+    @Inject(Probe) private readonly probe: Probe,
+    @Inject(EVENT_STORE) private readonly events: EventStore,
+  ) {}
+
+  @Get('whoami')
+  whoami(@MerchantId() merchantId: string, @ValidQuery() { size }: SizeQuery) {
+    return { merchant_id: merchantId, size };
+  }
+
+  @Get('things/:id')
+  @Operation({
+    ...{ id: 'getThing', tag: 'Things', summary: 'Get a thing' },
+    responses: { 200: [Thing, 'The thing.'], 404: 'None.' },
+  })
+  thing(@UuidParam('id', 'Thing') id: string) {
+    return { id };
+  }
+
+  /** The response goes with a commit, as in every use case that writes events. */
+  @Post('commit')
+  @StoresResponseWithEvents()
+  async commit(
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: object,
+    @Body() body: { fail?: string },
+  ): Promise<Reply> {
+    this.probe.runs += 1;
+    this.probe.causes.push(cause);
+    if (this.probe.failing === 'absent') throw DomainError.notFound('Thing');
+    if (this.probe.failing === 'domain' || body.fail === 'domain')
+      throw new DomainError('invalid_transition', 'not from here');
+    if (body.fail === 'unexpected') throw new Error('the password is hunter2');
+    const id = ticket.id('thing');
+    const text = JSON.stringify({ thing: { id, run: randomUUID() } });
+    const event = { id: randomUUID(), type: 'probe.committed.v1', data: { id }, metadata: {} };
+    const append = { stream: `probe-${id}`, events: [event], expected: 'no_stream' as const };
+    const response = ticket.response(201, text);
+    const result = await this.events.commit({
+      appends: [append],
+      ...(response === undefined ? {} : { response }),
+    });
+    if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
+    return new Reply(201, text);
+  }
+
+  @Post('plain')
+  plain(@Body() body: unknown) {
+    this.probe.runs += 1;
+    return { run: this.probe.runs, body: body ?? null };
+  }
+
+  @Post('slow')
+  async slow() {
+    this.probe.runs += 1;
+    await this.probe.passed();
+    return { run: this.probe.runs };
+  }
+
+  @Post('valid')
+  valid(@ValidBody() body: Wrapped) {
+    return { url: body.wrapper.url };
+  }
+
+  @Patch('plain')
+  patch() {
+    return { run: ++this.probe.runs };
+  }
+
+  @Delete('plain')
+  @Operation({
+    ...{ id: 'deletePlain', tag: 'Things', summary: 'Delete' },
+    responses: { 204: 'Gone.' },
+  })
+  @HttpCode(204)
+  remove(): void {
+    this.probe.runs += 1;
+  }
+}
+
+export interface EdgeApp {
+  readonly app: NestFastifyApplication;
+  readonly adapter: EdgeAdapter;
+  readonly url: string;
+  readonly probe: Probe;
+  readonly config: Config;
+  readonly log: Log;
+  /** Merchants by their svc-api-key. */
+  readonly merchants: Map<string, MerchantCredentials>;
+  /** A client of a new merchant. */
+  client(merchant?: Partial<MerchantCredentials>): SignedClient;
+  close(): Promise<void>;
+}
+
+/** The edge alone, over real sockets and a real database, with routes that show what it does. */
+export async function startEdgeApp(
+  database: Database,
+  env: Readonly<Record<string, string>> = {},
+  modules: readonly (Type | DynamicModule)[] = [],
+): Promise<EdgeApp> {
+  const config = readConfig({ LOG_LEVEL: 'silent', ...env });
+  const merchants = new Map<string, MerchantCredentials>();
+  const probe = new Probe();
+  const events = new PostgresEventStore(database.pool);
+
+  @Global()
+  @Module({
+    imports: [HttpModule, VitalsModule, ...modules],
+    controllers: [ProbeController],
+    providers: [
+      { provide: CONFIG, useValue: config },
+      { provide: Database, useValue: unclosed(database) },
+      { provide: EVENT_STORE, useValue: events },
+      { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
+      Idempotency,
+      { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
+      { provide: CommitObservers, useValue: new CommitObservers() },
+      { provide: Probe, useValue: probe },
+      { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
+      { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
+    ],
+    exports: [CONFIG, Database, Idempotency, KeyedHash, MERCHANT_DIRECTORY],
+  })
+  class EdgeTestModule {}
+
+  const adapter = new EdgeAdapter(config);
+  const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
+  await app.listen(0, '127.0.0.1');
+  const url = await app.getUrl();
+  return {
+    app,
+    adapter,
+    url,
+    probe,
+    config,
+    log: app.get(Log),
+    merchants,
+    client: (merchant = {}) => {
+      const merchantId = randomUUID();
+      const privateKey = merchant.privateKeys?.[0] ?? `sk_test_${randomUUID()}`;
+      const defaults = { merchantId, privateKeys: [privateKey], status: 'active' as const, ipAllowList: [] };
+      merchants.set(merchantId, { ...defaults, ...merchant });
+      return new SignedClient(url, { apiKey: merchantId, privateKey });
+    },
+    close: () => app.close(),
+  };
+}
+
+/** The database outlives the app of one spec. */
+function unclosed(database: Database): Database {
+  return Object.create(database, { onApplicationShutdown: { value: () => undefined } }) as Database;
+}

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestApp } from '../app.js';
+import { specFolder } from '../run-folder.js';
+import { eventually } from '../eventually.js';
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/webhooks-listen.mjs', import.meta.url));
+
+/** One line of `--json`. */
+export interface PrintedDelivery {
+  readonly id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly verified: boolean;
+  readonly reason: string | null;
+  readonly answered: number;
+  readonly body: { readonly data: Record<string, unknown> };
+}
+
+/** A folder as a running sandbox has it, that leads to this app, its first merchant, and the exchange key that signs. */
+export function sandboxFolderOf(app: TestApp): string {
+  const folder = specFolder('sandbox');
+  const { apiKey, privateKey } = app.merchant.credentials;
+  const { credentials: signing } = app.exchange.signing;
+  const sandbox = {
+    base_url: app.url,
+    merchant: { api_key: apiKey, private_key: privateKey },
+    exchange: { api_key: signing.apiKey, secret: signing.secret },
+  };
+  writeFileSync(join(folder, 'sandbox.json'), JSON.stringify(sandbox));
+  writeFileSync(join(folder, 'service.pid'), JSON.stringify({ pid: process.pid }));
+  return folder;
+}
+
+/** `npm run webhooks:listen` as a separate process. */
+export class Listener {
+  output = '';
+  errors = '';
+  private readonly child;
+  private readonly exited: Promise<number | null>;
+
+  constructor(dataDir: string, args: readonly string[]) {
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir };
+    this.child = spawn(process.execPath, [SCRIPT, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.child.stderr.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
+    this.exited = new Promise((resolve) => this.child.on('close', resolve));
+  }
+
+  /** What it said to people, on whichever stream. */
+  get said(): string {
+    return this.output + this.errors;
+  }
+
+  /** The URL it listens on, once it does. */
+  ready(): Promise<string> {
+    return eventually(() => {
+      if (this.child.exitCode !== null) throw new Error(this.said);
+      if (!this.said.includes('Waiting for deliveries')) return null;
+      return /http:\/\/127\.0\.0\.1:\d+\/(?=,? ?.*$)/m.exec(this.said.split('Receiver')[1]!)![0];
+    });
+  }
+
+  /** What `--json` has printed, once there are `count`. */
+  printed(count: number): Promise<PrintedDelivery[]> {
+    return eventually(() => {
+      const lines = this.output.split('\n').slice(0, -1);
+      return lines.length < count ? null : lines.map((line) => JSON.parse(line) as PrintedDelivery);
+    });
+  }
+
+  says(text: string): Promise<true> {
+    return eventually(() => (this.said.includes(text) ? true : null));
+  }
+
+  /** Sends the signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.child.kill(signal);
+    return this.exited;
+  }
+
+  ended(): Promise<number | null> {
+    return this.exited;
+  }
+}

@@ -1,0 +1,96 @@
+import { newId } from '../../../src/kernel/ids.js';
+import {
+  ConfirmDetails,
+  StartOnboarding,
+  SubmitKyc,
+} from '../../../src/contexts/onboarding/application/person-commands.js';
+import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
+import { SendPhoneCode, VerifyPhone } from '../../../src/contexts/onboarding/application/phone-verification.js';
+import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
+import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
+import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { JPEG } from './images.js';
+import { plainTicket, type People } from './people.js';
+
+/** A service, or a part of it, that users are onboarded in. */
+export type Onboarders = Pick<People, 'commandBus' | 'database'> & {
+  readonly module: Pick<People['module'], 'get'>;
+};
+
+export const MERCHANT = newId();
+/** The nonce of a page, and who requests codes with it. */
+export const BROWSER = 'b0'.repeat(16);
+export const REQUEST = { browser: BROWSER, address: null };
+export const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
+const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
+
+let phones = 0;
+
+/** A user whose details are confirmed, by the commands of the page. */
+export async function confirmed(
+  people: Onboarders,
+  lastName = DETAILS.lastName,
+  merchantId = MERCHANT,
+): Promise<string> {
+  const { commandBus, module } = people;
+  const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+  await commandBus.execute(new CreateUser(merchantId, { phone_number: phone }, plainTicket(userId), {}));
+  await commandBus.execute(new StartOnboarding(merchantId, userId));
+  await commandBus.execute(new SendPhoneCode(merchantId, userId, REQUEST));
+  const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
+  await commandBus.execute(new VerifyPhone(merchantId, userId, phone, code, BROWSER));
+  await commandBus.execute(new ConfirmDetails(merchantId, userId, { ...DETAILS, lastName }, CONSENT));
+  return userId;
+}
+
+/** A user who handed in their identity. */
+export async function submitted(
+  people: Onboarders,
+  lastName = DETAILS.lastName,
+  merchantId = MERCHANT,
+): Promise<string> {
+  const userId = await confirmed(people, lastName, merchantId);
+  await handIn(people, userId, merchantId);
+  return userId;
+}
+
+/** Puts what every verification needs into the store. */
+export async function upload(
+  { module }: Pick<Onboarders, 'module'>,
+  userId: string,
+  bytes: Buffer = JPEG,
+): Promise<void> {
+  const images = module.get(Images, { strict: false });
+  for (const kind of REQUIRED_IMAGES) await images.keep(userId, { kind, type: 'image/jpeg', bytes });
+}
+
+/** Uploads what every verification needs and hands it in; a later one follows a failed one. */
+export async function handIn(
+  { commandBus, module }: Pick<Onboarders, 'commandBus' | 'module'>,
+  userId: string,
+  merchantId = MERCHANT,
+  bytes: Buffer = JPEG,
+): Promise<void> {
+  await upload({ module }, userId, bytes);
+  await commandBus.execute(new SubmitKyc(merchantId, userId));
+}
+
+export async function onboardingOf(people: Onboarders, userId: string): Promise<Onboarding> {
+  const loop = people.module.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  return (await loop.load(onboarding, userId)).state;
+}
+
+/** Types of all events of the user's onboarding, without `onboarding.`. */
+export async function eventsOf(people: Onboarders, userId: string): Promise<string[]> {
+  const rows = await people.database.query<{ type: string }>(
+    'select type from event_store.events where stream = $1 order by position',
+    [`onboarding-${userId}`],
+  );
+  return rows.map(({ type }) => type.replace(/^onboarding\./, ''));
+}
+
+export function urlOf(people: Onboarders): string {
+  return (people.database.dataSource.options as { readonly url: string }).url;
+}

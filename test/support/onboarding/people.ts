@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
+import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
+import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
+import { ALL_CONTEXTS } from '../../../src/composition.js';
+import { onboarding } from '../../../src/contexts/index.js';
+import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/http/widget/onboarding-page.js';
+import { forOperators } from '../../../src/platform/context.js';
+import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
+import { BackgroundModule } from '../../../src/platform/background/background.module.js';
+import { ConfigModule } from '../../../src/platform/config/config.js';
+import { readConfig } from '../../../src/composition.js';
+import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
+import { Database } from '../../../src/platform/postgres/database.js';
+import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
+import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
+import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
+import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { UsersView } from '../../../src/contexts/users/contract.js';
+import { expectInOrder } from '../in-order.js';
+import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
+
+export interface People {
+  readonly module: TestingModule;
+  readonly commandBus: CommandBus;
+  readonly users: UsersView;
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+export interface PeopleOptions {
+  /** Default: its own database, dropped at the end. */
+  readonly databaseUrl?: string;
+  readonly masterKey?: string;
+  /** Default: worker and api. */
+  readonly roles?: string;
+  /** More settings, by their names. Nothing is logged unless they say so. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** False: the suite writes events that no command decides. */
+  readonly audited?: boolean;
+  readonly override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
+}
+
+/**
+ * Merchants, users and onboarding on a real database, with their workers and pages, without the API. The audit verifies what is
+ * left in its own database.
+ */
+export async function startPeople(options: PeopleOptions = {}): Promise<People> {
+  const url = options.databaseUrl ?? (await testDatabaseUrl());
+  const config = readConfig({
+    DATABASE_URL: url,
+    DATABASE_POOL_SIZE: '6',
+    MASTER_KEY: options.masterKey ?? randomBytes(32).toString('hex'),
+    ROLES: options.roles ?? 'api,worker',
+    WIDGET_PORT: '0',
+    PAY_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...options.env,
+  });
+  const builder = Test.createTestingModule({
+    imports: [
+      ConfigModule.of(config),
+      CqrsModule.forRoot(),
+      BackgroundModule,
+      DatabaseModule.of(),
+      SealingModule,
+      VitalsModule,
+      EventStoreModule,
+      ProjectionsModule,
+      PagesModule,
+      ContextsModule.of(config, ALL_CONTEXTS, [
+        ...forOperators(ALL_CONTEXTS.filter((each) => each !== onboarding)),
+        onboarding,
+      ]),
+    ],
+  });
+  const module = await (options.override?.(builder) ?? builder).compile();
+  module.useLogger(false);
+  const app = module.createNestApplication(new EdgeAdapter(config), { logger: false });
+  await app.init();
+  return {
+    module,
+    commandBus: module.get(CommandBus),
+    users: module.get(UsersView),
+    database: module.get(Database),
+    close: async () => {
+      await app.close();
+      if (options.databaseUrl !== undefined) return;
+      try {
+        if (options.audited !== false) await expectInOrder(url);
+      } finally {
+        await dropTestDatabase(url);
+      }
+    },
+  };
+}
+
+/** `http://127.0.0.1:<port>` of a page, the one of the onboarding unless another is given. */
+export function pageUrl(app: Pick<INestApplicationContext, 'get'>, page = ONBOARDING_PAGE): string {
+  return `http://127.0.0.1:${app.get(PagesModule, { strict: false }).portOf(page)}`;
+}
+
+/** A ticket of a request without an Idempotency-Key. */
+export function plainTicket(id: string): { id(): string; response(): undefined } {
+  return { id: () => id, response: () => undefined };
+}
+
+/** Why and by whom an operator's command was given. */
+export const ACT = { reason: 'request of the customer', actor: 'spec' } as const;

@@ -1,0 +1,294 @@
+import { randomBytes } from 'node:crypto';
+import { ProviderServer, type ProviderCall } from '../../exchange/provider-server.js';
+import { checkPerson } from './people.js';
+import { formOf, namesOf, type Form } from './forms.js';
+import { invalid, Refused, refusal, require, unknownParameter } from './refusals.js';
+
+const STRIPE_ACCOUNT = {
+  stripeSecretKey: 'rk_test_51DisburseIssuing',
+  stripeIssuingCurrency: 'usd',
+  stripeIssuingAddress: {
+    line1: '1 Main Street',
+    city: 'Springfield',
+    state: 'IL',
+    postal_code: '62701',
+    country: 'US',
+  },
+};
+const VERSION = '2026-10-28.endive';
+const DAY_MS = 86_400_000;
+
+type Json = Record<string, unknown>;
+interface Holder extends Json {
+  id: string;
+  created: number;
+  status: string;
+  email: string | null;
+  phone_number: string | null;
+  type: string;
+  metadata: Record<string, string>;
+  requirements: { disabled_reason: string | null; past_due: string[] };
+}
+interface Card extends Json {
+  id: string;
+  created: number;
+  status: string;
+  cardholder: Holder;
+}
+
+/** Parameters by operation, as the types of Stripe's package and its OpenAPI document have them; `*` matches any name. */
+const ADDRESS = ['line1', 'line2', 'city', 'state', 'postal_code', 'country'].map(
+  (name) => `billing[address][${name}]`,
+);
+const PERSON = [
+  ...ADDRESS,
+  ...['email', 'phone_number', 'status', 'metadata[*]', 'individual[first_name]', 'individual[last_name]'],
+  ...['individual[dob][day]', 'individual[dob][month]', 'individual[dob][year]'],
+];
+const KNOWN = {
+  'create cardholder': [...PERSON, 'name', 'type'],
+  'update cardholder': PERSON,
+  'create card': ['cardholder', 'currency', 'type', 'status', 'metadata[*]'],
+  'update card': ['status', 'cancellation_reason', 'metadata[*]'],
+  'list cardholders': [
+    ...['limit', 'starting_after', 'email', 'phone_number', 'status', 'type'],
+    ...['created[gt]', 'created[gte]', 'created[lt]', 'created[lte]'],
+  ],
+  'list cards': ['limit', 'starting_after', 'cardholder', 'status', 'type'],
+};
+
+interface Kept {
+  readonly request: string;
+  readonly at: number;
+  readonly response: readonly [number, Json];
+}
+
+/** A local server of the part of Stripe's API that issues cards: cardholders and cards, with idempotency keys. */
+export class StripeServer extends ProviderServer {
+  readonly cardholders: Holder[] = [];
+  readonly cards: Card[] = [];
+  /** What becomes of a new cardholder, by the last name: its `requirements.disabled_reason`. */
+  readonly reasons = new Map<string, string>();
+  /** What creating a card gives, in place of a card. */
+  cardFailures: Refused[] = [];
+  private readonly keys = new Map<string, Kept>();
+
+  static async start(): Promise<StripeServer> {
+    const stripe = new StripeServer();
+    await stripe.restart();
+    return stripe;
+  }
+
+  get account() {
+    return { ...STRIPE_ACCOUNT, stripeUrl: this.url };
+  }
+
+  /** By their names in the environment. */
+  get settings() {
+    return {
+      ONBOARDING_CARDS: 'stripe',
+      STRIPE_SECRET_KEY: STRIPE_ACCOUNT.stripeSecretKey,
+      STRIPE_ISSUING_CURRENCY: STRIPE_ACCOUNT.stripeIssuingCurrency,
+      STRIPE_ISSUING_BILLING_ADDRESS: JSON.stringify(STRIPE_ACCOUNT.stripeIssuingAddress),
+      STRIPE_URL: this.url,
+    };
+  }
+
+  cardsOf(userId: string): readonly Card[] {
+    return this.cards.filter(({ metadata }) => (metadata as Form)['user_id'] === userId);
+  }
+
+  refuseCard(status: number, type: string, code: string): void {
+    this.cardFailures.push(new Refused(status, 'The card was declined', { type, code }));
+  }
+
+  override recover(): void {
+    super.recover();
+    this.reasons.clear();
+    this.cardFailures = [];
+  }
+
+  protected respondTo(call: ProviderCall): readonly [number, Json] {
+    try {
+      return this.keyed(call);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return refusal(error);
+    }
+  }
+
+  /** "We save results only after the execution of an endpoint begins": what fails validation is not kept. */
+  private keyed(call: ProviderCall): readonly [number, Json] {
+    requireAccount(call);
+    const { method, path, query, headers, body } = call;
+    const key = headers['idempotency-key'];
+    if (method !== 'POST') return [200, this.read(path, query)];
+    if (headers['content-type']?.split(';')[0] !== 'application/x-www-form-urlencoded')
+      throw new Refused(400, 'The content type must be application/x-www-form-urlencoded');
+    const request = `${path} ${body}`;
+    const kept = typeof key === 'string' ? this.keys.get(key) : undefined;
+    if (kept !== undefined && this.now() - kept.at < DAY_MS) {
+      if (kept.request !== request)
+        throw new Refused(
+          400,
+          'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+          { type: 'idempotency_error' },
+        );
+      return kept.response;
+    }
+    const execute = this.validated(path, formOf(body));
+    let response: readonly [number, Json];
+    try {
+      response = [200, execute()];
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      response = refusal(error);
+    }
+    if (typeof key === 'string') this.keys.set(key, { request, at: this.now(), response });
+    return response;
+  }
+
+  private validated(path: string, form: Form): () => Json {
+    const [, kind, id] = /^\/v1\/issuing\/(cardholders|cards)(?:\/(\w+))?$/.exec(path) ?? [];
+    if (kind === 'cardholders' && id === undefined) {
+      requireKnown('create cardholder', form);
+      checkPerson(form, true);
+      return () => this.newCardholder(form);
+    }
+    if (kind === 'cardholders') {
+      requireKnown('update cardholder', form);
+      checkPerson(form, false);
+      return () => this.changed(found(this.cardholders, id, 'cardholder'), form);
+    }
+    if (kind === 'cards' && id === undefined) {
+      requireKnown('create card', form);
+      return () => this.newCard(form);
+    }
+    if (kind === 'cards') {
+      requireKnown('update card', form);
+      return () => this.changedCard(found(this.cards, id, 'card'), form);
+    }
+    throw new Refused(404, `Unrecognized request URL (POST: ${path}).`);
+  }
+
+  private newCardholder(form: Form): Json {
+    const { name, type, billing, email, phone_number: phone, individual, status, metadata } = form;
+    const person = (individual ?? {}) as Record<string, unknown>;
+    const reason = this.reasons.get(String(person['last_name'])) ?? null;
+    const holder: Holder = {
+      id: `ich_${randomBytes(12).toString('hex')}`,
+      object: 'issuing.cardholder',
+      created: Math.floor(this.now() / 1000),
+      name,
+      type: type as string,
+      billing,
+      email: (email as string | undefined) ?? null,
+      phone_number: (phone as string | undefined) ?? null,
+      individual: person,
+      company: null,
+      livemode: false,
+      metadata: (metadata ?? {}) as Record<string, string>,
+      requirements: { disabled_reason: reason, past_due: [] },
+      status: reason === 'rejected.listed' ? 'blocked' : ((status as string | undefined) ?? 'active'),
+      preferred_locales: [],
+    };
+    this.cardholders.unshift(holder);
+    return holder;
+  }
+
+  private changed(holder: Holder, form: Form): Json {
+    if (holder.requirements.disabled_reason !== null && form['individual'] !== undefined)
+      throw new Refused(400, "You can't update the name for a cardholder under review.");
+    const { metadata, ...fields } = form;
+    Object.assign(holder, fields);
+    Object.assign(holder.metadata, metadata);
+    return holder;
+  }
+
+  private newCard(form: Form): Json {
+    const failure = this.cardFailures.shift();
+    if (failure !== undefined) throw failure;
+    const { cardholder, currency, type, status, metadata } = form;
+    require(currency, 'currency');
+    require(type, 'type');
+    if (type !== 'virtual' && type !== 'physical')
+      throw invalid('type', 'must be one of physical or virtual');
+    if (currency !== STRIPE_ACCOUNT.stripeIssuingCurrency)
+      throw invalid('currency', 'is not one that the account issues cards in');
+    const holder = found(this.cardholders, require(cardholder, 'cardholder'), 'cardholder');
+    if (status === 'active' && holder.status !== 'active')
+      throw invalid('status', 'the cardholder is not active');
+    const card: Card = {
+      id: `ic_${randomBytes(12).toString('hex')}`,
+      object: 'issuing.card',
+      created: Math.floor(this.now() / 1000),
+      ...{ brand: 'Visa', last4: '4242', exp_month: 8, exp_year: 2030, livemode: false },
+      ...{ type, currency, status: (status as string | undefined) ?? 'inactive' },
+      cancellation_reason: null,
+      metadata: (metadata ?? {}) as Record<string, string>,
+      cardholder: holder,
+    };
+    this.cards.unshift(card);
+    return card;
+  }
+
+  private changedCard(card: Card, form: Form): Json {
+    if (card.status === 'canceled') throw invalid('status', 'a canceled card cannot be changed');
+    if (form['status'] !== undefined) card.status = form['status'] as string;
+    return card;
+  }
+
+  private read(path: string, query: URLSearchParams): Json {
+    const [, kind, id] = /^\/v1\/issuing\/(cardholders|cards)(?:\/(\w+))?$/.exec(path) ?? [];
+    if (kind === undefined) throw new Refused(404, `Unrecognized request URL (GET: ${path}).`);
+    const all: readonly (Holder | Card)[] = kind === 'cards' ? this.cards : this.cardholders;
+    if (id !== undefined) return found(all, id, kind.slice(0, -1));
+    const filter = Object.fromEntries(query);
+    const known = KNOWN[kind === 'cards' ? 'list cards' : 'list cardholders'];
+    const unknown = Object.keys(filter).find((name) => !known.includes(name));
+    if (unknown !== undefined) throw unknownParameter(unknown);
+    const limit = Number(filter['limit'] ?? 10);
+    if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('limit', 'must be from 1 to 100');
+    const matching = all.filter((each) => matches(each, filter));
+    const from = filter['starting_after'];
+    const after = from === undefined ? 0 : matching.indexOf(found(all, from, kind.slice(0, -1))) + 1;
+    const data = matching.slice(after, after + limit);
+    return { object: 'list', url: path, has_more: matching.length > after + limit, data };
+  }
+}
+
+function matches(each: Holder | Card, filter: Record<string, string>): boolean {
+  const { cardholder } = each as Partial<Card>;
+  return (
+    ['email', 'phone_number', 'status', 'type'].every(
+      (name) => filter[name] === undefined || each[name] === filter[name],
+    ) &&
+    (filter['cardholder'] === undefined || cardholder?.id === filter['cardholder']) &&
+    each.created >= Number(filter['created[gte]'] ?? 0) &&
+    each.created <= Number(filter['created[lte]'] ?? Infinity)
+  );
+}
+
+function requireAccount({ headers }: ProviderCall): void {
+  if (headers.authorization !== `Bearer ${STRIPE_ACCOUNT.stripeSecretKey}`)
+    throw new Refused(401, 'Invalid API Key provided');
+  if (headers['stripe-version'] !== VERSION) throw new Refused(400, 'Invalid Stripe API version');
+}
+
+function requireKnown(operation: keyof typeof KNOWN, form: Form): void {
+  const unknown = namesOf(form).find(
+    (name) => !KNOWN[operation].some((each) => each === name || each === name.replace(/\[\w+\]$/, '[*]')),
+  );
+  if (unknown !== undefined) throw unknownParameter(unknown);
+}
+
+function found<T extends { readonly id: string }>(
+  all: readonly T[],
+  id: string | undefined,
+  what: string,
+): T {
+  const one = all.find((each) => each.id === id);
+  if (one === undefined)
+    throw new Refused(404, `No such issuing ${what}: '${id}'`, { code: 'resource_missing', param: what });
+  return one;
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
+import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { JPEG } from './images.js';
+import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
+
+/** What the sandbox takes as a person. */
+export const DETAILS = {
+  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
+  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+};
+/** Settings of what people agree to. */
+export const TERMS = {
+  ...{ ONBOARDING_TERMS_URL: 'https://disburse.example/terms', ONBOARDING_TERMS_VERSION: '2026-11' },
+  ...{ ONBOARDING_PRIVACY_URL: 'https://disburse.example/privacy', ONBOARDING_PRIVACY_VERSION: '7' },
+};
+let phones = 0;
+
+export interface Visitor {
+  readonly userId: string;
+  readonly phone: string;
+  /** What the page sends with a code and keeps to itself. */
+  readonly browser: string;
+  page(init?: RequestInit, query?: Record<string, string> | [string, string][]): Promise<Response>;
+  step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
+  /** Uploads what every verification needs, and hands it in. */
+  handIn(headers: Record<string, string>): Promise<Response>;
+  upload(kind: string, image: Buffer | ReadableStream, headers?: Record<string, string>): Promise<Response>;
+  /** Enters the code of the sandbox's phone; gives the header that the later steps ask for. */
+  signIn(headers?: Record<string, string>): Promise<{ readonly authorization: string }>;
+}
+
+/** The widget of one service, with a merchant and users. */
+export class Widget {
+  private constructor(
+    readonly people: People,
+    readonly merchantId: string,
+  ) {}
+
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    override?: PeopleOptions['override'],
+  ): Promise<Widget> {
+    const people = await startPeople({ roles: 'worker,widget', env, override });
+    const { merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop'));
+    return new Widget(people, merchantId);
+  }
+
+  get url(): string {
+    return pageUrl(this.people.module);
+  }
+
+  async visitor(): Promise<Visitor> {
+    const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+    const browser = randomBytes(16).toString('hex');
+    const profile = { phone_number: phone };
+    await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
+    const address = `${this.url}/onboarding?merchant_id=${this.merchantId}&user_id=${userId}`;
+    const post = (
+      name: string,
+      body: RequestInit['body'],
+      headers: Record<string, string>,
+    ): Promise<Response> =>
+      fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
+        ...{ method: 'POST', headers, body },
+        duplex: 'half',
+      } as RequestInit);
+    const step: Visitor['step'] = (name, body = {}, headers = {}) =>
+      post(name, JSON.stringify({ browser, ...body }), { 'content-type': 'application/json', ...headers });
+    const upload: Visitor['upload'] = (kind, image, headers = {}) =>
+      post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers });
+    return {
+      userId,
+      phone,
+      browser,
+      page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
+      step,
+      upload,
+      async handIn(headers) {
+        for (const kind of REQUIRED_IMAGES) expect((await upload(kind, JPEG, headers)).status).toBe(200);
+        return step('identity', {}, headers);
+      },
+      async signIn(headers = {}) {
+        expect((await step('code', { phone_number: phone }, headers)).status).toBe(200);
+        const { code } = (await (await step('inbox', {}, headers)).json()) as { code: string };
+        const verified = await step('phone', { phone_number: phone, code }, headers);
+        expect(verified.status).toBe(200);
+        return { authorization: `Bearer ${((await verified.json()) as { session: string }).session}` };
+      },
+    };
+  }
+
+  /** Types of all events of the user's onboarding. */
+  async eventsOf({ userId }: Visitor): Promise<string[]> {
+    const rows = await this.people.database.query<{ type: string }>(
+      'select type from event_store.events where stream = $1 order by position',
+      [`onboarding-${userId}`],
+    );
+    return rows.map(({ type }) => type);
+  }
+
+  async codesOf({ userId }: Visitor): Promise<number> {
+    return (
+      await this.people.database.query('select 1 from onboarding.phone_codes where user_id = $1', [userId])
+    ).length;
+  }
+
+  close(): Promise<void> {
+    return this.people.close();
+  }
+}
+
+/** The directive of the page's policy that says who may frame it; undefined when it says nothing. */
+export function framersOf(response: Response): string | undefined {
+  const policy = response.headers.get('content-security-policy') ?? '';
+  return /frame-ancestors [^;]*/.exec(policy)?.[0];
+}

@@ -1,0 +1,212 @@
+import 'reflect-metadata';
+import { TEST_USDC } from '../../../sandbox/contracts/test-usdc.js';
+import { randomBytes, randomInt } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { ContractFactory, Interface } from 'ethers';
+import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../src/platform/event-store/port.js';
+import { systemClock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { toMinorUnits } from '../../../src/kernel/money.js';
+import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
+import { ReportPayout, ReportPayoutHandler } from '../../../src/contexts/payouts/application/report-payout.js';
+import { readConfig } from '../../../src/composition.js';
+import { startService, type Service } from '../../../src/service.js';
+import { ActivateUser } from '../../../src/contexts/users/contract.js';
+import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { CHAIN_ID, TestChain } from './chain.js';
+import { eventually } from '../eventually.js';
+import { plainTicket } from '../onboarding/people.js';
+import { testDatabase, type TestDatabase } from '../postgres.js';
+import { TestNode } from './test-node.js';
+
+const TOKEN = new Interface([
+  'function transfer(address to, uint256 amount)',
+  'function mint(address to, uint256 amount)',
+]);
+
+export interface TestUser {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly wallet: string;
+}
+
+export interface TestReport {
+  readonly user: TestUser;
+  readonly hash: string;
+  readonly amount?: string;
+  readonly windowSeconds?: number;
+}
+
+/** A database and a chain of one's own behind a node that can fail, and as many worker processes as one likes. */
+export class PayoutHarness {
+  private readonly services: Service[] = [];
+  private readonly masterKey = randomBytes(32).toString('hex');
+
+  private constructor(
+    readonly chain: TestChain,
+    readonly node: TestNode,
+    readonly db: TestDatabase,
+  ) {}
+
+  static async open(): Promise<PayoutHarness> {
+    const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+    return new PayoutHarness(chain, await TestNode.start(chain.rpcUrl), db);
+  }
+
+  /** Starts a process with the role of a worker. */
+  async start(settings: Readonly<Record<string, string>> = {}): Promise<Service> {
+    const config = readConfig({
+      DATABASE_URL: this.db.url,
+      DATABASE_POOL_SIZE: '6',
+      CHAIN_RPC_URL: this.node.url,
+      USDC_ADDRESS: this.chain.usdcAddress,
+      MASTER_KEY: this.masterKey,
+      ROLES: 'worker',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      PAYOUT_CHECK_INTERVAL_MS: '50',
+      ...settings,
+    });
+    const service = await startService(config);
+    this.services.push(service);
+    return service;
+  }
+
+  /** Has the payout checked now. */
+  async makeDue(payoutId: string): Promise<void> {
+    await this.db.database.query('update work.items set due_at = now() where key = $1', [payoutId]);
+  }
+
+  /** Adds a payout to those to verify that no event reported. */
+  async forge(payout: { id: string; user: TestUser; hash: string; amountMinor: number; seconds: number }) {
+    const { id, user, hash, amountMinor, seconds } = payout;
+    await this.db.database.query(
+      `with facts as (
+         insert into payouts.verifications
+           (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at)
+         values ($1, $2, gen_random_uuid(), ${CHAIN_ID}, $3, $4, now(), now() + make_interval(secs => $5))
+       )
+       insert into work.items (kind, key, due_at) values ('payouts.verification', $1::text, now())`,
+      [id, user.id, hash, amountMinor, seconds],
+    );
+  }
+
+  /** A user who is onboarding; {@link activate} gives it its wallet. */
+  async newUser(): Promise<TestUser> {
+    const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
+    const body = { phone_number: `+1555${String(randomInt(10_000_000)).padStart(7, '0')}` };
+    await this.bus.execute(new CreateUser(user.merchantId, body, plainTicket(user.id), {}));
+    return user;
+  }
+
+  async activate(user: TestUser): Promise<void> {
+    await this.bus.execute(new ActivateUser(user.id, user.wallet));
+  }
+
+  async activeUser(): Promise<TestUser> {
+    const user = await this.newUser();
+    await this.activate(user);
+    return user;
+  }
+
+  /** Reports a payout and gives back its id. Default: 1 USDC, with an hour for its verification. */
+  async report({ user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
+    const { app } = this.service;
+    const handler = new ReportPayoutHandler(
+      app.get<CommandLoop>(COMMAND_LOOP),
+      systemClock,
+      { chainId: CHAIN_ID, payoutVerificationWindowSeconds: windowSeconds },
+      app.get(PayeeCache),
+    );
+    const id = newId();
+    const { id: userId, merchantId } = user;
+    const report = { merchantId, userId, amount, transactionHash: hash, customMetadata: '{}' };
+    await handler.execute(new ReportPayout(report, plainTicket(id), {}));
+    return id;
+  }
+
+  /** The history of a payout. */
+  async history(payoutId: string): Promise<readonly RecordedEvent[]> {
+    return this.service.app.get<EventStore>(EVENT_STORE).readStream(`payout-${payoutId}`);
+  }
+
+  /** The last event of a payout: `reported`, `received`, or the reason of its expiry. */
+  async outcome(payoutId: string): Promise<string> {
+    const last = (await this.history(payoutId)).at(-1);
+    if (last?.type === 'payout.expired.v1') return String(last.data['reason']);
+    return last?.type.split('.')[1] ?? 'unknown';
+  }
+
+  /** Waits until the payout has its outcome, and tells it. */
+  async settled(payoutId: string): Promise<string> {
+    await eventually(async () => (await this.outcome(payoutId)) !== 'reported');
+    return this.outcome(payoutId);
+  }
+
+  /** What the last check found of a pending payout; null before the first. */
+  async finding(payoutId: string): Promise<string | null> {
+    const [row] = await this.db.database.query<{ finding: string | null }>(
+      `select state->>'finding' as finding from work.items where kind = 'payouts.verification' and key = $1`,
+      [payoutId],
+    );
+    return row?.finding ?? null;
+  }
+
+  /** Whether the payout is among those to verify. */
+  async isListed(payoutId: string): Promise<boolean> {
+    const rows = await this.db.database.query('select from payouts.verifications where payout_id = $1', [
+      payoutId,
+    ]);
+    return rows.length > 0;
+  }
+
+  /** Keeps a subscription where it is, until what it gives back is called. */
+  async holdCheckpoint(name: string): Promise<() => Promise<void>> {
+    const holder = await this.db.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from event_store.checkpoints where name = $1 for update', [name]);
+    return async () => {
+      await holder.query('rollback');
+      holder.release();
+    };
+  }
+
+  /** Waits until the last check found this. */
+  async found(payoutId: string, finding: string): Promise<void> {
+    await eventually(async () => (await this.finding(payoutId)) === finding);
+  }
+
+  /** Sends a transfer without waiting for a block. Returns its hash. */
+  async broadcast(to: string, amount: string): Promise<string> {
+    const data = TOKEN.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
+    const transaction = { to: this.chain.usdcAddress, data, gasLimit: 100_000n };
+    return (await this.chain.funded.sendTransaction(transaction)).hash;
+  }
+
+  /** Address of a second deployment of the token: its transfers are no USDC. */
+  async otherToken(): Promise<string> {
+    const { funded } = this.chain;
+    const token = await new ContractFactory(TEST_USDC.abi, TEST_USDC.bytecode, funded).deploy(
+      [await funded.getAddress()],
+      1_000_000_000n,
+    );
+    await token.waitForDeployment();
+    return token.getAddress();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.close()));
+    await Promise.all([this.node.stop(), this.chain.stop(), this.db.drop()]);
+  }
+
+  private get service(): Service {
+    const [service] = this.services;
+    if (service === undefined) throw new Error('start a process first');
+    return service;
+  }
+
+  private get bus(): CommandBus {
+    return this.service.app.get(CommandBus);
+  }
+}

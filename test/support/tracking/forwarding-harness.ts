@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../../src/kernel/clock.js';
+import { readConfig } from '../../../src/composition.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
+import { WorkItems } from '../../../src/platform/work/work-items.js';
+import { Log } from '../../../src/platform/telemetry/logger.js';
+import { Amplitude, type AmplitudeWaits } from '../../../src/contexts/tracking/adapters/amplitude.js';
+import { ForwardingObserver } from '../../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
+import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
+import {
+  Forwarder,
+  type ForwardingTimes,
+} from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
+import { ItemsBitmap } from '../../../src/contexts/tracking/store/accepted-batches.js';
+import { Partitions } from '../../../src/contexts/tracking/store/partitions.js';
+import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
+import { API_KEY } from './analytics-provider.js';
+import { eventually } from '../eventually.js';
+
+/** Times of the forwarder that suit tests. */
+const SHORT_TIMES: ForwardingTimes = {
+  leaseMs: 60_000,
+  recordMs: 50,
+  unavailable: { firstMs: 5, maxMs: 40 },
+  blamed: { firstMs: 5, maxMs: 40 },
+};
+
+const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };
+
+const WAKE_MS = 5;
+
+/** One item as a merchant sends it. */
+export interface TestItem {
+  readonly event_id: string;
+  readonly event_name: string;
+  readonly event_datetime: string;
+  readonly user_external_id: string;
+  readonly device_id?: string | null;
+  readonly payload: object;
+}
+
+export function item(fields: Partial<TestItem> = {}): TestItem {
+  return {
+    ...{ event_id: randomUUID(), event_name: 'Order Paid', event_datetime: '2026-01-31T12:00:00Z' },
+    ...{ user_external_id: 'customer-1', payload: { amount: '1.50' } },
+    ...fields,
+  };
+}
+
+export function items(count: number, fields: Partial<TestItem> = {}): TestItem[] {
+  return Array.from({ length: count }, (_, index) =>
+    item({ user_external_id: `customer-${index}`, ...fields }),
+  );
+}
+
+export function idsOf(events: readonly TestItem[]): string[] {
+  return events.map(({ event_id }) => event_id).sort();
+}
+
+export interface RunningForwarder {
+  readonly forwarder: Forwarder;
+  /** Stops as a process does. */
+  stop(): Promise<void>;
+}
+
+/** Processed batches in a database, and forwarders as worker processes have them. */
+export class ForwardingHarness {
+  private constructor(
+    readonly database: Database,
+    private readonly url: string,
+    private readonly log: Log,
+  ) {}
+
+  static async open(database: Database, amplitudeUrl: string, log: Log): Promise<ForwardingHarness> {
+    const config = readConfig({});
+    await new Partitions(database, systemClock, { ...config, roles: [] }).onModuleInit();
+    return new ForwardingHarness(database, amplitudeUrl, log);
+  }
+
+  /** A batch as processing leaves it; `isNew` says which items were seen for the first time. Resolves to its id. */
+  async processed(
+    events: readonly TestItem[] | string,
+    isNew: (index: number) => boolean = () => true,
+    merchantId: string = randomUUID(),
+  ): Promise<string> {
+    const body = typeof events === 'string' ? events : JSON.stringify({ events });
+    const count = (JSON.parse(body) as { events: unknown[] }).events.length;
+    const bitmap = ItemsBitmap.none(count);
+    for (let index = 0; index < count; index += 1) if (isNew(index)) bitmap.add(index);
+    const batchId = randomUUID();
+    await this.database.query(
+      `insert into tracking.batches
+         (batch_id, merchant_id, received_at, item_count, body, state, new_items, processed_at, forward_at)
+       values ($1, $2, clock_timestamp(), $3, $4, 'processed', $5, clock_timestamp(), clock_timestamp())`,
+      [batchId, merchantId, count, Buffer.from(body), bitmap.bytes],
+    );
+    return batchId;
+  }
+
+  amplitude(settings: { apiKey?: string; url?: string; timeoutMs?: number } = {}): Amplitude {
+    return new Amplitude(
+      {
+        amplitudeApiKey: settings.apiKey ?? API_KEY,
+        amplitudeUrl: settings.url ?? this.url,
+        analyticsTimeoutMs: settings.timeoutMs ?? 5000,
+      },
+      SHORT_WAITS,
+    );
+  }
+
+  /** A forwarder that polls every few milliseconds. */
+  start(
+    analytics: Analytics | null = this.amplitude(),
+    times: Partial<ForwardingTimes> = {},
+    perSecond = 1_000_000,
+  ): RunningForwarder {
+    const forwarder = new Forwarder(
+      new WorkItems(this.database),
+      new ForwardingTable(this.database),
+      new ForwardingObserver(this.log),
+      analytics,
+      { ...SHORT_TIMES, ...times },
+      { roles: ['worker'], analyticsEventsPerSecond: perSecond },
+    );
+    forwarder.work.start();
+    const timer = setInterval(() => forwarder.work.wake(), WAKE_MS);
+    return {
+      forwarder,
+      stop: async () => {
+        clearInterval(timer);
+        await forwarder.beforeApplicationShutdown();
+        if (analytics instanceof Amplitude) await analytics.onApplicationShutdown();
+      },
+    };
+  }
+
+  /** Resolves once nothing waits to be forwarded. */
+  async drained(): Promise<void> {
+    await eventually(async () => ((await this.waiting()) === 0 ? true : null));
+  }
+
+  async waiting(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      `select count(*)::int as count from tracking.batches where state = 'processed'`,
+    );
+    return row!.count;
+  }
+
+  refused(): Promise<{ event_id: string; reason: string; batch_id: string }[]> {
+    return this.database.query(
+      'select event_id, reason, batch_id from tracking.refused_events order by event_id',
+    );
+  }
+
+  provider(): Promise<{ failures: number; cause: string | null }[]> {
+    return this.database.query("select failures, cause from work.items where kind = 'tracking.forwarding'");
+  }
+
+  async clear(): Promise<void> {
+    await this.database.query(
+      'truncate tracking.batches, tracking.refused_events, tracking.sandbox_analytics',
+    );
+    await this.database.query(
+      'update work.items set due_at = now(), lease = null, failures = 0, cause = null, failing_since = null',
+    );
+  }
+}

@@ -1,0 +1,167 @@
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import type { ErrorClass } from '../../../../src/contexts/webhooks/domain/retry.js';
+import type { Certificates } from './certificates.js';
+
+/** What must come of one delivery. */
+export type Expected =
+  | { readonly status: number; readonly retryAfter?: string | null }
+  | { readonly phase: ErrorClass; readonly error: RegExp };
+
+/** One kind of receiver that does not do what it should. */
+export interface HostileReceiver {
+  readonly name: string;
+  /** One delivery after the other, each with all that may come of it. */
+  readonly expected: readonly (readonly Expected[])[];
+  start(certificates: Certificates): Promise<Hosted>;
+}
+
+/** A receiver that runs. */
+export interface Hosted {
+  readonly url: string;
+  /** Connections that are open now. */
+  open(): number;
+  /** Connections there ever were. */
+  connections(): number;
+  /** Bytes it handed to the system. */
+  sent(): number;
+  /** Whether it broke another rule, such as a request to where it pointed; null when not. */
+  complaint(): string | null;
+  stop(): Promise<void>;
+}
+
+/** What it does with a connection. */
+export type Behaviour = (socket: Socket, host: { readonly url: string; requests: number }) => void;
+
+/** One delivery that gets a response. */
+export function responded(status: number, retryAfter: string | null = null): readonly Expected[] {
+  return [{ status, retryAfter }];
+}
+
+/** One delivery that fails. */
+export function failed(phase: ErrorClass, error: RegExp): readonly Expected[] {
+  return [{ phase, error }];
+}
+
+interface Options {
+  /** Over TLS with what these certificates make of it. */
+  readonly tls?: (certificates: Certificates) => TlsOptions;
+  /** Its URL says https, also when it speaks something else. */
+  readonly https?: boolean;
+}
+
+/** A receiver that treats each of its connections like this. */
+export function receiver(
+  name: string,
+  expected: readonly Expected[] | readonly (readonly Expected[])[],
+  behave: Behaviour,
+  { tls, https = tls !== undefined }: Options = {},
+): HostileReceiver {
+  const list = isList(expected) ? expected : [expected];
+  return {
+    name,
+    expected: list,
+    start: (certificates) => host(tls ? tls(certificates) : null, https, behave),
+  };
+}
+
+function isList(
+  expected: readonly Expected[] | readonly (readonly Expected[])[],
+): expected is readonly (readonly Expected[])[] {
+  return Array.isArray(expected[0]);
+}
+
+async function host(tls: TlsOptions | null, https: boolean, behave: Behaviour): Promise<Hosted> {
+  const sockets = new Set<Socket>();
+  let count = 0;
+  let sent = 0;
+  const state = { url: '', requests: 0 };
+  const track = (socket: Socket): void => {
+    count += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      sent += socket.bytesWritten;
+    });
+  };
+  const server: Server = tls ? createTlsServer(tls) : createTcpServer({ allowHalfOpen: true });
+  server.on('connection', track);
+  server.on('tlsClientError', () => undefined);
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    socket.on('error', () => undefined);
+    behave(socket, state);
+  });
+  state.url = await listen(server, https);
+  return {
+    url: state.url,
+    open: () => sockets.size,
+    connections: () => count,
+    sent: () => sent + [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),
+    complaint: () => null,
+    stop: () => close(server, sockets),
+  };
+}
+
+/** Listens on a free port of loopback; resolves to the URL. */
+export async function listen(server: Server, https: boolean, backlog?: number): Promise<string> {
+  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog }, resolve));
+  const { port } = server.address() as AddressInfo;
+  return `${https ? 'https' : 'http'}://127.0.0.1:${port}/hooks/secret-path?token=secret-token`;
+}
+
+export async function close(server: Server, sockets: Iterable<Socket>): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Calls back for each whole request on the connection. */
+export function onRequests(socket: Socket, handle: () => void): void {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+    for (;;) {
+      const end = text.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const length = Number(/\r\ncontent-length: ([0-9]+)/i.exec(text.slice(0, end))?.[1] ?? 0);
+      if (text.length < end + 4 + length) return;
+      text = text.slice(end + 4 + length);
+      handle();
+    }
+  });
+}
+
+/** Waits for a whole request, then says this; the connection stays open unless given otherwise. */
+export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 'stay'): Behaviour {
+  return (socket) =>
+    onRequests(socket, () => {
+      socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => {
+        if (then === 'end') socket.end();
+        if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
+      });
+    });
+}
+
+/** Waits for a whole request, says the first, then one piece of the second every so often until the client is gone. */
+export function drips(first: string, piece: (index: number) => string, everyMs = 40): Behaviour {
+  return (socket) =>
+    onRequests(socket, () => {
+      socket.write(first);
+      let index = 0;
+      const timer = setInterval(() => socket.write(piece(index++)), everyMs);
+      socket.on('close', () => clearInterval(timer));
+    });
+}
+
+/** Waits for a whole request, says the first, then the second as fast as it is read, without end. */
+export function floods(first: string, more: Buffer): Behaviour {
+  return (socket) =>
+    onRequests(socket, () => {
+      socket.write(first);
+      const go = (): void => {
+        while (!socket.destroyed && socket.write(more));
+      };
+      socket.on('drain', go);
+      go();
+    });
+}

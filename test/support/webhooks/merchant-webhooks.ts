@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { startTestApp, type TestApp } from '../app.js';
+import { TestReceiver, type Received } from './receiver.js';
+import type { SignedClient } from '../http/signed-client.js';
+import { eventually } from '../eventually.js';
+import { evidenceAt } from '../payouts/evidence.js';
+
+/** A delivery as the API shows it. */
+export interface Delivery {
+  readonly id: string;
+  readonly webhook_endpoint_id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly attempt_count: number;
+  readonly created_at: string;
+  readonly next_attempt_at: string | null;
+  readonly finished_at: string | null;
+}
+
+export interface DeliveryPage {
+  readonly webhook_deliveries: Delivery[];
+  readonly next_cursor: string | null;
+}
+
+/** What a test about webhooks begins with. */
+export interface WebhookHarness {
+  readonly app: TestApp;
+  readonly receiver: TestReceiver;
+  readonly merchant: SignedClient;
+  readonly webhooks: MerchantWebhooks;
+}
+
+/** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
+export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
+  let app: TestApp;
+  let receiver: TestReceiver;
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+  beforeEach(async () => {
+    const merchant = await app.newMerchant();
+    receiver = await TestReceiver.start();
+    set({ app, receiver, merchant, webhooks: new MerchantWebhooks(app, merchant) });
+  });
+  afterEach(() => receiver.stop());
+}
+
+/** What a merchant does with its webhooks, over HTTP; only the events come from inside. */
+export class MerchantWebhooks {
+  private readonly secrets = new Map<string, string>();
+
+  constructor(
+    private readonly app: TestApp,
+    private readonly merchant: SignedClient,
+  ) {}
+
+  path(endpointId: string): string {
+    return `/merchants/v1/webhook_endpoints/${endpointId}`;
+  }
+
+  /** The id of a new endpoint. */
+  async register(url: string): Promise<string> {
+    const response = await this.merchant.post('/merchants/v1/webhook_endpoints', {
+      webhook_endpoint: { url },
+    });
+    const { id, signing_secret } = response.json<{
+      webhook_endpoint: { id: string; signing_secret: string };
+    }>().webhook_endpoint;
+    this.secrets.set(id, signing_secret);
+    return id;
+  }
+
+  async change(endpointId: string, webhook_endpoint: object): Promise<void> {
+    const response = await this.merchant.call({
+      ...{ method: 'PATCH', path: this.path(endpointId), body: { webhook_endpoint } },
+    });
+    if (response.status !== 200) throw new Error(response.text);
+  }
+
+  /** The id of a test delivery. */
+  async test(endpointId: string): Promise<string> {
+    const response = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
+    return response.json<{ webhook_delivery: Delivery }>().webhook_delivery.id;
+  }
+
+  /** Appends `count` payout.received events of the merchant. */
+  async publish(count = 1): Promise<void> {
+    const merchant_id = this.merchant.credentials.apiKey;
+    const at = new Date().toISOString();
+    const events = Array.from({ length: count }, (): NewEvent => ({
+      ...{ id: newId(), type: 'payout.received.v2', metadata: {} },
+      data: {
+        ...{ payout_id: newId(), merchant_id, user_id: newId(), amount: '1.50', currency_code: 'USDC' },
+        ...{ transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1 },
+        ...{ created_at: at, received_at: at, ...evidenceAt(0) },
+      },
+    }));
+    const store = this.app.app.get<EventStore>(EVENT_STORE, { strict: false });
+    await store.commit({ appends: [{ stream: `webhook_source-${newId()}`, events, expected: 'no_stream' }] });
+  }
+
+  async list(endpointId: string, query = ''): Promise<DeliveryPage> {
+    return (await this.merchant.get(`${this.path(endpointId)}/deliveries${query}`)).json<DeliveryPage>();
+  }
+
+  /** The endpoint's deliveries once there are `count` and none is pending. */
+  settled(endpointId: string, count: number): Promise<Delivery[]> {
+    return eventually(async () => {
+      const { webhook_deliveries: found } = await this.list(endpointId, '?page_size=1000');
+      return found.length === count && found.every(({ status }) => status !== 'pending') ? found : null;
+    });
+  }
+
+  /** Whether what a receiver got is signed with the endpoint's secret. */
+  verifies(endpointId: string, { headers, body }: Pick<Received, 'headers' | 'body'>): boolean {
+    new Webhook(this.secrets.get(endpointId)!).verify(body, headers as Record<string, string>);
+    return true;
+  }
+}

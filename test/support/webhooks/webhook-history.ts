@@ -1,0 +1,42 @@
+import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
+import { newId } from '../../../src/kernel/ids.js';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** The stored events of one merchant as a subscription sees them, at rising positions. */
+export class WebhookHistory {
+  /** Comes back byte for byte in a delivery. */
+  static readonly METADATA = '{"big":12345678901234567890,  "x":1.0}';
+  private static position = 0;
+
+  readonly merchant = newId();
+
+  event(type: string, data: JsonObject): RecordedEvent {
+    WebhookHistory.position += 1;
+    return {
+      ...{ id: newId(), type, data: { merchant_id: this.merchant, ...data }, metadata: {} },
+      ...{ stream: 'x-1', revision: 0, recordedAt: new Date() },
+      position: String(WebhookHistory.position).padStart(10, '0'),
+    };
+  }
+
+  registered(endpoint_id: string, event_types: string[] | null = null): RecordedEvent {
+    const url = 'https://example.com/hooks';
+    return this.event('webhook_endpoint.registered.v1', {
+      ...{ endpoint_id, url, description: null, event_types, sealed_signing_secret: 's', created_at: AT },
+    });
+  }
+
+  changed(to: 'enabled' | 'disabled' | 'deleted', endpoint_id: string): RecordedEvent {
+    return this.event(`webhook_endpoint.${to}.v1`, { endpoint_id, at: AT });
+  }
+
+  /** Becomes a delivery of `payout.received`. */
+  received(): RecordedEvent {
+    return this.event('payout.received.v2', {
+      ...{ payout_id: 'p', user_id: 'u', amount: '1.50', currency_code: 'USDC', transaction_hash: '0xAb' },
+      ...{ custom_metadata: WebhookHistory.METADATA, chain_id: 1, log_index: 0, block_number: 1 },
+      received_at: AT,
+    });
+  }
+}
