@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Interface } from 'ethers';
 import { newId } from '../../src/kernel/ids.js';
-import { SandboxExchangeHarness, type TestOrder } from '../../test/support/exchange/sandbox-exchange-harness.js';
+import {
+  SandboxExchangeHarness,
+  type TestOrder,
+} from '../../test/support/exchange/sandbox-exchange-harness.js';
 import { eventually } from '../../test/support/eventually.js';
 
 const TOKEN = new Interface(['function mint(address to, uint256 amount)']);

@@ -1,5 +1,8 @@
 import { describeExchangeProvider } from '../../test/conformance/exchange-provider.conformance.js';
-import { SandboxExchangeHarness, SOLANA_ADDRESS } from '../../test/support/exchange/sandbox-exchange-harness.js';
+import {
+  SandboxExchangeHarness,
+  SOLANA_ADDRESS,
+} from '../../test/support/exchange/sandbox-exchange-harness.js';
 
 describeExchangeProvider('the sandbox', async () => {
   const harness = await SandboxExchangeHarness.start();

@@ -1,6 +1,6 @@
 /** Of a head on its way, in the order in which it passes them. */
-const HEAD_FAILPOINTS = ['head.signed', 'head.stored'] as const;
+type Name = 'head.signed' | 'head.stored';
 
 declare module '../../platform/failpoints.js' {
-  interface Failpoints extends Record<(typeof HEAD_FAILPOINTS)[number], true> {}
+  interface Failpoints extends Record<Name, true> {}
 }

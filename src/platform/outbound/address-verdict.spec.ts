@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { hostileAddresses, publicAddresses } from '../../../test/support/webhooks/addresses/hostile-addresses.js';
+import {
+  hostileAddresses,
+  publicAddresses,
+} from '../../../test/support/webhooks/addresses/hostile-addresses.js';
 import { parseCidrs } from '../config/cidrs.js';
 import { addressRefusal } from './address-verdict.js';
 

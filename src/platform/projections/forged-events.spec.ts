@@ -2,7 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Logger } from '@nestjs/common';
 import { newId } from '../../kernel/ids.js';
 import { eventually } from '../../../test/support/eventually.js';
-import { SubscriptionHarness, upTo, RELEVANT } from '../../../test/support/event-store/subscription-harness.js';
+import {
+  SubscriptionHarness,
+  upTo,
+  RELEVANT,
+} from '../../../test/support/event-store/subscription-harness.js';
 
 /** Of the events of one stream, in order. */
 const EVENTS = 'select position from event_store.events where stream = $1 order by revision';

@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OTHER, SubscriptionHarness, upTo, RELEVANT } from '../../../test/support/event-store/subscription-harness.js';
+import {
+  OTHER,
+  SubscriptionHarness,
+  upTo,
+  RELEVANT,
+} from '../../../test/support/event-store/subscription-harness.js';
 
 describe('read models, seen from outside', () => {
   let harness: SubscriptionHarness;

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OTHER, SubscriptionHarness, RELEVANT } from '../../../test/support/event-store/subscription-harness.js';
+import {
+  OTHER,
+  SubscriptionHarness,
+  RELEVANT,
+} from '../../../test/support/event-store/subscription-harness.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import type { EventStore } from '../event-store/port.js';

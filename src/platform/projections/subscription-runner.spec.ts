@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../test/support/eventually.js';
-import { OTHER, SubscriptionHarness, upTo, RELEVANT } from '../../../test/support/event-store/subscription-harness.js';
+import {
+  OTHER,
+  SubscriptionHarness,
+  upTo,
+  RELEVANT,
+} from '../../../test/support/event-store/subscription-harness.js';
 
 describe('the subscription runner', () => {
   let harness: SubscriptionHarness;

@@ -27,7 +27,10 @@ describe("Nest's log lines", () => {
   });
 
   it('keep the fields of an object apart, and the error among them', async () => {
-    log.warn({ msg: 'request retried', attempt: 2, error: new Error('no route to ada@example.com') }, 'Worker');
+    log.warn(
+      { msg: 'request retried', attempt: 2, error: new Error('no route to ada@example.com') },
+      'Worker',
+    );
     const line = await lastLine();
     expect(line).toMatchObject({ level: 'warn', msg: 'request retried', attempt: 2, context: 'Worker' });
     expect(line['error']).toMatchObject({ type: 'Error', message: 'no route to [redacted]' });

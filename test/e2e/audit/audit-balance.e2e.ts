@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { invoke, type Run } from '../../support/programs/operator.js';
-import { createPayee, createUser, getPayout, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import {
+  createPayee,
+  createUser,
+  getPayout,
+  reported,
+  settledPayout,
+} from '../../support/payouts/payout-calls.js';
 
 interface Balance {
   readonly confirmed: string;

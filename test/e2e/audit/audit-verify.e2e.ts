@@ -16,7 +16,13 @@ import { verify as verifyLog } from '../../../src/contexts/audit/application/ver
 import { WHOLE } from '../../../src/contexts/audit/domain/streams.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { invoke, type Run } from '../../support/programs/operator.js';
-import { createPayee, createUser, getPayout, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import {
+  createPayee,
+  createUser,
+  getPayout,
+  reported,
+  settledPayout,
+} from '../../support/payouts/payout-calls.js';
 import type { RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 

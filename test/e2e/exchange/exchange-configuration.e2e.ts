@@ -4,7 +4,11 @@ import { CommandBus } from '@nestjs/cqrs';
 import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { exchangeSignature, querySignature, type ExchangeClient } from '../../support/exchange/exchange-client.js';
+import {
+  exchangeSignature,
+  querySignature,
+  type ExchangeClient,
+} from '../../support/exchange/exchange-client.js';
 import { ADDRESS } from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 

@@ -2,8 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
 import { startService, type Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { exchangeSignature, ExchangeClient, type ExchangeCall } from '../../support/exchange/exchange-client.js';
-import { ADDRESS, LIST, OTHER_ADDRESS, pastOrders, type OrdersPage } from '../../support/exchange/exchange-orders.js';
+import {
+  exchangeSignature,
+  ExchangeClient,
+  type ExchangeCall,
+} from '../../support/exchange/exchange-client.js';
+import {
+  ADDRESS,
+  LIST,
+  OTHER_ADDRESS,
+  pastOrders,
+  type OrdersPage,
+} from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };

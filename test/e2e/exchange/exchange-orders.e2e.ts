@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { exchangeSignature, type ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { ADDRESS, callerOf, expectProblem, orderIn, OTHER_ADDRESS } from '../../support/exchange/exchange-orders.js';
+import {
+  ADDRESS,
+  callerOf,
+  expectProblem,
+  orderIn,
+  OTHER_ADDRESS,
+} from '../../support/exchange/exchange-orders.js';
 
 const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };

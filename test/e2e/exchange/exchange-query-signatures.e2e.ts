@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { EdgeApp } from '../../support/http/edge-app.js';
-import { exchangeSignature, querySignature, type ExchangeClient } from '../../support/exchange/exchange-client.js';
+import {
+  exchangeSignature,
+  querySignature,
+  type ExchangeClient,
+} from '../../support/exchange/exchange-client.js';
 import { keyOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 

@@ -4,7 +4,14 @@ import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { ADDRESS, OTHER_ADDRESS, payUrl, signedUrl, Visitor, widgetUrl } from '../../support/exchange/pay-page.js';
+import {
+  ADDRESS,
+  OTHER_ADDRESS,
+  payUrl,
+  signedUrl,
+  Visitor,
+  widgetUrl,
+} from '../../support/exchange/pay-page.js';
 
 let app: TestApp;
 let signing: ExchangeClient;

@@ -6,7 +6,15 @@ import { FRESH_MS } from '../../../src/platform/http/merchant-directory.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, querySignature } from '../../support/exchange/exchange-client.js';
-import { ADDRESS, factsIn, navigate, signedBy, signedUrl, Visitor, widgetUrl } from '../../support/exchange/pay-page.js';
+import {
+  ADDRESS,
+  factsIn,
+  navigate,
+  signedBy,
+  signedUrl,
+  Visitor,
+  widgetUrl,
+} from '../../support/exchange/pay-page.js';
 
 let app: TestApp;
 let signing: ExchangeClient;

@@ -7,7 +7,14 @@ import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { findChromium, TestBrowser } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
-import { ADDRESS, keepPicture, PAY_SETTINGS, signedBy, signedUrl, widgetUrl } from '../../support/exchange/pay-page.js';
+import {
+  ADDRESS,
+  keepPicture,
+  PAY_SETTINGS,
+  signedBy,
+  signedUrl,
+  widgetUrl,
+} from '../../support/exchange/pay-page.js';
 
 const chromium = findChromium();
 const suite = chromium === null ? describe.skip : describe;

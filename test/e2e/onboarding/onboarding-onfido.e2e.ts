@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { REASONS } from '../../../src/contexts/onboarding/adapters/onfido/onfido-reasons.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
-import { confirmed, eventsOf, handIn, MERCHANT, onboardingOf, urlOf } from '../../support/onboarding/onboard.js';
+import {
+  confirmed,
+  eventsOf,
+  handIn,
+  MERCHANT,
+  onboardingOf,
+  urlOf,
+} from '../../support/onboarding/onboard.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { invoke } from '../../support/programs/operator.js';
 import { pageUrl, startPeople, type People } from '../../support/onboarding/people.js';

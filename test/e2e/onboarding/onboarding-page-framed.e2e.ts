@@ -8,7 +8,12 @@ import { eventually } from '../../support/eventually.js';
 import { Person } from '../../support/onboarding/onboarding-page.js';
 import { serveSite, shopHtml, type OtherSite } from '../../support/onboarding/other-site.js';
 import { PageHarness } from '../../support/onboarding/page-harness.js';
-import { createUser, onboardingUrl, widgetUrl, type NewUser } from '../../support/onboarding/widget-visitor.js';
+import {
+  createUser,
+  onboardingUrl,
+  widgetUrl,
+  type NewUser,
+} from '../../support/onboarding/widget-visitor.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 const SHOP = 'https://shop.example';

@@ -5,7 +5,12 @@ import { findChromium, type WatchedPage } from '../../support/http/browser.js';
 import { Person } from '../../support/onboarding/onboarding-page.js';
 import { serveSite, shopHtml, type OtherSite } from '../../support/onboarding/other-site.js';
 import { PageHarness } from '../../support/onboarding/page-harness.js';
-import { createUser, onboardingUrl, widgetUrl, type NewUser } from '../../support/onboarding/widget-visitor.js';
+import {
+  createUser,
+  onboardingUrl,
+  widgetUrl,
+  type NewUser,
+} from '../../support/onboarding/widget-visitor.js';
 
 const suite = findChromium() === null ? describe.skip : describe;
 /** A browser that keeps nothing for frames of other sites. */

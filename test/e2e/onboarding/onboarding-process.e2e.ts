@@ -4,7 +4,10 @@ import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/a
 import { AdvanceOnboarding } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
 import { CompleteSandboxOnboarding } from '../../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
-import { SendPhoneCode, VerifyPhone } from '../../../src/contexts/onboarding/application/phone-verification.js';
+import {
+  SendPhoneCode,
+  VerifyPhone,
+} from '../../../src/contexts/onboarding/application/phone-verification.js';
 import {
   CARD_ISSUER,
   SMS_INBOX,
@@ -20,7 +23,15 @@ import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { eventually } from '../../support/eventually.js';
-import { BROWSER, eventsOf, MERCHANT, onboardingOf, REQUEST, submitted, urlOf } from '../../support/onboarding/onboard.js';
+import {
+  BROWSER,
+  eventsOf,
+  MERCHANT,
+  onboardingOf,
+  REQUEST,
+  submitted,
+  urlOf,
+} from '../../support/onboarding/onboard.js';
 import { plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '11'.repeat(32);

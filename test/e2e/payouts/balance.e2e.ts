@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { createPayee, createUser, reported, settledPayout, USERS } from '../../support/payouts/payout-calls.js';
+import {
+  createPayee,
+  createUser,
+  reported,
+  settledPayout,
+  USERS,
+} from '../../support/payouts/payout-calls.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const NOTHING = '{"balance":{"confirmed":"0","pending":"0","committed":"0","currency_code":"USDC"}}';

@@ -12,7 +12,10 @@ import { KNOWN_EVENTS } from '../../../src/composition.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
-import { ReportPayout, ReportPayoutHandler } from '../../../src/contexts/payouts/application/report-payout.js';
+import {
+  ReportPayout,
+  ReportPayoutHandler,
+} from '../../../src/contexts/payouts/application/report-payout.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { CommandBus } from '@nestjs/cqrs';
 import {

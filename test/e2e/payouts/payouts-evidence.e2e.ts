@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { createPayee, createUser, PAYOUTS, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import {
+  createPayee,
+  createUser,
+  PAYOUTS,
+  reported,
+  settledPayout,
+} from '../../support/payouts/payout-calls.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 interface Evidence {

@@ -6,7 +6,11 @@ import {
   malformedUrls,
   publicAddresses,
 } from '../../support/webhooks/addresses/hostile-addresses.js';
-import { halfResolvedNames, hostileNames, publicNames } from '../../support/webhooks/addresses/hostile-names.js';
+import {
+  halfResolvedNames,
+  hostileNames,
+  publicNames,
+} from '../../support/webhooks/addresses/hostile-names.js';
 import {
   HASTY_MS,
   NETWORK,

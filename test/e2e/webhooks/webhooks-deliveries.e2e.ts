@@ -3,7 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { TestApp } from '../../support/app.js';
 import type { TestReceiver } from '../../support/webhooks/receiver.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
-import { onWebhookHarness, type Delivery, type MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import {
+  onWebhookHarness,
+  type Delivery,
+  type MerchantWebhooks,
+} from '../../support/webhooks/merchant-webhooks.js';
 import { eventually } from '../../support/eventually.js';
 
 let app: TestApp;

@@ -36,7 +36,10 @@ import {
   ValidBody,
   ValidQuery,
 } from '../../../src/platform/http/decorators.js';
-import { MERCHANT_DIRECTORY, type MerchantCredentials } from '../../../src/platform/http/merchant-directory.js';
+import {
+  MERCHANT_DIRECTORY,
+  type MerchantCredentials,
+} from '../../../src/platform/http/merchant-directory.js';
 import { ApiProperty, Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text, UUID } from '../../../src/platform/dto/rules.js';
 import { Operation } from '../../../src/platform/openapi/operation.js';

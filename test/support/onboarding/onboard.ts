@@ -5,7 +5,10 @@ import {
   SubmitKyc,
 } from '../../../src/contexts/onboarding/application/person-commands.js';
 import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
-import { SendPhoneCode, VerifyPhone } from '../../../src/contexts/onboarding/application/phone-verification.js';
+import {
+  SendPhoneCode,
+  VerifyPhone,
+} from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';

@@ -9,7 +9,10 @@ import { systemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { toMinorUnits } from '../../../src/kernel/money.js';
 import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
-import { ReportPayout, ReportPayoutHandler } from '../../../src/contexts/payouts/application/report-payout.js';
+import {
+  ReportPayout,
+  ReportPayoutHandler,
+} from '../../../src/contexts/payouts/application/report-payout.js';
 import { readConfig } from '../../../src/composition.js';
 import { startService, type Service } from '../../../src/service.js';
 import { ActivateUser } from '../../../src/contexts/users/contract.js';

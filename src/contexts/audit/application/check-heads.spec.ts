@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { headOf, ledgerOver, LOG, log, signer, type Signer } from '../../../../test/support/audit/signed-log.js';
+import {
+  headOf,
+  ledgerOver,
+  LOG,
+  log,
+  signer,
+  type Signer,
+} from '../../../../test/support/audit/signed-log.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { checkLedger, type LedgerReport } from './check-ledger.js';

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { deposit, facts, created, received, stateAfter } from '../../../../test/support/exchange/order-fixtures.js';
+import {
+  deposit,
+  facts,
+  created,
+  received,
+  stateAfter,
+} from '../../../../test/support/exchange/order-fixtures.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import type { ChainObservation, ChainReader } from '../../payouts/contract.js';
 import { ChainOrderTransfers } from './order-transfers.js';

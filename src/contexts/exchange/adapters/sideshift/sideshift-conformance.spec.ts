@@ -1,5 +1,8 @@
 import { describeExchangeProvider } from '../../../../../test/conformance/exchange-provider.conformance.js';
-import { ADDRESS, SideShiftHarness } from '../../../../../test/support/exchange/sideshift/sideshift-harness.js';
+import {
+  ADDRESS,
+  SideShiftHarness,
+} from '../../../../../test/support/exchange/sideshift/sideshift-harness.js';
 
 describeExchangeProvider('SideShift', async () => {
   const harness = await SideShiftHarness.start();

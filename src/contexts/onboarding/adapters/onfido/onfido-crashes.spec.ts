@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../../../test/support/eventually.js';
-import { failure, OnfidoHarness, type Person } from '../../../../../test/support/onboarding/onfido/onfido-harness.js';
+import {
+  failure,
+  OnfidoHarness,
+  type Person,
+} from '../../../../../test/support/onboarding/onfido/onfido-harness.js';
 import { newId } from '../../../../kernel/ids.js';
 
 let harness: OnfidoHarness;

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { headerOf, JPEG, jpegOf, pngOf, pngWith, segment } from '../../../../../test/support/onboarding/images.js';
+import {
+  headerOf,
+  JPEG,
+  jpegOf,
+  pngOf,
+  pngWith,
+  segment,
+} from '../../../../../test/support/onboarding/images.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { NO_IMAGE, readImage } from './image-content.js';
 
