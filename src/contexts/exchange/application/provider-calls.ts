@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { withTimeout } from '../../../platform/timeout.js';
 import { providerDuration, providerErrors } from '../metrics.js';
-import { CALL_TIMEOUT_MS, Circuit, circuitIn } from './circuit.js';
+import { Circuit } from './circuit.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { ExchangeProvider } from './ports.js';
 
@@ -32,8 +32,11 @@ interface Call {
 export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
   /** Of the service's own calls, by provider; while one is open there are no calls for keys either. */
-  private readonly circuits = new Map<string, Circuit>();
-  private readonly circuitsOfKeys = new LRUCache<string, Circuit>({ max: MAX_KEYS });
+  private readonly circuits: ReadonlyMap<string, Circuit>;
+  private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
+    max: MAX_KEYS,
+    memoMethod: () => new Circuit(),
+  });
   private readonly logged = new Map<string, number>();
   private lastPing: { readonly at: number; readonly detail: Promise<string | void> } | null = null;
 
@@ -45,6 +48,7 @@ export class ExchangeProviders {
     private readonly now: () => number = Date.now,
   ) {
     this.providers = new Map(providers.map((provider) => [provider.name, provider]));
+    this.circuits = new Map(providers.map(({ name }) => [name, new Circuit()]));
   }
 
   /** The provider that new orders go to. Throws DomainError `unavailable` when none is configured. */
@@ -69,22 +73,11 @@ export class ExchangeProviders {
     const provider = this.providers.get(name);
     if (provider === undefined)
       throw new ProviderUnavailable(`the exchange provider ${name} is not configured`);
-    const own = circuitIn(this.circuits, name);
-    const circuit = call.keyId === null ? own : circuitIn(this.circuitsOfKeys, `${name} ${call.keyId}`);
-    const startedAt = performance.now();
-    if (startedAt < Math.max(own.openUntil, circuit.openUntil))
+    const own = this.circuits.get(name)!;
+    const circuit = call.keyId === null ? own : this.circuitsOfKeys.memo(`${name} ${call.keyId}`);
+    if (performance.now() < Math.max(own.openUntil, circuit.openUntil))
       throw new ProviderUnavailable(`${name} was unavailable seconds ago`);
-    circuit.begin(startedAt);
-    try {
-      const measured = this.measured(provider, call, () => work(provider));
-      const result = await withTimeout(CALL_TIMEOUT_MS, measured, isLate);
-      circuit.succeed();
-      return result;
-    } catch (error) {
-      if (error instanceof ProviderUnavailable && error.kind === 'unavailable') circuit.fail(startedAt);
-      else circuit.succeed();
-      throw error;
-    }
+    return circuit.watch(this.measured(provider, call, () => work(provider)));
   }
 
   /**
@@ -144,10 +137,6 @@ export class ExchangeProviders {
       ...(kind === 'unexpected' ? { err: error } : { why: message, err: cause }),
     });
   }
-}
-
-function isLate(): never {
-  throw new ProviderUnavailable(`no response within ${CALL_TIMEOUT_MS / 1000} s`);
 }
 
 /** Not for operators: mistakes of the caller, and what only takes time. */
