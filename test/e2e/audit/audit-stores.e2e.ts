@@ -49,7 +49,7 @@ describe.each(STORES)('auditing with events in %s', (_name, settings) => {
   });
 
   it('proves each event of a payout to a holder of the key', async () => {
-    const program = '../../examples/audit-verifier/verify-proof.mjs';
+    const program = '../../../examples/audit-verifier/verify-proof.mjs';
     const { verifyProof } = (await import(program)) as {
       verifyProof(proof: PayoutProof, key: string): { events: readonly { type: string }[] };
     };

@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "examples"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "examples"))
 
 from verify_webhook import NotGenuine, verify  # noqa: E402
 
