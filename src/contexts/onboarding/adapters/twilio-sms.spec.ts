@@ -64,7 +64,7 @@ describe('SMS through Twilio', () => {
       twilio.numbers.set(PHONE, code);
       const error = await failure(sms().send(PHONE, MESSAGE));
       expect(error).toBeInstanceOf(ProviderRefused);
-      expect(error).toMatchObject({ reason: 'We cannot send a message to this number' });
+      expect(error).toMatchObject({ message: 'We cannot send a message to this number' });
       expect(inspect(error, { depth: 9 })).not.toMatch(/5550001111|493817/);
     },
   );

@@ -71,7 +71,7 @@ async function check({
       { keep: async () => undefined } as unknown as Receipts,
       bus,
       {} as PayeeCache,
-      { isSound: async () => true } as unknown as VerificationRowCheck,
+      { matchesEvents: async () => true } as unknown as VerificationRowCheck,
     ] as const),
   );
   await round.run(

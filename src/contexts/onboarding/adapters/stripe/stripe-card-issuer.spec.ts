@@ -173,7 +173,7 @@ describe('cards of Stripe Issuing', () => {
     const request = person();
     stripe.refuseCard(402, 'card_error', 'card_declined');
     expect(await failure(issuer().issue(request))).toMatchObject({
-      reason: 'The card issuer declined the card',
+      message: 'The card issuer declined the card',
     });
     const { cardId } = await issuer().issue({ ...request, attempt: 2 });
     expectOneCard(request.userId, cardId);
