@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Interface } from 'ethers';
-import { newId } from '../../src/kernel/ids.js';
+import { WATCH } from '../../src/contexts/exchange/domain/watch-schedule.js';
 import {
   SandboxExchangeHarness,
   type TestOrder,
@@ -58,17 +58,18 @@ describe('deposits on the dev chain', () => {
 
   it('have their order polled when they appear and when they count', async () => {
     const order = await harness.order();
+    const later = `now() + interval '1 day'`;
     const polled = () =>
       eventually(async () => {
-        const rows = await harness.db.database.query('delete from work.items where key = $1 returning key', [
-          order.orderId,
-        ]);
+        const rows = await harness.db.database.query(
+          `update work.items set due_at = ${later} where key = $1 and due_at <= now() returning key`,
+          [order.orderId],
+        );
         return rows.length === 1;
       });
     await harness.db.database.query(
-      `insert into exchange.watches (order_id, key_id, pair_id, provider, created_at, status)
-       values ($1, $2, 'USDCSOL', 'sandbox', now(), 'pending')`,
-      [order.orderId, newId()],
+      `insert into work.items (kind, key, share, line, due_at) values ($1, $2, 'sandbox', 1, ${later})`,
+      [WATCH, order.orderId],
     );
     await harness.chain.transfer(order.address, '1');
     await polled();

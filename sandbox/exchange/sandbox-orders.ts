@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ProviderOrder } from '../../src/contexts/exchange/contract.js';
-import { wakeWatches } from '../../src/contexts/exchange/store/watches.js';
+import { WATCH, WATCH_LINES } from '../../src/contexts/exchange/domain/watch-schedule.js';
 import { Database } from '../../src/platform/postgres/database.js';
+import { wakeWork } from '../../src/platform/work/work-items.js';
 
 /** Times of deposits by their ids. */
 export type ListedDeposits = Readonly<Record<string, string>>;
@@ -82,9 +83,11 @@ export class SandboxOrders {
         'select order_id from exchange.sandbox_orders where address = any($1)',
         [addresses],
       );
-      await wakeWatches(
+      await wakeWork(
         tx,
+        WATCH,
         rows.map(({ order_id }) => order_id),
+        WATCH_LINES.woken,
       );
     });
   }

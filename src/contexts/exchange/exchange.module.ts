@@ -44,9 +44,8 @@ import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
-import { Watches } from './store/watches.js';
 import { orderViews } from './views/order-projection.js';
-import { OrderChanges, OrdersView } from './views/orders.js';
+import { OrdersView } from './views/orders.js';
 
 /** Null where the settings of SideShift are missing. */
 const SIDESHIFT = Symbol('SIDESHIFT');
@@ -57,10 +56,9 @@ const SIDESHIFT = Symbol('SIDESHIFT');
     RecordRefundHandler,
     EraseOrderHandler,
     OrdersView,
-    Watches,
     { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
   ],
-  exports: [OrdersView, Watches],
+  exports: [OrdersView],
 })
 class OperatedOrdersModule {}
 
@@ -94,8 +92,8 @@ const providers = [
   },
   {
     provide: OrderStreams,
-    useFactory: (changes: OrderChanges) => new OrderStreams(changes),
-    inject: [OrderChanges],
+    useFactory: (orders: PayerOrders) => new OrderStreams(orders),
+    inject: [PayerOrders],
   },
 ];
 
@@ -129,7 +127,6 @@ const providers = [
     SignedLinks,
     PayerOrders,
     Quotes,
-    OrderChanges,
     PaySessions,
     TestPayments,
     PayLinks,

@@ -206,10 +206,16 @@ export async function scheduleWork(tx: PoolClient, kind: string, items: readonly
 }
 
 /** Has items that there are done at once; what failed before still counts. */
-export async function wakeWork(tx: PoolClient, kind: string, keys: readonly string[]): Promise<void> {
+export async function wakeWork(
+  tx: PoolClient,
+  kind: string,
+  keys: readonly string[],
+  line: number | null = null,
+): Promise<void> {
   await tx.query(
-    `update work.items set due_at = least(due_at, now()), lease = null where kind = $1 and key = any($2)`,
-    [kind, keys],
+    `update work.items set due_at = least(due_at, now()), lease = null, line = coalesce($3, line)
+     where kind = $1 and key = any($2)`,
+    [kind, keys, line],
   );
 }
 

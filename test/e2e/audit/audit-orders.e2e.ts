@@ -94,10 +94,10 @@ describe('npm run audit -- verify, of exchange orders', () => {
     [
       'whose order it is',
       () => [
-        `update exchange.orders set user_scope = md5('x')::uuid where id = '${cancelled}'`,
-        `update exchange.orders set user_scope = null where id = '${cancelled}'`,
+        `update exchange.orders set user_hash = 'x' where id = '${cancelled}'`,
+        `update exchange.orders set user_hash = null where id = '${cancelled}'`,
       ],
-      () => `exchange.orders ${cancelled}: user_scope is `,
+      () => `exchange.orders ${cancelled}: user_hash is `,
     ],
     [
       'a row that is gone',
@@ -106,14 +106,6 @@ describe('npm run audit -- verify, of exchange orders', () => {
         `update exchange.orders set id = '${completed}' where id = md5('gone')::uuid`,
       ],
       () => `exchange.orders ${completed}: no row, the events say that there is one`,
-    ],
-    [
-      'a count',
-      () => [
-        `update exchange.order_counts set pending = pending + 1 where scope = '${key}'`,
-        `update exchange.order_counts set pending = pending - 1 where scope = '${key}'`,
-      ],
-      () => `exchange.order_counts ${key} `,
     ],
     [
       'the list of open orders',

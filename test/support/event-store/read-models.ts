@@ -63,7 +63,7 @@ export const VIEWS: readonly View[] = [
   },
   {
     definition: orderViews,
-    tables: ['exchange.orders', 'exchange.order_counts'],
+    tables: ['exchange.orders'],
     facts: () => {
       const created = orderFacts({ created_at: AT });
       return [
@@ -71,8 +71,7 @@ export const VIEWS: readonly View[] = [
         ['order.expired.v1', { order_id: created.order_id, at: AT }],
       ];
     },
-    count: `select count(*)::int as n from exchange.orders join exchange.order_counts on scope = key_scope and hours = 1
-      where status = 5 and expired = 1 and pending = 0`,
+    count: 'select count(*)::int as n from exchange.orders where status = 5',
   },
   {
     definition: progressProjection,

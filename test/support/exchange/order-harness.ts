@@ -13,7 +13,6 @@ import { ExchangeProviders } from '../../../src/contexts/exchange/application/pr
 import { recordWatches } from '../../../src/contexts/exchange/application/watch-saga.js';
 import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events.js';
 import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';
-import { Watches } from '../../../src/contexts/exchange/store/watches.js';
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
 import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
@@ -43,14 +42,12 @@ export class OrderHarness {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
   readonly items: WorkItems;
-  readonly watches: Watches;
   readonly keyId = randomUUID();
   private readonly merchantId = randomUUID();
   private applied: string | null = null;
 
   private constructor(readonly db: TestDatabase) {
     this.items = new WorkItems(db.database);
-    this.watches = new Watches(db.database, this.items);
   }
 
   static async open(): Promise<OrderHarness> {
@@ -66,7 +63,7 @@ export class OrderHarness {
     const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
-    const watcher = new OrderWatcher(config, clock, this.items, this.watches, poller, providers);
+    const watcher = new OrderWatcher(config, clock, this.items, poller, providers);
     const { run } = watcher.work.options;
     return {
       poller,
@@ -141,8 +138,9 @@ export class OrderHarness {
 
   async row(orderId: string): Promise<Readonly<Record<string, unknown>>> {
     const [row] = await this.db.database.query(
-      `select watch.*, failures, due_at <= now() as is_due, extract(epoch from due_at - now())::float8 as seconds
-       from exchange.watches watch left join work.items on key = order_id::text where order_id = $1`,
+      `select failures, cause, state->>'notified' as notified, due_at <= now() as is_due,
+         extract(epoch from due_at - now())::float8 as seconds
+       from work.items where key = $1`,
       [orderId],
     );
     return row!;

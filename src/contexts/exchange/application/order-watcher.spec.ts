@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
 import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { WATCH, wakeWatches } from '../store/watches.js';
+import { wakeWork } from '../../../platform/work/work-items.js';
+import { WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 
 const COMPLETED = [
   'order.created.v1',
@@ -21,7 +21,7 @@ describe('the watch of orders', () => {
     harness = await OrderHarness.open();
   });
   beforeEach(async () => {
-    await harness.db.database.query('truncate exchange.watches, work.items');
+    await harness.db.database.query('truncate work.items');
     harness.provider.set({
       isUnavailable: false,
       holdsMs: 3_600_000,
@@ -32,6 +32,9 @@ describe('the watch of orders', () => {
     process = harness.process();
   });
   afterAll(() => harness.db.drop());
+
+  const wake = (orderId: string): Promise<void> =>
+    harness.db.database.transaction((tx) => wakeWork(tx, WATCH, [orderId], WATCH_LINES.woken));
 
   /** Works and follows until the order is so. */
   const until = (orderId: string, status: string, by = process): Promise<unknown> =>
@@ -52,11 +55,7 @@ describe('the watch of orders', () => {
     expect(harness.provider.count('settle')).toBe(1);
     await harness.makeDue();
     await process.work();
-    expect(await harness.row(orderId)).toMatchObject({
-      status: 'completed',
-      notified: 'settle',
-      refundable: '0',
-    });
+    expect(await harness.row(orderId)).toMatchObject({ notified: 'settle' });
   });
 
   it('ends an order when the provider says so, where its deposit address ends before ours', async () => {
@@ -139,15 +138,11 @@ describe('the watch of orders', () => {
     harness.provider.set({ isUnavailable: true });
     await harness.follow();
     await process.work();
-    expect(await harness.row(orderId)).toMatchObject({ notified: null, failures: 1 });
+    expect(await harness.row(orderId)).toMatchObject({ notified: null, failures: 1, cause: 'unavailable' });
     harness.provider.set({ isUnavailable: false });
     await harness.makeDue();
     await process.work();
-    expect(await harness.row(orderId)).toMatchObject({
-      notified: 'cancel',
-      status: 'cancelled',
-      failures: 0,
-    });
+    expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
     const cancels = harness.provider.count('cancel');
     await harness.makeDue();
     await process.work();
@@ -162,28 +157,12 @@ describe('the watch of orders', () => {
     harness.provider.pay(orderId, '5');
     await harness.makeDue();
     await process.work();
-    expect(await harness.row(orderId)).toMatchObject({ status: 'expired', refundable: '5', notified: null });
+    expect(await harness.state(orderId)).toMatchObject({ lateDeposits: [{ amount: '5' }] });
+    expect(await harness.row(orderId)).toMatchObject({ notified: null });
     harness.provider.set({ acceptsNothing: false });
     await harness.makeDue();
     await process.work();
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
-  });
-
-  it('lists for the operator an outcome after the end of the order', async () => {
-    const orderId = await harness.order(process);
-    await process.cancel.execute(harness.cancellation(orderId));
-    harness.provider.pay(orderId, '100');
-    harness.provider.order(orderId).outcome = { kind: 'refunded', transactionHash: '0xback' };
-    await harness.follow();
-    await process.work();
-    const [listed] = await harness.watches.list({
-      status: null,
-      keyId: harness.keyId,
-      isRefundable: true,
-      isShort: false,
-      limit: 1,
-    });
-    expect(listed).toMatchObject({ order_id: orderId, refundable: '100', late_outcomes: ['refunded'] });
   });
 
   it('ends an order whose time is over, and is still polled for late deposits', async () => {
@@ -196,11 +175,7 @@ describe('the watch of orders', () => {
     await harness.follow();
     await process.work();
     expect((await harness.state(orderId)).lateDeposits).toHaveLength(1);
-    expect(await harness.row(orderId)).toMatchObject({
-      status: 'expired',
-      refundable: '100',
-      notified: 'cancel',
-    });
+    expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel' });
     expect((await harness.row(orderId))['seconds']).toBeGreaterThan(30);
   });
 
@@ -252,7 +227,7 @@ describe('the watch of orders', () => {
     const orderId = await harness.order(process);
     const beforeStatus = async (): Promise<void> => {
       harness.provider.set({ beforeStatus: () => undefined });
-      await harness.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
+      await wake(orderId);
     };
     harness.provider.set({ beforeStatus });
     await process.work();
@@ -264,21 +239,11 @@ describe('the watch of orders', () => {
   it('polls an order with a reason first, however many are due', async () => {
     for (let n = 0; n < 25; n += 1) await harness.order(process);
     const orderId = await harness.order(process);
-    await harness.db.database.transaction((tx) => wakeWatches(tx, [orderId]));
+    await wake(orderId);
     const claim = async (limit: number) =>
       (await harness.items.claim({ kind: WATCH, limit, leaseMs: 30_000, lines: [0, 1] })).items;
     expect((await claim(1)).map(({ key }) => key)).toEqual([orderId]);
     expect(await claim(100)).toHaveLength(25);
-  });
-
-  it('wakes an order that is no longer polled', async () => {
-    const orderId = await harness.order(process);
-    await harness.db.database.query('delete from work.items');
-    await process.work();
-    expect(harness.provider.count('status')).toBe(0);
-    await harness.db.database.transaction((tx) => wakeWatches(tx, [orderId, randomUUID()]));
-    await process.work();
-    expect(harness.provider.count('status')).toBe(1);
   });
 
   it('delays no order for another that cannot be polled', async () => {
@@ -290,6 +255,6 @@ describe('the watch of orders', () => {
     harness.provider.pay(good, '100');
     await until(good, 'completed');
     expect((await harness.row(bad))['failures']).toBeGreaterThan(0);
-    expect(await harness.watches.totals()).toMatchObject({ open: { pending: 1 }, refundable: 0 });
+    expect(await harness.row(bad)).toMatchObject({ cause: 'unexpected' });
   });
 });

@@ -3,17 +3,18 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { DueWork } from '../../../platform/work/due-work.js';
-import { WorkItems, type Next, type WorkItem } from '../../../platform/work/work-items.js';
-import { amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
-import { nextPoll, retryAfter } from '../domain/watch-schedule.js';
+import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
+import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import type { ExistingOrder } from '../domain/order.js';
+import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 import { openOrders, refundableOrders, shortfallOrders, watchBacklog, watchBacklogAge } from '../metrics.js';
-import { WATCH, WATCH_LINES, Watches, type Notification } from '../store/watches.js';
+import { OrdersView } from '../views/orders.js';
 import { OrderPoller } from './order-poller.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { ExchangeProviders } from './provider-calls.js';
+import { ExchangeProviders, kindOf } from './provider-calls.js';
 
 const GAUGE_EVERY_MS = 10_000;
+const LATE_MS = 10_000;
 
 /**
  * Polls orders for as long as they may change, and notifies the provider of their results (ADR 117). A poll that outlives
@@ -21,59 +22,60 @@ const GAUGE_EVERY_MS = 10_000;
  */
 @Injectable()
 export class OrderWatcher {
-  private readonly logger = new Logger(OrderWatcher.name);
-  readonly work: DueWork;
+  readonly work: DueWork<Watched>;
 
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeCheckIntervalMs'>,
     @Inject(CLOCK) private readonly clock: Clock,
     items: WorkItems,
-    private readonly watches: Watches,
     private readonly poller: OrderPoller,
     private readonly providers: ExchangeProviders,
   ) {
     const { exchangeCheckIntervalMs: everyMs } = config;
-    this.work = new DueWork(items, {
+    this.work = new DueWork<Watched>(items, {
       kind: WATCH,
       everyMs,
       batch: 20,
       leaseMs: 30_000,
-      retry: { firstMs: everyMs, maxMs: everyMs },
+      retry: { firstMs: everyMs, maxMs: MAX_RETRY_MS },
       claims: () => ({ lines: Object.values(WATCH_LINES), except: this.providers.unavailable() }),
       perform: (item) => this.poll(item),
     });
   }
 
-  private async poll({ key: orderId, share: provider, failures }: WorkItem): Promise<Next | 'done'> {
+  private async poll({
+    key: orderId,
+    share: provider,
+    state: before,
+  }: WorkItem<Watched>): Promise<WorkOutcome> {
     failpoint('order.claimed');
     const { exchangeCheckIntervalMs: intervalMs } = this.config;
     const line = WATCH_LINES.polled;
     try {
       const { state } = await this.poller.poll(orderId);
-      const { status, lateOutcomes } = state;
-      const found = {
-        status,
-        refundable: amountRefundable(state),
-        shortfall: shortfall(state),
-        lateOutcomes,
-      };
-      await this.notify(orderId, state, await this.watches.record(orderId, found));
+      const notified = await this.notify(orderId, state, before.notified);
       const nowMs = this.clock.now().getTime();
       const inMs = nextPoll(state, { nowMs, intervalMs, random: Math.random() });
-      return inMs === null ? 'done' : { inMs, line };
+      return inMs === null ? 'done' : { inMs, line, state: { notified } };
     } catch (error) {
       // Errors of providers are logged where they are called.
+      const cause = kindOf(error);
       if (!(error instanceof ProviderUnavailable))
-        this.logger.error({ msg: 'order poll failed', order_id: orderId, error });
-      if (this.providers.unavailable().includes(provider)) return { inMs: intervalMs, line };
-      return { inMs: retryAfter(failures, intervalMs), failure: { cause: String(error) }, line };
+        logger.error({ msg: 'order poll failed', order_id: orderId, error });
+      return this.providers.unavailable().includes(provider)
+        ? { inMs: intervalMs, line }
+        : { failure: { cause }, line };
     }
   }
 
-  /** Until the provider has accepted the result of the order. */
-  private async notify(orderId: string, state: ExistingOrder, last: Notification): Promise<void> {
+  /** Until the provider has accepted the result of the order; returns the last notification of it. */
+  private async notify(
+    orderId: string,
+    state: ExistingOrder,
+    last?: Notification,
+  ): Promise<Watched['notified']> {
     const due = notificationOf(state);
-    if (due === null || due === last) return;
+    if (due === undefined || due === last) return last;
     const { amountFrom, amountTo, facts } = state;
     const reference = { orderId, reference: facts.provider_reference };
     try {
@@ -85,14 +87,23 @@ export class OrderWatcher {
       if (due === 'settle' || !(error instanceof ProviderRefused)) throw error;
     }
     failpoint(due === 'settle' ? 'order.settled' : 'order.withdrawn');
-    await this.watches.notified(orderId, due);
+    return due;
   }
 }
 
-function notificationOf({ status }: ExistingOrder): Notification {
-  if (status === 'processing') return 'settle';
-  return status === 'cancelled' || status === 'expired' || status === 'failed' ? 'cancel' : null;
+type Notification = 'settle' | 'cancel';
+
+/** What the item of an order keeps. A notification may be repeated: an event that comes meanwhile has it forgotten. */
+interface Watched {
+  readonly notified?: Notification | undefined;
 }
+
+function notificationOf({ status }: ExistingOrder): Notification | undefined {
+  if (status === 'processing') return 'settle';
+  return status === 'cancelled' || status === 'expired' || status === 'failed' ? 'cancel' : undefined;
+}
+
+const logger = new Logger(OrderWatcher.name);
 
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()
@@ -103,14 +114,20 @@ export class WatchGauge {
     run: () => this.measure(),
   });
 
-  constructor(private readonly watches: Watches) {}
+  constructor(
+    private readonly orders: OrdersView,
+    private readonly items: WorkItems,
+  ) {}
 
   private async measure(): Promise<void> {
-    const { open, refundable, shortfall, late, lateSeconds } = await this.watches.totals();
-    for (const status of ['pending', 'paid', 'processing']) openOrders.set({ status }, open[status] ?? 0);
+    const [{ refundable, shortfall, ...open }, late] = await Promise.all([
+      this.orders.totals(),
+      this.items.late(WATCH, LATE_MS),
+    ]);
+    for (const [status, count] of Object.entries(open)) openOrders.set({ status }, count);
     refundableOrders.set(refundable);
     shortfallOrders.set(shortfall);
-    watchBacklog.set(late);
-    watchBacklogAge.set(lateSeconds);
+    watchBacklog.set(late.count);
+    watchBacklogAge.set(late.seconds);
   }
 }

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { order, type ExistingOrder } from '../domain/order.js';
+import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import { OrdersView } from '../views/orders.js';
 
 /** The parameters of a pay page's link, which all orders of the page have. */
 export interface Payer {
@@ -19,21 +20,37 @@ export interface PayerSession extends Payer {
   readonly secretHash: string | null;
 }
 
+/** An order, and how many events it has. */
+export interface LoadedOrder {
+  readonly state: ExistingOrder;
+  readonly revision: number;
+}
+
 /** The orders of pay pages. */
 @Injectable()
 export class PayerOrders {
-  constructor(@Inject(COMMAND_LOOP) private readonly loop: CommandLoop) {}
+  constructor(
+    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly orders: OrdersView,
+  ) {}
 
   /** An order of this payer, as it is now. Throws `not_found`, also for an order of another payer. */
-  async find(
-    payer: Payer,
-    orderId: string,
-  ): Promise<{ readonly state: ExistingOrder; readonly revision: number }> {
+  async find(payer: Payer, orderId: string): Promise<LoadedOrder> {
     if (!isUuid(orderId)) throw DomainError.notFound('Order');
-    const { state, revision } = await this.loop.load(order, orderId.toLowerCase());
-    if (state.status === 'none' || revision === null || !isOf(payer, state))
-      throw DomainError.notFound('Order');
-    return { state, revision };
+    const found = await this.load(orderId.toLowerCase());
+    if (!isOf(payer, found.state)) throw DomainError.notFound('Order');
+    return found;
+  }
+
+  /** Those that are newer than the known revision, by id. */
+  async changedSince(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, LoadedOrder>> {
+    const ids = await this.orders.changedSince(known);
+    return new Map(await Promise.all(ids.map(async (id) => [id, await this.load(id)] as const)));
+  }
+
+  private async load(orderId: string): Promise<LoadedOrder> {
+    const { state, revision } = await this.loop.load(order, orderId);
+    return { state: existingOrder(state), revision: revision ?? -1 };
   }
 }
 

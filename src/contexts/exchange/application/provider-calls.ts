@@ -145,7 +145,8 @@ function isForOperators(error: unknown): boolean {
   return !(error instanceof DomainError || (error instanceof ProviderRefused && error.parameter !== null));
 }
 
-function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
+/** What sort of failure a call of a provider was, in a word. */
+export function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
   if (error instanceof ProviderUnavailable) return error.kind;
   if (error instanceof ProviderRefused) return 'refused';
   return error instanceof DomainError ? 'invalid' : 'unexpected';

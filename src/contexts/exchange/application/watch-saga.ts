@@ -7,9 +7,10 @@ import {
 } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';
 import { Log } from '../../../platform/telemetry/logger.js';
-import { ORDER_EVENTS, type OrderFacts } from '../domain/order-events.js';
+import { scheduleWork, wakeWork } from '../../../platform/work/work-items.js';
+import { ORDER_EVENTS } from '../domain/order-events.js';
+import { WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 import { orderEvents } from '../metrics.js';
-import { addWatches, WATCH, wakeWatches } from '../store/watches.js';
 
 const WATCH_SAGA = subscriptionName('exchange.watch');
 
@@ -36,15 +37,21 @@ export const OPEN_ORDERS: WorkList = {
 
 export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
   const created = events.filter(({ type }) => type === 'order.created.v1');
-  await addWatches(
+  await scheduleWork(
     tx,
-    created.map(({ data }) => data as unknown as OrderFacts),
+    WATCH,
+    created.map(({ data }) => ({
+      key: data['order_id'] as string,
+      share: data['provider'] as string,
+      line: WATCH_LINES.polled,
+    })),
   );
-  await wakeWatches(
+  const others = events.filter((event) => !created.includes(event));
+  await wakeWork(
     tx,
-    events
-      .filter((event) => !created.includes(event))
-      .map(({ data }) => (data as { readonly order_id: string }).order_id),
+    WATCH,
+    others.map(({ data }) => data['order_id'] as string),
+    WATCH_LINES.woken,
   );
 }
 

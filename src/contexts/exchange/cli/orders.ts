@@ -15,7 +15,7 @@ import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder }
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
 import { currencyOf } from '../domain/catalog.js';
-import { Watches, type WatchedOrder } from '../store/watches.js';
+import { OrdersView, type ListedOrder } from '../views/orders.js';
 
 /** `exchange orders`, `exchange order` and `exchange refund`. */
 export function orderCommands(program: Command, operator: Operator): void {
@@ -28,15 +28,19 @@ export function orderCommands(program: Command, operator: Operator): void {
     .option('--key <api-key>', 'only those created with this key')
     .addOption(limitOption())
     .action(async function (this: Command) {
-      const { status = null, key = null, limit, ...flags } = this.opts<ListOptions>();
-      const { refundable: isRefundable = false, shortfall: isShort = false } = flags;
-      if (status !== null && !ORDER_STATUSES.some((known) => known === status))
+      const { key = null, limit, ...given } = this.opts<ListOptions>();
+      const { refundable: isRefundable = false, shortfall: isShort = false } = given;
+      const status = ORDER_STATUSES.find((known) => known === given.status) ?? null;
+      if (given.status !== undefined && status === null)
         throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
       if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
       await operate(operator, async (context) => {
         const filter = { status, keyId: key, isRefundable, isShort, limit };
-        const orders = await context.get(Watches, { strict: false }).list(filter);
-        return { text: orders.map(lineOf).join('\n') || 'No orders', json: { orders } };
+        const orders = await context.get(OrdersView, { strict: false }).listed(filter);
+        return {
+          text: orders.map(lineOf).join('\n') || 'No orders',
+          json: { orders: orders.map(listedJson) },
+        };
       }).call(this);
     });
 
@@ -101,13 +105,28 @@ function orderId(text: string | undefined): string {
   return text.toLowerCase();
 }
 
-function lineOf({ order_id, pair_id, status, late_outcomes, created_at, ...amounts }: WatchedOrder): string {
+function listedJson({ state, nextCheckAt }: ListedOrder) {
+  const { order_id, key_id, pair_id, provider, created_at } = state.facts;
+  return {
+    ...{ order_id, key_id, pair_id, provider, created_at },
+    status: state.status,
+    refundable: amountRefundable(state),
+    shortfall: shortfall(state),
+    late_outcomes: state.lateOutcomes,
+    next_check_at: nextCheckAt,
+  };
+}
+
+function lineOf({ state }: ListedOrder): string {
+  const { order_id, pair_id, created_at } = state.facts;
   const currency = currencyOf(pair_id);
-  const refundable = amounts.refundable === '0' ? '' : `  refundable ${amounts.refundable} ${currency}`;
-  const lost =
-    amounts.shortfall === '0' ? '' : `  paid out, deposit missing: ${amounts.shortfall} ${currency}`;
-  const later = late_outcomes.length === 0 ? '' : `  the provider, later: ${late_outcomes.join(', ')}`;
-  return `${order_id}  ${created_at.toISOString()}  ${pair_id.padEnd(10)}  ${status.padEnd(10)}${refundable}${lost}${later}`;
+  const [refundable, lost] = [amountRefundable(state), shortfall(state)];
+  return [
+    ...[order_id, created_at, pair_id.padEnd(10), state.status.padEnd(10)],
+    ...(refundable === '0' ? [] : [`refundable ${refundable} ${currency}`]),
+    ...(lost === '0' ? [] : [`paid out, deposit missing: ${lost} ${currency}`]),
+    ...(state.lateOutcomes.length === 0 ? [] : [`the provider, later: ${state.lateOutcomes.join(', ')}`]),
+  ].join('  ');
 }
 
 function historyJson(state: ExistingOrder, events: readonly RecordedEvent[]): object {

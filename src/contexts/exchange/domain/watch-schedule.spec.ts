@@ -10,7 +10,7 @@ import {
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { endOf } from './order.js';
-import { nextPoll, retryAfter } from './watch-schedule.js';
+import { nextPoll } from './watch-schedule.js';
 
 const start = Date.parse(facts.created_at);
 const MINUTE = 60_000;
@@ -100,11 +100,5 @@ describe('the schedule of polls', () => {
     const delay = (random: number) =>
       nextPoll(stateAfter(created), { nowMs: start + 80_000, intervalMs: 1000, random });
     expect([delay(0), delay(0.25)]).toEqual([9000, 9500]);
-  });
-
-  it('retries a failed poll after five minutes at most', () => {
-    expect([0, 1, 2, 30, 1000].map((times) => retryAfter(times, 1000))).toEqual([
-      1000, 2000, 4000, 300_000, 300_000,
-    ]);
   });
 });

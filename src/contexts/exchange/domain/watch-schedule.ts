@@ -1,5 +1,10 @@
 import { endOf, isOpen, type ExistingOrder } from './order.js';
 
+/** Work of `work.items` for as long as an order may change; its shares are providers. */
+export const WATCH = 'exchange.watch';
+/** Orders with a reason to be polled come before those that are merely due. */
+export const WATCH_LINES = { woken: 0, polled: 1 } as const;
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -15,7 +20,7 @@ const WATCHED_MS = 30 * DAY_MS;
 /** An order is polled again when its age has grown by an eighth. */
 const AGE_SHARE = 8;
 /** Longest interval between polls that fail. */
-const MAX_RETRY_MS = 5 * MINUTE_MS;
+export const MAX_RETRY_MS = 5 * MINUTE_MS;
 
 /**
  * Milliseconds until the next poll of an order; null: none. The intervals grow: some 250 polls in the hour of a pending
@@ -35,9 +40,4 @@ export function nextPoll(
   }
   if (state.status === 'processing') return spread(quietMs, intervalMs, PROCESSING_MS);
   return quietMs > WATCHED_MS ? null : spread(quietMs, ENDED_MIN_MS, ENDED_MS);
-}
-
-/** Milliseconds until the next poll of an order after `failures` failed polls in a row. */
-export function retryAfter(failures: number, intervalMs: number): number {
-  return Math.min(intervalMs * 2 ** Math.min(failures, 20), MAX_RETRY_MS);
 }

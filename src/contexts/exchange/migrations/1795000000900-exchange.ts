@@ -1,45 +1,27 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What is found of orders at their providers (ADR 117), the read model of orders, and what providers keep of them. */
+/** The read model of orders, and what providers keep of them. */
 export class Exchange1795000000900 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema exchange;
 
-      create table exchange.watches (
-        order_id uuid primary key,
-        key_id uuid not null,
-        pair_id text not null,
-        provider text not null,
-        created_at timestamptz not null,
-        status text not null,
-        refundable numeric not null default 0,
-        -- What was exchanged or refunded although its deposits are no longer on the chain.
-        shortfall numeric not null default 0,
-        late_outcomes text[] not null default '{}',
-        -- The last notification of the provider: settle or cancel.
-        notified text
-      ) with (fillfactor = 70);
-      comment on table exchange.watches is 'one row per order: what the last poll of it found';
-      create index watches_open on exchange.watches (status, created_at)
-        where status in ('pending', 'paid', 'processing');
-      create index watches_refundable on exchange.watches (created_at) where refundable > 0;
-      create index watches_shortfall on exchange.watches (created_at) where shortfall > 0;
-
       create table exchange.orders (
         id uuid primary key,
-        key_scope uuid not null,
-        user_scope uuid,
-        address_scope uuid not null,
-        user_address_scope uuid,
+        key_id uuid not null,
+        user_hash text,
+        withdraw_address text not null,
         status smallint not null check (status between 0 and 7),
         created_at timestamptz not null,
+        refundable numeric not null,
+        -- What was exchanged or refunded although its deposits are no longer on the chain.
+        shortfall numeric not null,
         revision bigint not null,
         events text not null,
         body text not null
       ) with (toast_tuple_target = 512);
-      comment on table exchange.orders is 'one row per order; a scope is all orders that one choice of filters finds, in any status';
-      comment on column exchange.orders.key_scope is 'the id of the key';
+      comment on table exchange.orders is 'one row per order';
+      comment on column exchange.orders.user_hash is 'of key and user; null where there is no user, or none any more';
       comment on column exchange.orders.status is
         '0 pending, 1 paid, 2 processing, 3 completed, 4 cancelled, 5 expired, 6 failed, 7 refunded';
       comment on column exchange.orders.revision is 'of the last event that is in the row';
@@ -49,30 +31,15 @@ export class Exchange1795000000900 implements MigrationInterface {
       alter table exchange.orders alter column body set storage main;
       alter table exchange.orders alter column events set storage external;
 
-      -- One index per scope serves every status: a list without one merges all of them.
-      create index orders_by_key on exchange.orders (key_scope, status, created_at desc, id desc);
-      create index orders_by_user on exchange.orders (user_scope, status, created_at desc, id desc)
-        where user_scope is not null;
-      create index orders_by_address on exchange.orders (address_scope, status, created_at desc, id desc);
-      create index orders_by_user_address on exchange.orders (user_address_scope, status, created_at desc, id desc)
-        where user_address_scope is not null;
-
-      -- Half-empty pages keep the updates of counts on their page and out of the index.
-      create table exchange.order_counts (
-        scope uuid not null,
-        hours smallint not null check (hours in (1, 24)),
-        starts_at timestamptz not null,
-        pending integer not null,
-        paid integer not null,
-        processing integer not null,
-        completed integer not null,
-        cancelled integer not null,
-        expired integer not null,
-        failed integer not null,
-        refunded integer not null,
-        primary key (scope, hours, starts_at)
-      ) with (fillfactor = 50);
-      comment on table exchange.order_counts is 'how many orders of a scope were created on a day, and of a key in an hour, by the status that they have now';
+      -- One index serves every status: a list without one merges all of them.
+      create index orders_by_key on exchange.orders (key_id, status, created_at desc, id desc);
+      create index orders_by_user on exchange.orders (key_id, user_hash, status, created_at desc, id desc)
+        where user_hash is not null;
+      create index orders_by_address on exchange.orders (key_id, withdraw_address, status, created_at desc, id desc);
+      -- For operators.
+      create index orders_open on exchange.orders (status) where status < 3;
+      create index orders_refundable on exchange.orders (created_at) where refundable > 0;
+      create index orders_shortfall on exchange.orders (created_at) where shortfall > 0;
 
       create table exchange.sideshift_shifts (
         order_id uuid primary key,

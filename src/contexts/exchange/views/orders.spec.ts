@@ -26,7 +26,7 @@ beforeAll(async () => {
   db = await testDatabase();
 });
 afterAll(() => db.drop());
-beforeEach(() => db.database.query('truncate exchange.orders, exchange.order_counts'));
+beforeEach(() => db.database.query('truncate exchange.orders'));
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 5, 30);
@@ -207,8 +207,10 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
+const view = (): OrdersView => new OrdersView(db.database, HASH, CODEC);
+
 async function page(requested: OrderFilter): Promise<Page> {
-  return JSON.parse((await new OrdersView(db.database, HASH, CODEC).page(KEY, requested)).toString()) as Page;
+  return JSON.parse((await view().page(KEY, requested)).toString()) as Page;
 }
 
 async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {
@@ -216,15 +218,13 @@ async function apply(events: readonly RecordedEvent[], schema?: string): Promise
 }
 
 const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
-const counts = (): Promise<unknown[]> =>
-  db.database.query('select * from exchange.order_counts order by scope, hours, starts_at');
 
 describe('the list of orders', () => {
   it('is what the filter says, in full pages with the count of all, for any orders, filter and page size', async () => {
     const filters = fc.array(filter, { minLength: 5, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(stories, filters, async (all, requests) => {
-        await db.database.query('truncate exchange.orders, exchange.order_counts');
+        await db.database.query('truncate exchange.orders');
         await apply(all.flatMap(({ events }) => events));
         for (const requested of requests) {
           const whole = expected(all, requested);
@@ -251,10 +251,10 @@ describe('the list of orders', () => {
         const events = Array.from({ length: longest }, (_, n) =>
           all.flatMap((each) => each.events[n] ?? []),
         ).flat();
-        await db.database.query('truncate exchange.orders, exchange.order_counts');
+        await db.database.query('truncate exchange.orders');
         await apply(events);
-        const [once, counted] = [await rows(), await counts()];
-        await db.database.query('truncate exchange.orders, exchange.order_counts');
+        const once = await rows();
+        await db.database.query('truncate exchange.orders');
         for (let at = 0; at < events.length;) {
           const end = at + 1 + sizes.next().value!;
           const batch = events.slice(Math.max(0, at - sizes.next().value!), end);
@@ -263,30 +263,15 @@ describe('the list of orders', () => {
         }
         await apply(events);
         expect(await rows()).toEqual(once);
-        expect((await counts()).filter(isCounted)).toEqual(counted.filter(isCounted));
       }),
       { numRuns: 15 },
     );
   });
 
-  it('counts without touching rows of whole days and hours', async () => {
-    await apply(
-      [story(facts(deriveId('a')), []), story(facts(deriveId('b')), ['paid'])].flatMap(
-        ({ events }) => events,
-      ),
-    );
-    await db.database.query('update exchange.order_counts set pending = 40 + hours, paid = 0');
-    const day = { from: new Date(START), until: new Date(START + 24 * HOUR), pageSize: 10 };
-    expect((await page(day)).total_count).toBe(64);
-    expect((await page({ ...day, userId: 'ann', withdrawAddress: ADDRESSES[0] })).total_count).toBe(64);
-    expect((await page({ ...day, until: new Date(START + HOUR) })).total_count).toBe(41);
-    expect((await page({ ...day, until: new Date(START + 1) })).total_count).toBe(2);
-  });
-
   it('is rebuilt into shadow of its tables', async () => {
     const all = ENDINGS.map((ending, n) => story(facts(deriveId('rebuild', String(n))), ending));
     await apply(all.flatMap(({ events }) => events));
-    const [before, counted] = [await rows(), await counts()];
+    const before = await rows();
     await db.database.transaction(async (tx) => {
       const shadow = await ShadowTables.create(tx, orderViews.tables!);
       await shadow.index();
@@ -294,15 +279,39 @@ describe('the list of orders', () => {
       await shadow.replaceLive();
     });
     expect(await rows()).toEqual(before);
-    expect(await counts()).toEqual(counted);
     expect(
       (await page({ from: new Date(START), until: new Date(START + HOUR), pageSize: 3 })).total_count,
     ).toBe(ENDINGS.length);
   });
 });
 
-/** A row of zeros may exist or not. */
-function isCounted(row: unknown): boolean {
-  const counted = row as Readonly<Record<string, unknown>>;
-  return ORDER_STATUSES.some((status) => counted[status] !== 0);
-}
+describe('the orders of an operator', () => {
+  type Filter = Parameters<OrdersView['listed']>[0];
+  const ANY: Filter = { status: null, keyId: null, isRefundable: false, isShort: false, limit: 100 };
+  const listed = async (filter: Partial<Filter>) =>
+    (await view().listed({ ...ANY, ...filter })).map(({ state }) => state.facts.order_id);
+
+  it('are those with the status and the key, those with money to refund, and those that lack deposits', async () => {
+    const all = ENDINGS.map((ending, n) =>
+      story(
+        facts(deriveId('operator', String(n)), { created_at: new Date(START + n * HOUR).toISOString() }),
+        ending,
+      ),
+    );
+    const { order_id, created_at } = all[4]!.creation;
+    const missing = { order_id, deposit_id: '1', amount: '100', transaction_hash: '0x1', at: created_at };
+    await apply(all.flatMap(({ events }) => events));
+    await apply([recorded({ type: 'order.deposit_missing.v1', data: missing }, all[4]!.events.length)]);
+    const ids = (...which: number[]) => which.map((n) => all[n]!.creation.order_id);
+    expect(await listed({})).toEqual(ids(10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+    expect(await listed({ limit: 2, keyId: KEY })).toEqual(ids(10, 9));
+    expect(await listed({ keyId: OTHER })).toEqual([]);
+    expect(await listed({ status: 'completed' })).toEqual(ids(9, 4, 3));
+    expect(await listed({ isRefundable: true })).toEqual(ids(8, 7, 5, 3));
+    expect(await listed({ isShort: true, status: 'completed' })).toEqual([]);
+    expect(await view().totals()).toEqual({
+      ...{ pending: 2, paid: 1, processing: 0 },
+      ...{ refundable: 4, shortfall: 0 },
+    });
+  });
+});

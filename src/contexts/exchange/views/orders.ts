@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { bodyPage, mergedByStatus, type PagePlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -16,7 +15,8 @@ import {
   type OrderStatus,
 } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
-import { countedSpans, foldOrder, HOUR_MS, scopeOf, statusNumber } from './order-projection.js';
+import { WATCH } from '../domain/watch-schedule.js';
+import { foldOrder, statusNumber } from './order-projection.js';
 
 /** The filter of GET /v1/merchant/orders (contract.md 24). */
 export interface OrderFilter {
@@ -32,9 +32,23 @@ export interface OrderFilter {
   readonly after?: PagePlace | undefined;
 }
 
-const TABLES = ['exchange.orders', 'exchange.order_counts'];
+/** The orders that an operator asks for. */
+interface OperatorFilter {
+  readonly status: OrderStatus | null;
+  readonly keyId: string | null;
+  readonly isRefundable: boolean;
+  readonly isShort: boolean;
+  readonly limit: number;
+}
 
-/** Which orders has a key created, and how many? */
+/** An order for operators. */
+export interface ListedOrder {
+  readonly state: ExistingOrder;
+  /** When its provider is polled next; null when it is not polled any more. */
+  readonly nextCheckAt: Date | null;
+}
+
+/** Which orders has a key created, and how many? Which of them have money to refund? */
 @Injectable()
 export class OrdersView {
   constructor(
@@ -49,7 +63,7 @@ export class OrdersView {
     const { pageSize } = filter;
     const page = await bodyPage(
       this.database,
-      { sql, tables: TABLES, params, pageSize, companion: total },
+      { sql, tables: ['exchange.orders'], params, pageSize, companion: total },
       ({ bodies, last, companion }) => ({
         bodies: Buffer.from(bodies),
         last,
@@ -63,12 +77,55 @@ export class OrdersView {
 
   /** Ids of all orders of a user of the key. */
   async ofUser(keyId: string, userId: string): Promise<readonly string[]> {
-    const { value } = scopeOf({ keyId, userHash: userHash(this.keyedHash, keyId, userId) });
     const rows = await this.database.query<{ id: string }>(
-      'select id from exchange.orders where user_scope = $1 order by created_at, id',
-      [value],
+      'select id from exchange.orders where key_id = $1 and user_hash = $2 order by created_at, id',
+      [keyId, userHash(this.keyedHash, keyId, userId)],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** Those that are newer than the known revision, in one query. */
+  async changedSince(known: ReadonlyMap<string, number>): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `select id from unnest($1::uuid[], $2::bigint[]) as known (id, revision)
+       join exchange.orders o using (id) where o.revision > known.revision`,
+      [[...known.keys()], [...known.values()]],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** For operators, newest first; personal fields are sealed. */
+  async listed(filter: OperatorFilter): Promise<readonly ListedOrder[]> {
+    const { status, keyId, isRefundable, isShort, limit } = filter;
+    const conditions = [
+      status === null ? 'true' : `status = ${statusNumber(status)}`,
+      ...(isRefundable ? ['refundable > 0'] : []),
+      ...(isShort ? ['shortfall > 0'] : []),
+    ];
+    const rows = await this.database.query<{ events: string; due_at: Date | null }>(
+      `select events, due_at from exchange.orders left join work.items on kind = '${WATCH}' and key = id::text
+       where ${conditions.join(' and ')} and ($1::uuid is null or key_id = $1)
+       order by created_at desc, id desc limit $2`,
+      [keyId, limit],
+    );
+    return rows.map(({ events, due_at: nextCheckAt }) => {
+      // A row is of an order that was created.
+      const state = foldOrder(JSON.parse(events) as OrderEvent[]) as ExistingOrder;
+      return { state, nextCheckAt };
+    });
+  }
+
+  /** For gauges. */
+  async totals() {
+    const open = OPEN.map((status) => [status, `status = ${statusNumber(status)}`] as const);
+    const conditions = [...open, ['refundable', 'refundable > 0'], ['shortfall', 'shortfall > 0']] as const;
+    const counts = conditions.map(
+      ([name, condition]) => `(select count(*)::int from exchange.orders where ${condition}) as ${name}`,
+    );
+    const [totals] = await this.database.query<Record<(typeof conditions)[number][0], number>>(
+      `select ${counts.join(', ')}`,
+    );
+    return totals!;
   }
 
   /** Bodies with commas between them, their personal fields in clear; null once they are erased. */
@@ -90,6 +147,8 @@ export class OrdersView {
   }
 }
 
+const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly OrderStatus[];
+
 /** The statement of a page. */
 interface OrderPageQuery {
   readonly sql: string;
@@ -103,71 +162,23 @@ function orderPageQuery(
   { from, until, userId, status, withdrawAddress, pageSize, after }: OrderFilter,
   keyedHash: KeyedHash,
 ): OrderPageQuery {
-  const hash = userId === undefined ? undefined : userHash(keyedHash, keyId, userId);
-  const { column, value } = scopeOf({ keyId, userHash: hash, withdrawAddress });
-  const statuses = status === undefined ? ORDER_STATUSES : [status];
-  const numbers = statuses.map(statusNumber);
   const params: (string | Date)[] = [];
   const parameter = (given: string | Date, type: string): string => `$${params.push(given)}::${type}`;
-  const ofScope = `${column} = ${parameter(value, 'uuid')}`;
-  const time = (given: Date): string => parameter(given, 'timestamptz');
-  const between = (start: Date, end: Date): string =>
-    `${ofScope} and created_at >= ${time(start)} and created_at < ${time(end)}`;
-  const rows = (start: Date, end: Date): string =>
-    `(select count(*) from exchange.orders where ${between(start, end)} and status in (${numbers.join(', ')}))`;
-
-  const conditions = [between(from, until)];
+  const conditions = [
+    `key_id = ${parameter(keyId, 'uuid')}`,
+    `created_at >= ${parameter(from, 'timestamptz')}`,
+    `created_at < ${parameter(until, 'timestamptz')}`,
+  ];
+  if (userId !== undefined)
+    conditions.push(`user_hash = ${parameter(userHash(keyedHash, keyId, userId), 'text')}`);
+  if (withdrawAddress !== undefined)
+    conditions.push(`withdraw_address = ${parameter(withdrawAddress, 'text')}`);
+  const statuses = (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
+  const matching = `${conditions.join(' and ')} and status in (${statuses.join(', ')})`;
+  const total = `(select count(*) from exchange.orders where ${matching})`;
   if (after !== undefined)
-    conditions.push(`(created_at, id) < (${time(after.createdAt)}, ${parameter(after.id, 'uuid')})`);
-  const sql = mergedByStatus('exchange.orders', conditions, numbers, pageSize);
-
-  // Whole days and hours are counted already; what is before the first and after the last of them is counted row by row.
-  const counts = (hours: number, start: Date, end: Date): string =>
-    `(select coalesce(sum(${statuses.join(' + ')}), 0)::bigint from exchange.order_counts
-      where scope = $1::uuid and hours = ${hours} and starts_at >= ${time(start)} and starts_at < ${time(end)})`;
-  const count = (start: Date, end: Date, [hours, ...finer]: readonly number[]): string => {
-    if (hours === undefined) return rows(start, end);
-    const span = hours * HOUR_MS;
-    const first = new Date(Math.ceil(start.getTime() / span) * span);
-    const last = new Date(Math.floor(end.getTime() / span) * span);
-    if (first >= last) return count(start, end, finer);
-    return `${count(start, first, finer)} + ${counts(hours, first, last)} + ${count(last, end, finer)}`;
-  };
-  return { sql, params, total: count(from, until, countedSpans(column)) };
-}
-
-export interface ChangedOrder {
-  readonly id: string;
-  readonly revision: number;
-  readonly state: ExistingOrder;
-}
-
-/** Which of these orders have changed? */
-@Injectable()
-export class OrderChanges {
-  constructor(
-    private readonly database: Database,
-    private readonly codec: EventCodec,
-  ) {}
-
-  /** Those that are newer than the known revision, in one query. */
-  async since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]> {
-    const rows = await this.database.query<{ id: string; revision: string; events: string }>(
-      `select o.id, o.revision, o.events from unnest($1::uuid[], $2::bigint[]) as known (id, revision)
-       join exchange.orders o on o.id = known.id and o.revision > known.revision`,
-      [[...known.keys()], [...known.values()]],
+    conditions.push(
+      `(created_at, id) < (${parameter(after.createdAt, 'timestamptz')}, ${parameter(after.id, 'uuid')})`,
     );
-    return Promise.all(
-      rows.map(async ({ id, revision: text, events: stored }) => {
-        const revision = Number(text);
-        const sealed = (JSON.parse(stored) as { type: string; data: JsonObject }[]).map((event) => ({
-          ...event,
-          stream: streamOf(order, id),
-        }));
-        const events = (await this.codec.open(sealed)) as unknown as OrderEvent[];
-        // A row is of an order that was created.
-        return { id, revision, state: foldOrder({ revision, events }) as ExistingOrder };
-      }),
-    );
-  }
+  return { sql: mergedByStatus('exchange.orders', conditions, statuses, pageSize), params, total };
 }

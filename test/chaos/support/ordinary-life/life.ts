@@ -220,7 +220,7 @@ export class Life {
   /** Part or all of what one order has refundable, to its payer; then the same again, or by a transaction that does not exist. */
   private async refund(random: Random): Promise<void> {
     const { rows } = await this.harness.shared.pool.query<{ order_id: string; refundable: string }>(
-      'select order_id, refundable::text from exchange.watches where refundable > 0 order by order_id limit 20',
+      'select id as order_id, refundable::text from exchange.orders where refundable > 0 order by id limit 20',
     );
     if (rows.length === 0) return;
     const { order_id, refundable } = random.pick(rows);

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
+import type { LoadedOrder } from '../../application/payer.js';
 import { order, type ExistingOrder } from '../../domain/order.js';
 import type { OrderFacts, OrderStatus } from '../../domain/order-events.js';
-import type { ChangedOrder } from '../../views/orders.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';
 import type { PayOrder } from './pay-types.js';
 
@@ -29,17 +29,18 @@ class Rows {
   queries = 0;
   known: ReadonlyMap<string, number> = new Map();
   fails = false;
-  private readonly rows = new Map<string, ChangedOrder>();
+  private readonly rows = new Map<string, LoadedOrder>();
 
   set(id: string, revision: number, status: OrderStatus): void {
-    this.rows.set(id, { id, revision, state: stateOf(id, status) });
+    this.rows.set(id, { revision, state: stateOf(id, status) });
   }
 
-  since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]> {
+  changedSince(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, LoadedOrder>> {
     this.queries += 1;
     this.known = known;
     if (this.fails) return Promise.reject(new Error('the database is unavailable'));
-    return Promise.resolve([...this.rows.values()].filter(({ id, revision }) => revision > known.get(id)!));
+    const changed = [...this.rows].filter(([id, { revision }]) => revision > known.get(id)!);
+    return Promise.resolve(new Map(changed));
   }
 }
 

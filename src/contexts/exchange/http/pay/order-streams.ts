@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { clientOf } from '../../../../platform/http/address.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
-import { hasEnded, type ExistingOrder } from '../../domain/order.js';
-import type { ChangedOrder } from '../../views/orders.js';
+import type { LoadedOrder, PayerOrders } from '../../application/payer.js';
+import { hasEnded } from '../../domain/order.js';
 import { payOrder } from './pay-order.js';
 
 const STREAM_BOUNDS = {
@@ -27,11 +27,9 @@ const TOO_MANY_OF_ADDRESS: Problem = {
 };
 
 /** An order that is followed, and from where. */
-interface Following {
+interface Following extends LoadedOrder {
   readonly orderId: string;
   readonly address: string;
-  readonly revision: number;
-  readonly state: ExistingOrder;
   /** Rejects with {@link Refusal} once its page may not be served any more. */
   verify(): Promise<unknown>;
 }
@@ -55,9 +53,7 @@ export class OrderStreams implements OnModuleDestroy {
   private readonly logger = new Logger(OrderStreams.name);
 
   constructor(
-    private readonly changes: {
-      since(known: ReadonlyMap<string, number>): Promise<readonly ChangedOrder[]>;
-    },
+    private readonly orders: Pick<PayerOrders, 'changedSince'>,
     private readonly bounds: StreamBounds = STREAM_BOUNDS,
     private readonly now: () => number = Date.now,
   ) {}
@@ -106,7 +102,7 @@ export class OrderStreams implements OnModuleDestroy {
       known.set(orderId, Math.min(revision, known.get(orderId) ?? Infinity));
     if (known.size === 0) return;
     try {
-      const changed = new Map((await this.changes.since(known)).map((each) => [each.id, each]));
+      const changed = await this.orders.changedSince(known);
       for (const stream of this.streams) {
         const order = changed.get(stream.orderId);
         if (order !== undefined && order.revision > stream.revision) this.send(stream, order);
@@ -127,7 +123,7 @@ export class OrderStreams implements OnModuleDestroy {
     );
   }
 
-  private send(stream: Stream, { revision, state }: Pick<Following, 'revision' | 'state'>): void {
+  private send(stream: Stream, { revision, state }: LoadedOrder): void {
     stream.revision = revision;
     stream.sentAt = this.now();
     stream.body.push(`data: ${JSON.stringify(payOrder(state, stream.sentAt))}\n\n`);
