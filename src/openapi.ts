@@ -2,13 +2,13 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ALL_CONTEXTS, readConfig } from './composition.js';
+import { merchantScheme } from './contexts/access/http/merchant-scheme.js';
 import { exchangeListScheme, exchangeScheme } from './contexts/exchange/http/api-scheme.js';
 import { TEST_TYPE } from './contexts/webhooks/domain/webhook-endpoints.js';
 import { TestEventData } from './contexts/webhooks/http/webhook-dto.js';
 import type { Config } from './platform/config/config.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { documentOf, webhooksOf, type WebhookWords } from './platform/openapi/document.js';
-import { merchantScheme } from './platform/openapi/merchant-scheme.js';
 
 /** Pages that render the document show operations by tag, in this order. */
 const TAGS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OpenApiModule } from '../../src/platform/openapi/openapi.module.js';
 import { documentOf } from '../../src/platform/openapi/document.js';
-import { merchantScheme } from '../../src/platform/openapi/merchant-scheme.js';
+import { merchantScheme } from '../../src/contexts/access/http/merchant-scheme.js';
 import { startEdgeApp, type EdgeApp } from '../support/http/edge-app.js';
 import { ContractChecker, routeDifferences } from '../support/http/openapi.js';
 import { testDatabase, type TestDatabase } from '../support/postgres.js';

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
+import { isSignedBy, sign } from '../../src/contexts/access/application/hmac.js';
 import {
   isFresh,
-  isSignedBy,
-  sign,
+  prefersText,
+  signatureMismatch,
   signedPrefix,
   timestampDrift,
-} from '../../src/platform/http/svc-signature/signature.js';
-import { prefersText, signatureMismatch } from '../../src/platform/http/svc-signature/svc-signature.js';
+} from '../../src/contexts/access/http/svc-signature.js';
 
 /** Computed with openssl and Python's hmac over the bytes named here, not with this code. */
 const VECTORS = [

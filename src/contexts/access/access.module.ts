@@ -1,6 +1,11 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { CachedDirectory, MERCHANT_DIRECTORY } from '../../platform/http/merchant-directory.js';
+import { Authentications } from '../../platform/http/authentication.js';
+import {
+  CachedDirectory,
+  MERCHANT_DIRECTORY,
+  type MerchantDirectory,
+} from '../../platform/http/merchant-directory.js';
 import {
   IssueSecretHandler,
   RevokeSecretHandler,
@@ -23,6 +28,7 @@ import {
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
+import { SvcSignature } from './http/svc-signature.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
 
@@ -57,7 +63,20 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
   ],
   exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView],
 })
-class AccessModule {}
+class CredentialsModule {}
+
+/** With the signatures of the merchant API. */
+@Module({ imports: [CredentialsModule] })
+class AccessModule implements OnModuleInit {
+  constructor(
+    private readonly authentications: Authentications,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+  ) {}
+
+  onModuleInit(): void {
+    this.authentications.register(new SvcSignature(this.merchants));
+  }
+}
 
 export const access = defineContext({
   name: 'access',
@@ -66,7 +85,7 @@ export const access = defineContext({
   histories: [merchantHistory, exchangeKeyHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
   subscriptions: () => [directoryProjection],
-  operator: {},
+  operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,

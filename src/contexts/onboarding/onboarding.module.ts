@@ -13,7 +13,7 @@ import {
 } from './application/person-commands.js';
 import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
-import { ProviderReadiness, chosenOf, providersOf } from './adapters/provider-wiring.js';
+import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
 import { AdvanceOnboardingHandler, GiveUpHandler } from './application/advance-onboarding.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { CallbackPurge, ImagePurge, ProgressGauge } from './application/background-jobs.js';
@@ -94,7 +94,7 @@ class OnboardingModule {
         OnboardingSessions,
         VisitorGuard,
         ProviderReadiness,
-        ...providersOf(chosenOf(config), isSandbox),
+        ...providersOf(config),
         ...(isSandbox ? [CompleteSandboxOnboardingHandler, ...SANDBOX_REVIEWS] : []),
       ],
     };

@@ -5,7 +5,6 @@ import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
 import { Admission, Authentications } from './authentication.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from './merchant-directory.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { HealthController } from './health.controller.js';
 import { KeyedRequests } from './keyed-requests.js';
@@ -13,12 +12,10 @@ import { MetricsServer } from './metrics-server.js';
 import { PagesModule } from './pages/pages.module.js';
 import { ProblemFilter } from './problem-filter.js';
 import { CallerRateLimiter } from './rate-limit.js';
-import { SvcSignature } from './svc-signature/svc-signature.js';
 
 /**
- * Completes the {@link EdgeAdapter} with what lives in the application. The access context provides
- * {@link MERCHANT_DIRECTORY}; an API with another way to authenticate registers it in {@link Authentications}. main.ts starts the
- * {@link MetricsServer}.
+ * Completes the {@link EdgeAdapter} with what lives in the application. A context with an API registers how its callers
+ * authenticate in {@link Authentications}. main.ts starts the {@link MetricsServer}.
  */
 @Global()
 @Module({
@@ -29,11 +26,6 @@ import { SvcSignature } from './svc-signature/svc-signature.js';
     Authentications,
     KeyedRequests,
     MetricsServer,
-    {
-      provide: SvcSignature,
-      inject: [MERCHANT_DIRECTORY],
-      useFactory: (merchants: MerchantDirectory) => new SvcSignature(merchants),
-    },
     {
       provide: Admission,
       inject: [Database, CONFIG, KeyedHash],
@@ -50,7 +42,6 @@ export class HttpModule implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly authentications: Authentications,
-    private readonly signature: SvcSignature,
     private readonly admission: Admission,
     private readonly keyed: KeyedRequests,
     private readonly log: Log,
@@ -60,7 +51,6 @@ export class HttpModule implements OnModuleInit {
     const adapter: unknown = this.host.httpAdapter;
     if (!(adapter instanceof EdgeAdapter)) return;
     const { authentications, admission, keyed, log } = this;
-    authentications.register(this.signature);
     adapter.edge.connect({ authentications, admission, keyed, log });
   }
 }

@@ -20,6 +20,12 @@ export interface ApiScheme {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
+/** Of an API whose writes are done once per Idempotency-Key, behind the limits of the edge. */
+export const EDGE_SCHEME = {
+  headers: ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'],
+  parametersOf: (method: string): readonly string[] => (method === 'get' ? [] : ['IdempotencyKey']),
+} satisfies Partial<ApiScheme>;
+
 interface DocumentParts {
   readonly info: { readonly title: string; readonly version: string };
   /** Name and description, in the order in which pages show them; one without an operation is left out. */

@@ -52,7 +52,7 @@ describeIdentityVerifier('the sandbox', async () => {
   const db = await testDatabase();
   const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database, SEALER)];
   return {
-    open: () => new SandboxIdentityVerifier(reviews, verifications, null),
+    open: () => new SandboxIdentityVerifier(reviews, verifications, { sandboxReviewSeconds: null }),
     reviewed: { lastName: SANDBOX_NAMES.review },
     decided: async ({ userId }, passed) => {
       await reviews.decide(userId, passed ? { passed } : { passed, reason: 'The document has expired' });
@@ -122,7 +122,7 @@ describeCardIssuer('Stripe Issuing', async () => {
 });
 
 describeWalletProvisioner('the sandbox', () => {
-  const wallets = new SandboxWallets(Buffer.alloc(32, 7));
+  const wallets = new SandboxWallets({ root: Buffer.alloc(32, 7) });
   const privately = async (userId: string): Promise<string> => (await wallets.walletOf(userId)).address;
   return Promise.resolve({ open: () => Promise.resolve(wallets), privately, cleanUp: nothing });
 });

@@ -23,7 +23,7 @@ class Providers {
   readonly cards: string[] = [];
   refusesCards = false;
   decides: Promise<void> = Promise.resolve();
-  private readonly sandboxWallets = new SandboxWallets(Buffer.alloc(32, 1));
+  private readonly sandboxWallets = new SandboxWallets({ root: Buffer.alloc(32, 1) });
   private readonly sandboxCards = new SandboxCards();
 
   async decide({ userId, deleteImages }: IdentityRequest): Promise<{ passed: true }> {

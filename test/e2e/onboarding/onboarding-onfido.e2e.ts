@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { REASONS } from '../../../src/contexts/onboarding/adapters/onfido/onfido-reasons.js';
+import { en } from '../../../src/contexts/onboarding/words/en.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -80,7 +80,7 @@ describe('a service whose identities are checked by Onfido', () => {
       { name: 'document', result: 'consider', sub_result: 'rejected', breakdown },
     ]);
     await eventually(async () => (await onboardingOf(people, userId)).stage === 'kyc_failed');
-    expect(await onboardingOf(people, userId)).toMatchObject({ reason: REASONS.unreadable });
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: en.reasonUnreadable });
   });
 
   it('deletes the person on erasure, also after an outage', async () => {

@@ -89,7 +89,7 @@ describe('the onboarding process', () => {
     const userId = await submitted(people);
     await completed(people, userId);
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-    const { address: wallet } = await new SandboxWallets(people.module.get(KeyRing).root).provision(userId);
+    const { address: wallet } = await new SandboxWallets(people.module.get(KeyRing)).provision(userId);
     expect(await people.users.find(MERCHANT, userId)).toMatchObject({
       ...{ accountState: 'active', issuerWalletAddress: wallet },
     });

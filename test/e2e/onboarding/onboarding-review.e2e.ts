@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER, CARD_ISSUER } from '../../../src/contexts/onboarding/application/ports.js';
-import { NOT_CHECKED, NOT_ISSUED } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { en } from '../../../src/contexts/onboarding/words/en.js';
 import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { SandboxCards } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
@@ -116,11 +116,11 @@ describe('a provider that gives nothing', () => {
     expect(seen).toContain('failed attempts: unexpected: Error');
     expect(seen).not.toContain('Lovelace');
     await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
-    expect(await onboardingOf(people, userId)).toMatchObject({ reason: NOT_CHECKED });
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: en.reasonNotChecked });
     await eventually(async () => (await stepOf(people, userId)) === undefined);
     const calls = provider.calls;
     expect(calls).toBeGreaterThan(2);
-    expect((await user(people, 'stuck', '--older-than', '0s')).printed).toContain(NOT_CHECKED);
+    expect((await user(people, 'stuck', '--older-than', '0s')).printed).toContain(en.reasonNotChecked);
     provider.recover();
     await user(people, 'retry', userId);
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
@@ -137,7 +137,7 @@ describe('a provider that gives nothing', () => {
     });
     const userId = await submitted(people);
     await eventually(async () => (await stageOf(people, userId)) === 'card_failed');
-    expect(await onboardingOf(people, userId)).toMatchObject({ reason: NOT_ISSUED });
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: en.reasonNotIssued });
     provider.recover();
     await user(people, 'retry', userId);
     await eventually(async () => (await stageOf(people, userId)) === 'completed');

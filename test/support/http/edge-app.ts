@@ -15,6 +15,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js';
 import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
 import { Idempotency } from '../../../src/platform/idempotency/idempotency.js';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
@@ -39,11 +40,13 @@ import {
 import {
   MERCHANT_DIRECTORY,
   type MerchantCredentials,
+  type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
 import { ApiProperty, Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text, UUID } from '../../../src/platform/dto/rules.js';
 import { Operation } from '../../../src/platform/openapi/operation.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
+import { Authentications } from '../../../src/platform/http/authentication.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
@@ -229,6 +232,7 @@ export async function startEdgeApp(
 
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
+  app.get(Authentications).register(new SvcSignature(app.get<MerchantDirectory>(MERCHANT_DIRECTORY)));
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   return {

@@ -1,5 +1,4 @@
-import type { ApiScheme } from '../../../platform/openapi/document.js';
-import { merchantScheme } from '../../../platform/openapi/merchant-scheme.js';
+import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/operation.js';
 
 const EVERY = {
@@ -16,11 +15,10 @@ const WRITE = { 409: 'Conflict', 422: 'Invalid' };
 
 /** The exchange API (contract.md 21): everything is in the query. */
 export const exchangeScheme: ApiScheme = {
+  ...EDGE_SCHEME,
   prefix: '/v1/',
   models: [],
-  headers: merchantScheme.headers,
   responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WRITE }),
-  parametersOf: merchantScheme.parametersOf,
   responses: {
     BadQuery: problemResponse('A parameter is repeated, or the Idempotency-Key is malformed.'),
     InvalidKey: problemResponse('The key is missing or unknown, or a signature is missing or wrong.'),

@@ -1,7 +1,6 @@
-import { isSignedBy } from '../../../platform/http/svc-signature/signature.js';
 import { Refusal, type Problem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
-import type { ExchangeCaller } from '../../access/contract.js';
+import { isSignedBy, type ExchangeCaller } from '../../access/contract.js';
 import { canonicalQuery } from '../application/signed-url.js';
 
 const TITLE = 'Invalid API key or signature';

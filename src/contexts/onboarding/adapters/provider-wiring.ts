@@ -1,7 +1,15 @@
-import { Inject, Injectable, Logger, type Provider, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type ClassProvider,
+  type ExistingProvider,
+  type FactoryProvider,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import {
   CALLBACK_READER,
@@ -15,10 +23,11 @@ import {
   type SmsSender,
   type WalletProvisioner,
 } from '../application/ports.js';
-import { SandboxReviews, Verifications } from '../store/verifications.js';
+import { Verifications } from '../store/verifications.js';
 import { StripeCards } from '../store/stripe-cards.js';
 import { WalletIndexes } from '../store/wallet-indexes.js';
 import { providers } from '../metrics.js';
+import type { OnfidoAccount } from './onfido/onfido-api.js';
 import { OnfidoCallbacks } from './onfido/onfido-callbacks.js';
 import { OnfidoVerifier } from './onfido/onfido-verifier.js';
 import {
@@ -28,64 +37,107 @@ import {
   SandboxSms,
   SandboxWallets,
 } from './sandbox-providers.js';
-import { StripeCardIssuer } from './stripe/stripe-card-issuer.js';
-import { TwilioSms } from './twilio-sms.js';
+import { StripeCardIssuer, type StripeAccount } from './stripe/stripe-card-issuer.js';
+import { TwilioSms, type TwilioAccount } from './twilio-sms.js';
 import { XpubWallets } from './xpub-wallets.js';
 
-/** In place of providers that are not configured: onboardings wait, and nothing is lost. */
-class AbsentProviders implements SmsSender, WalletProvisioner {
-  send(): Promise<never> {
-    return absent('SMS');
-  }
+const absent = (provider: string) => (): Promise<never> =>
+  Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
 
-  provision(): Promise<never> {
-    return absent('wallet');
-  }
+/** In place of providers that are not configured: onboardings wait, and nothing is lost. */
+class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
+  readonly provider = 'none';
+  readonly send = absent('SMS');
+  readonly decide = absent('identity verification');
+  readonly provision = absent('wallet');
+  readonly issue = absent('card');
 
   async replace(): Promise<void> {}
-}
-
-class AbsentIdentity implements IdentityVerifier {
-  readonly provider = 'none';
-
-  decide(): Promise<never> {
-    return absent('identity verification');
-  }
 
   async forget(): Promise<void> {}
 }
 
-class AbsentCards implements CardIssuer {
-  issue(): Promise<never> {
-    return absent('card');
-  }
+type Recipe = Omit<ClassProvider | FactoryProvider | ExistingProvider, 'provide'>;
 
-  async forget(): Promise<void> {}
+interface Port {
+  readonly what: string;
+  /** Names who does it. */
+  readonly setting: string;
+  readonly token: symbol;
+  /** By name. The boot has checked that the account of each is configured. */
+  readonly by: Readonly<Record<string, Recipe>>;
 }
 
-function absent(provider: string): Promise<never> {
-  return Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
-}
-
-/** The ports, each with the setting that names who does it. */
+const none: Recipe = { useClass: AbsentProvider };
 const PORTS = {
-  sms: { what: 'codes by SMS', setting: 'ONBOARDING_SMS' },
-  identity: { what: 'identity verification', setting: 'ONBOARDING_IDENTITY' },
-  wallet: { what: 'wallets', setting: 'ONBOARDING_WALLETS' },
-  card: { what: 'cards', setting: 'ONBOARDING_CARDS' },
-} as const;
-type Port = keyof typeof PORTS;
+  sms: {
+    what: 'codes by SMS',
+    setting: 'ONBOARDING_SMS',
+    token: SMS_SENDER,
+    by: {
+      none,
+      sandbox: { useExisting: SandboxSms },
+      twilio: { inject: [CONFIG], useFactory: (account: TwilioAccount) => new TwilioSms(account) },
+    },
+  },
+  identity: {
+    what: 'identity verification',
+    setting: 'ONBOARDING_IDENTITY',
+    token: IDENTITY_VERIFIER,
+    by: {
+      none,
+      sandbox: { useClass: SandboxIdentityVerifier },
+      onfido: {
+        inject: [CONFIG, Verifications],
+        useFactory: (account: OnfidoAccount, rows: Verifications) => new OnfidoVerifier(account, rows),
+      },
+    },
+  },
+  wallet: {
+    what: 'wallets',
+    setting: 'ONBOARDING_WALLETS',
+    token: WALLET_PROVISIONER,
+    by: {
+      none,
+      sandbox: { useClass: SandboxWallets },
+      xpub: {
+        inject: [CONFIG, WalletIndexes],
+        useFactory: ({ walletXpub, walletFirstIndex }: Config, indexes: WalletIndexes) =>
+          XpubWallets.open(walletXpub!, walletFirstIndex, indexes),
+      },
+    },
+  },
+  card: {
+    what: 'cards',
+    setting: 'ONBOARDING_CARDS',
+    token: CARD_ISSUER,
+    by: {
+      none,
+      sandbox: { useClass: SandboxCards },
+      stripe: {
+        inject: [CONFIG, StripeCards],
+        useFactory: (account: StripeAccount, cards: StripeCards) => new StripeCardIssuer(account, cards),
+      },
+    },
+  },
+} satisfies Readonly<Record<string, Port>>;
+type PortName = keyof typeof PORTS;
 
-/** By port: the name of a provider, `sandbox` or `none`. */
-type Chosen = Readonly<Record<Port, string>>;
+const CALLBACK_READERS: Readonly<Record<string, Recipe>> = {
+  sandbox: { useClass: SandboxCallbacks },
+  onfido: {
+    inject: [CONFIG],
+    useFactory: ({ onfidoWebhookToken }: Config) => new OnfidoCallbacks(onfidoWebhookToken!),
+  },
+};
 
-/** Without a setting the sandbox has its own provider and production has none. */
+/** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
 export function chosenOf(
   config: Pick<
     Config,
     'mode' | 'onboardingSms' | 'onboardingIdentity' | 'onboardingCards' | 'onboardingWallets'
   >,
-): Chosen {
+): Readonly<Record<PortName, string>> {
   const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
   return {
     sms: config.onboardingSms ?? otherwise,
@@ -95,116 +147,17 @@ export function chosenOf(
   };
 }
 
-export function providersOf(chosen: Chosen, isSandbox: boolean): Provider[] {
+export function providersOf(config: Config): Provider[] {
+  const chosen = chosenOf(config);
+  const ports: [PortName, Port][] = Object.entries(PORTS) as [PortName, Port][];
   return [
     WalletIndexes,
     StripeCards,
-    ...smsOf(chosen.sms, isSandbox),
-    ...identityOf(chosen.identity),
-    walletsOf(chosen.wallet),
-    cardsOf(chosen.card),
+    // The sandbox always has an inbox; messages of other providers are not in it.
+    ...(config.mode === 'sandbox' ? [SandboxSms, { provide: SMS_INBOX, useExisting: SandboxSms }] : []),
+    ...ports.map(([name, { token, by }]) => ({ provide: token, ...by[chosen[name]] }) as Provider),
+    { provide: CALLBACK_READER, ...(CALLBACK_READERS[chosen.identity] ?? { useValue: null }) } as Provider,
   ];
-}
-
-function smsOf(name: string, isSandbox: boolean): Provider[] {
-  // The sandbox always has an inbox; messages of other providers are not in it.
-  const inbox = isSandbox ? [SandboxSms, { provide: SMS_INBOX, useExisting: SandboxSms }] : [];
-  if (name === 'sandbox') return [...inbox, { provide: SMS_SENDER, useExisting: SandboxSms }];
-  if (name === 'none') return [...inbox, { provide: SMS_SENDER, useClass: AbsentProviders }];
-  return [
-    ...inbox,
-    {
-      provide: SMS_SENDER,
-      inject: [CONFIG],
-      useFactory: (config: Config) => {
-        const { twilioFrom, twilioMessagingServiceSid, twilioUrl } = config;
-        const { twilioAccountSid, twilioAuthToken } = config;
-        return new TwilioSms({
-          twilioAccountSid: twilioAccountSid!,
-          twilioAuthToken: twilioAuthToken!,
-          twilioFrom,
-          twilioMessagingServiceSid,
-          twilioUrl,
-        });
-      },
-    },
-  ];
-}
-
-/** With the reader of its callbacks. */
-function identityOf(name: string): Provider[] {
-  if (name === 'sandbox')
-    return [
-      {
-        provide: CALLBACK_READER,
-        inject: [KeyRing],
-        useFactory: ({ root }: KeyRing) => new SandboxCallbacks(root),
-      },
-      {
-        provide: IDENTITY_VERIFIER,
-        inject: [SandboxReviews, Verifications, CONFIG],
-        useFactory: (
-          reviews: SandboxReviews,
-          verifications: Verifications,
-          { sandboxReviewSeconds }: Config,
-        ) => new SandboxIdentityVerifier(reviews, verifications, sandboxReviewSeconds),
-      },
-    ];
-  if (name === 'none')
-    return [
-      { provide: CALLBACK_READER, useValue: null },
-      { provide: IDENTITY_VERIFIER, useClass: AbsentIdentity },
-    ];
-  return [
-    {
-      provide: CALLBACK_READER,
-      inject: [CONFIG],
-      useFactory: ({ onfidoWebhookToken }: Config) => new OnfidoCallbacks(onfidoWebhookToken!),
-    },
-    {
-      provide: IDENTITY_VERIFIER,
-      inject: [CONFIG, Verifications],
-      useFactory: ({ onfidoUrl, onfidoApiToken }: Config, verifications: Verifications) =>
-        new OnfidoVerifier({ onfidoUrl, onfidoApiToken: onfidoApiToken! }, verifications),
-    },
-  ];
-}
-
-function walletsOf(name: string): Provider {
-  if (name === 'sandbox')
-    return {
-      provide: WALLET_PROVISIONER,
-      inject: [KeyRing],
-      useFactory: ({ root }: KeyRing) => new SandboxWallets(root),
-    };
-  if (name === 'none') return { provide: WALLET_PROVISIONER, useClass: AbsentProviders };
-  return {
-    provide: WALLET_PROVISIONER,
-    inject: [CONFIG, WalletIndexes],
-    useFactory: ({ walletXpub, walletFirstIndex }: Config, indexes: WalletIndexes) =>
-      XpubWallets.open(walletXpub!, walletFirstIndex, indexes),
-  };
-}
-
-function cardsOf(name: string): Provider {
-  if (name === 'sandbox') return { provide: CARD_ISSUER, useClass: SandboxCards };
-  if (name === 'none') return { provide: CARD_ISSUER, useClass: AbsentCards };
-  return {
-    provide: CARD_ISSUER,
-    inject: [CONFIG, StripeCards],
-    useFactory: (config: Config, cards: StripeCards) => {
-      const { stripeSecretKey, stripeIssuingCurrency, stripeIssuingAddress, stripeUrl } = config;
-      return new StripeCardIssuer(
-        {
-          stripeSecretKey: stripeSecretKey!,
-          stripeIssuingCurrency: stripeIssuingCurrency!,
-          stripeIssuingAddress: stripeIssuingAddress!,
-          stripeUrl,
-        },
-        cards,
-      );
-    },
-  };
 }
 
 /** Reports missing providers at the boot, in metrics and in readiness. */
@@ -218,7 +171,7 @@ export class ProviderReadiness implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const chosen = Object.entries(chosenOf(this.config)) as [Port, string][];
+    const chosen = Object.entries(chosenOf(this.config)) as [PortName, string][];
     for (const [port, provider] of chosen) providers.set({ port, provider }, 1);
     const missing = chosen
       .filter(([, provider]) => provider === 'none')

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { deriveId } from '../../../kernel/ids.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
   CallbackRefused,
@@ -19,7 +22,8 @@ import {
   type CallbackReader,
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
-import type { SandboxReviews, Verifications } from '../store/verifications.js';
+import { SandboxReviews, Verifications } from '../store/verifications.js';
+import { en } from '../words/en.js';
 
 const MAX_MESSAGES = 10_000;
 
@@ -46,19 +50,14 @@ export const SANDBOX_NAMES = {
   cardFails: 'Cardless',
 } as const;
 
-/** Each has a translation in words/. */
-export const SANDBOX_REASONS = {
-  identity: 'The identity document could not be verified',
-  card: 'The card could not be issued',
-} as const;
-
+@Injectable()
 export class SandboxIdentityVerifier implements IdentityVerifier {
   readonly provider = 'sandbox';
 
   constructor(
     private readonly reviews: SandboxReviews,
     private readonly verifications: Verifications,
-    private readonly reviewSeconds: number | null,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'sandboxReviewSeconds'>,
   ) {}
 
   async decide({
@@ -69,18 +68,20 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
     await deleteImages();
     if (details.lastName === SANDBOX_NAMES.rejected)
-      return { passed: false, reason: SANDBOX_REASONS.identity };
+      return { passed: false, reason: en.reasonSandboxIdentity };
     if (details.lastName !== SANDBOX_NAMES.review) return { passed: true };
     await this.verifications.checked(verificationId, this.provider, verificationId);
-    return (await this.reviews.outcome(verificationId, userId, this.reviewSeconds)) ?? 'under_review';
+    const { sandboxReviewSeconds } = this.config;
+    return (await this.reviews.outcome(verificationId, userId, sandboxReviewSeconds)) ?? 'under_review';
   }
 
   async forget(): Promise<void> {}
 }
 
 /** Key pairs derived from the root of the sandbox's key ring: they can receive test USDC. */
+@Injectable()
 export class SandboxWallets implements WalletProvisioner {
-  constructor(private readonly root: Buffer) {}
+  constructor(@Inject(KeyRing) private readonly keys: Pick<KeyRing, 'root'>) {}
 
   async provision(userId: string): Promise<ProvisionedWallet> {
     return { address: (await this.walletOf(userId)).address, derivation: null };
@@ -90,7 +91,7 @@ export class SandboxWallets implements WalletProvisioner {
 
   async walletOf(userId: string): Promise<Wallet> {
     const { Wallet } = await import('ethers');
-    const key = createHmac('sha256', this.root).update(`sandbox wallet ${userId}`).digest();
+    const key = createHmac('sha256', this.keys.root).update(`sandbox wallet ${userId}`).digest();
     return new Wallet(`0x${key.toString('hex')}`);
   }
 }
@@ -98,7 +99,7 @@ export class SandboxWallets implements WalletProvisioner {
 export class SandboxCards implements CardIssuer {
   async issue({ userId, details, attempt }: CardRequest): Promise<{ cardId: string }> {
     if (details.lastName === SANDBOX_NAMES.cardFails && attempt === 1)
-      throw new ProviderRefused(SANDBOX_REASONS.card);
+      throw new ProviderRefused(en.reasonSandboxCard);
     return { cardId: deriveId('sandbox card', userId) };
   }
 
@@ -106,12 +107,12 @@ export class SandboxCards implements CardIssuer {
 }
 
 /** What the sandbox's identity provider sends once a review is decided: signed by Standard Webhooks. */
+@Injectable()
 export class SandboxCallbacks implements CallbackReader {
   readonly provider = 'sandbox';
   private readonly webhook: Webhook;
 
-  /** `root`: of the key ring. */
-  constructor(root: Buffer) {
+  constructor({ root }: KeyRing) {
     const secret = createHmac('sha256', root).update('sandbox identity callbacks').digest();
     this.webhook = new Webhook(secret, { format: 'raw' });
   }

@@ -57,7 +57,7 @@ class TwilioTransport {
   }
 }
 
-interface TwilioAccount {
+export interface TwilioAccount {
   readonly twilioAccountSid: string;
   readonly twilioAuthToken: string;
   /** Exactly one of these two is set. */

@@ -6,14 +6,8 @@ import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onboarding.js';
 import { Verifications } from '../store/verifications.js';
-import {
-  AdvanceOnboarding,
-  AdvanceOnboardingHandler,
-  GiveUp,
-  GiveUpHandler,
-  NOT_CHECKED,
-  NOT_ISSUED,
-} from './advance-onboarding.js';
+import { AdvanceOnboarding, AdvanceOnboardingHandler, GiveUp, GiveUpHandler } from './advance-onboarding.js';
+import { en } from '../words/en.js';
 import { IDENTITY_VERIFIER } from './ports.js';
 
 /** The handlers with these doubles; every other dependency is an empty object. */
@@ -98,7 +92,7 @@ describe('a step whose retries end', () => {
     expect(events).toMatchObject([
       {
         type: 'onboarding.kyc_failed.v1',
-        data: { user_id: 'u1', verification_id: 'v1', provider: 'p', reason: NOT_CHECKED },
+        data: { user_id: 'u1', verification_id: 'v1', provider: 'p', reason: en.reasonNotChecked },
       },
     ]);
   });
@@ -112,7 +106,7 @@ describe('a step whose retries end', () => {
     });
     expect(stage).toBe('card_failed');
     expect(events).toMatchObject([
-      { type: 'onboarding.card_failed.v1', data: { user_id: 'u1', reason: NOT_ISSUED } },
+      { type: 'onboarding.card_failed.v1', data: { user_id: 'u1', reason: en.reasonNotIssued } },
     ]);
   });
 

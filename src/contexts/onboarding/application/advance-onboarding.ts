@@ -29,6 +29,7 @@ import {
 import { isFailpoint } from '../failpoints.js';
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
+import { en } from '../words/en.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
   CARD_ISSUER,
@@ -203,10 +204,6 @@ function walletClaim(address: string): Claim {
   };
 }
 
-export const NOT_CHECKED =
-  'Your identity could not be checked because of a problem on our side. Please try again.';
-export const NOT_ISSUED = 'Your card could not be issued because of a problem on our side. Please try again.';
-
 /** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
 export class GiveUp extends Command<Stage> {
   constructor(readonly userId: string) {
@@ -230,11 +227,11 @@ export class GiveUpHandler implements ICommandHandler<GiveUp> {
   private decide(state: Onboarding): OnboardingEvent[] {
     const at = timestamp(this.clock);
     if (state.stage === 'kyc_submitted') {
-      const outcome = { passed: false, reason: NOT_CHECKED } as const;
+      const outcome = { passed: false, reason: en.reasonNotChecked } as const;
       const { verificationId } = state;
       return recordKycOutcome({ verificationId, provider: this.identity.provider, outcome, at }, state);
     }
     if (state.stage !== 'wallet_provisioned') return [];
-    return recordCardFailure({ attempt: state.cardAttempt, reason: NOT_ISSUED, at }, state);
+    return recordCardFailure({ attempt: state.cardAttempt, reason: en.reasonNotIssued, at }, state);
   }
 }

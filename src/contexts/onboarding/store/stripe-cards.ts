@@ -27,24 +27,14 @@ export class StripeCards {
     return row!;
   }
 
-  /** Returns the first cardholder that was stored; null once the person is erased. */
-  async keepCardholder(userId: string, cardholderId: string): Promise<string | null> {
-    const [row] = await this.database.query<{ cardholder_id: string }>(
-      `update onboarding.stripe_cards set cardholder_id = coalesce(cardholder_id, $2)
-       where user_id = $1 and forgotten_at is null returning cardholder_id`,
-      [userId, cardholderId],
+  /** Returns the first id that was stored; null once the person is erased. */
+  async keep(column: 'cardholder_id' | 'card_id', userId: string, id: string): Promise<string | null> {
+    const [row] = await this.database.query<{ id: string }>(
+      `update onboarding.stripe_cards set ${column} = coalesce(${column}, $2)
+       where user_id = $1 and forgotten_at is null returning ${column} as id`,
+      [userId, id],
     );
-    return row?.cardholder_id ?? null;
-  }
-
-  /** Returns the first card that was stored; null once the person is erased. */
-  async keepCard(userId: string, cardId: string): Promise<string | null> {
-    const [row] = await this.database.query<{ card_id: string }>(
-      `update onboarding.stripe_cards set card_id = coalesce(card_id, $2)
-       where user_id = $1 and forgotten_at is null returning card_id`,
-      [userId, cardId],
-    );
-    return row?.card_id ?? null;
+    return row?.id ?? null;
   }
 
   async isForgotten(userId: string): Promise<boolean> {

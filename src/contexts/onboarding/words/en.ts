@@ -158,7 +158,7 @@ export const en = {
   cardFailedReason: 'The card issuer reported: {reason}',
   cardFailedRetry: 'Try again',
 
-  // Why an identity or a card failed. In English exactly as providers and events have it.
+  // Why an identity or a card failed. Events record the English text: a change needs a second key for the old one.
   reasonExpired: 'Your document has expired. Please use one that is valid.',
   reasonUnreadable:
     'Your document could not be read. Please take its picture again: whole, sharp and without reflections.',

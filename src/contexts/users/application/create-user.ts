@@ -13,7 +13,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
-import { userJson } from '../views/user-json.js';
+import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
 
 /** What is unique among a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */

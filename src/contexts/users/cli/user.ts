@@ -15,7 +15,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { ErasingWorker, ERASING_SAGA } from '../application/erasure.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
-import { userJson } from '../views/user-json.js';
+import { userJson } from '../application/user-json.js';
 import { EraseUser } from '../application/user-commands.js';
 
 const HIDDEN = '  phone_number, email    hidden without --personal';

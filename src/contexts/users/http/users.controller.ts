@@ -15,7 +15,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { CreateUser } from '../application/create-user.js';
 import type { ExistingUser } from '../domain/user.js';
-import { userJson, UserResponse } from '../views/user-json.js';
+import { userJson, UserResponse } from '../application/user-json.js';
 import { UsersView } from '../views/users.js';
 import { NewUser, WalletQuery } from './user-dto.js';
 

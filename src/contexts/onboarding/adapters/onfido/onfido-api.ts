@@ -1,9 +1,9 @@
 import type { DefaultApi } from '@onfido/api';
-import { ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 
-export type { DefaultApi } from '@onfido/api';
 /** Options of one request; the package names the type of its HTTP client nowhere. */
-type RawAxiosRequestConfig = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
+type RequestOptions = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
+type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly data: unknown }>;
 
 export interface OnfidoAccount {
   readonly onfidoUrl: string;
@@ -32,8 +32,8 @@ export class OnfidoRefused extends Error {
 export type OnfidoObject = Readonly<Record<string, unknown>>;
 
 /**
- * Onfido's API 3.6 through its own package, bounded in time and size, without redirects and proxies. Every call throws
- * {@link OnfidoRefused} for what is never accepted, otherwise ProviderUnavailable; neither holds personal data.
+ * Onfido's API 3.6 through its own package, bounded in time and size, without redirects and proxies. No error holds
+ * personal data.
  */
 export class OnfidoApi {
   private api: Promise<DefaultApi> | null = null;
@@ -43,11 +43,28 @@ export class OnfidoApi {
     private readonly timeoutMs: number,
   ) {}
 
-  async call(
-    send: (api: DefaultApi, options: RawAxiosRequestConfig) => Promise<{ readonly data: unknown }>,
-  ): Promise<OnfidoObject> {
-    this.api ??= this.open();
-    const api = await this.api;
+  /** A refusal is the person's with a `reason`; without one it is an error of ours, and is retried. */
+  async call(send: Send, reason?: (refused: OnfidoRefused) => string): Promise<OnfidoObject> {
+    try {
+      return await this.request(send);
+    } catch (error) {
+      if (!(error instanceof OnfidoRefused)) throw error;
+      if (reason !== undefined && [400, 413, 422].includes(error.status))
+        throw new ProviderRefused(reason(error));
+      throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
+    }
+  }
+
+  async list(name: string, send: Send): Promise<readonly OnfidoObject[]> {
+    const list = (await this.call(send))[name];
+    const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
+    if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
+    return list as readonly OnfidoObject[];
+  }
+
+  /** Throws {@link OnfidoRefused} for what is never accepted, otherwise ProviderUnavailable. */
+  async request(send: Send): Promise<OnfidoObject> {
+    const api = await (this.api ??= this.open());
     try {
       // The package's own timeout restarts with each byte.
       const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });

@@ -12,7 +12,7 @@ import {
 import { ONFIDO_TOKEN, type Fault } from '../../../../../test/support/onboarding/onfido/onfido.js';
 import { NO_FACE, type Check } from '../../../../../test/support/onboarding/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
-import { REASONS } from './onfido-reasons.js';
+import { en } from '../../words/en.js';
 import { OnfidoVerifier } from './onfido-verifier.js';
 
 let harness: OnfidoHarness;
@@ -40,19 +40,19 @@ describe('identities checked by Onfido', () => {
 
   it.each([
     [
-      'expired',
+      'reasonExpired',
       'document',
       { data_validation: { breakdown: { document_expiration: { result: 'consider' } } } },
     ],
     [
-      'unreadable',
+      'reasonUnreadable',
       'document',
       {
         image_integrity: { breakdown: { image_quality: { result: 'unidentified' } }, result: 'unidentified' },
       },
     ],
     [
-      'unsupported',
+      'reasonUnsupported',
       'document',
       {
         image_integrity: {
@@ -61,18 +61,18 @@ describe('identities checked by Onfido', () => {
         },
       },
     ],
-    ['details', 'document', { data_comparison: { result: 'consider' } }],
-    ['face', 'facial_similarity_photo', { face_comparison: { result: 'consider' } }],
-    ['notLive', 'facial_similarity_photo', { visual_authenticity: { result: 'consider' } }],
-    ['verification', 'document', { police_record: { result: 'consider' } }],
-    ['verification', 'document', 'nonsense'],
+    ['reasonDetails', 'document', { data_comparison: { result: 'consider' } }],
+    ['reasonFace', 'facial_similarity_photo', { face_comparison: { result: 'consider' } }],
+    ['reasonNotLive', 'facial_similarity_photo', { visual_authenticity: { result: 'consider' } }],
+    ['reasonVerification', 'document', { police_record: { result: 'consider' } }],
+    ['reasonVerification', 'document', 'nonsense'],
   ] as const)('fail in our own words: %s, by the report %s', async (reason, name, breakdown) => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     harness.onfido.complete(harness.checksOf(ada)[0]!, 'consider', [
       { name, result: 'consider', sub_result: 'caution', breakdown },
     ]);
-    expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS[reason] });
+    expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: en[reason] });
   });
 
   it('do not disclose a suspected fraud', async () => {
@@ -82,26 +82,26 @@ describe('identities checked by Onfido', () => {
     harness.onfido.complete(harness.checksOf(ada)[0]!, 'consider', [
       { name: 'document', sub_result: 'suspected', breakdown },
     ]);
-    expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: REASONS.verification });
+    expect(await harness.verifier().decide(ada)).toEqual({ passed: false, reason: en.reasonVerification });
   });
 
   const front = (bytes: Buffer) =>
     IMAGES.map((image) => (image.kind === 'document_front' ? { ...image, bytes } : image));
   it.each([
-    ['a picture that is none', { pictures: front(Buffer.alloc(40_000)) }, REASONS.unreadable],
-    ['a picture that is too small', { pictures: front(JPEG.subarray(0, 2000)) }, REASONS.size],
+    ['a picture that is none', { pictures: front(Buffer.alloc(40_000)) }, en.reasonUnreadable],
+    ['a picture that is too small', { pictures: front(JPEG.subarray(0, 2000)) }, en.reasonSize],
     [
       'a picture that is too large',
       { pictures: front(Buffer.concat([JPEG, Buffer.alloc(4 << 20)])) },
-      REASONS.size,
+      en.reasonSize,
     ],
     [
       'a selfie without a face',
       { pictures: [IMAGES[1]!, { ...IMAGES[2]!, bytes: Buffer.concat([JPEG, Buffer.from(NO_FACE)]) }] },
-      REASONS.selfie,
+      en.reasonSelfie,
     ],
-    ['no selfie', { pictures: IMAGES.slice(0, 2) }, REASONS.gone],
-    ['a name that it does not take', { details: { ...DETAILS, firstName: 'A;da' } }, REASONS.name],
+    ['no selfie', { pictures: IMAGES.slice(0, 2) }, en.reasonGone],
+    ['a name that it does not take', { details: { ...DETAILS, firstName: 'A;da' } }, en.reasonName],
   ])('are refused for good with %s, and no check is opened', async (_, over, reason) => {
     const ada = harness.person(over);
     expect(await failure(harness.verifier().decide(ada))).toMatchObject({

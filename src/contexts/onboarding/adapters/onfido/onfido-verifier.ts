@@ -1,13 +1,13 @@
 import type { FileTransfer } from '@onfido/api';
 import { failpoint } from '../../../../platform/failpoints.js';
 import type { KycOutcome } from '../../domain/decisions.js';
-import { missingImages, type ImageKind } from '../../domain/image-kind.js';
-import type { IdentityImage } from '../../domain/image-kind.js';
+import { missingImages, type IdentityImage, type ImageKind } from '../../domain/image-kind.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { IdentityRequest, IdentityVerifier } from '../../application/ports.js';
 import type { Verification, Verifications } from '../../store/verifications.js';
+import { en } from '../../words/en.js';
 import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type OnfidoObject } from './onfido-api.js';
-import { checkReason, imageReason, REASONS } from './onfido-reasons.js';
+import { checkReason, imageReason } from './onfido-reasons.js';
 
 const TIMES = {
   timeoutMs: 15_000,
@@ -52,7 +52,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     const { verificationId } = request;
     const known = verification.check_reference;
     if (known !== null) {
-      const found = await this.refusing(() => this.api.call((api, options) => api.findCheck(known, options)));
+      const found = await this.api.call((api, options) => api.findCheck(known, options));
       requireOwn(found, verificationId, verification.applicant);
       await request.deleteImages();
       return found;
@@ -69,10 +69,7 @@ export class OnfidoVerifier implements IdentityVerifier {
 
   private async createApplicant({ verificationId, userId }: IdentityRequest): Promise<string> {
     const body = { first_name: 'Applicant', last_name: verificationId };
-    const created = await this.refusing(() =>
-      this.api.call((api, options) => api.createApplicant(body, options)),
-    );
-    const id = idIn(created);
+    const id = idIn(await this.api.call((api, options) => api.createApplicant(body, options)));
     failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
     failpoint('onboarding.applicant_kept');
@@ -84,10 +81,7 @@ export class OnfidoVerifier implements IdentityVerifier {
 
   /** The oldest one. */
   private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
-    const response = await this.refusing(() =>
-      this.api.call((api, options) => api.listChecks(applicant, options)),
-    );
-    const checks = listIn(response, 'checks');
+    const checks = await this.api.list('checks', (api, options) => api.listChecks(applicant, options));
     const time = (check: OnfidoObject): string => String(check['created_at']);
     return [...checks].sort((a, b) => (time(a) < time(b) ? -1 : 1))[0] ?? null;
   }
@@ -118,19 +112,16 @@ export class OnfidoVerifier implements IdentityVerifier {
       tags: [verificationId],
       privacy_notices_read_consent_given: true,
     };
-    const check = await this.refusing(() => this.api.call((api, options) => api.createCheck(body, options)));
+    const check = await this.api.call((api, options) => api.createCheck(body, options));
     failpoint('onboarding.check_opened');
     return check;
   }
 
   private async describe(applicant: string, { details }: IdentityRequest): Promise<void> {
     const { firstName: first_name, lastName: last_name, dateOfBirth: dob } = details;
-    const described = await this.refusing(
-      () =>
-        this.api.call((api, options) =>
-          api.updateApplicant(applicant, { first_name, last_name, dob }, options),
-        ),
-      () => REASONS.name,
+    const described = await this.api.call(
+      (api, options) => api.updateApplicant(applicant, { first_name, last_name, dob }, options),
+      () => en.reasonName,
     );
     if (idIn(described) !== applicant)
       throw new ProviderUnavailable('Onfido responds with another applicant');
@@ -140,21 +131,21 @@ export class OnfidoVerifier implements IdentityVerifier {
     const there = await this.kindsAt(applicant);
     const missing = (await images()).filter(({ kind }) => !there.has(kind));
     const all = new Set([...there, ...missing.map(({ kind }) => kind)]);
-    if (missingImages(all).length > 0) throw new ProviderRefused(REASONS.gone);
+    if (missingImages(all).length > 0) throw new ProviderRefused(en.reasonGone);
     for (const image of missing) await this.uploadImage(applicant, image);
   }
 
   private async kindsAt(applicant: string): Promise<Set<ImageKind>> {
-    const documents = await this.refusing(() =>
-      this.api.call((api, options) => api.listDocuments(applicant, options)),
+    const documents = await this.api.list('documents', (api, options) =>
+      api.listDocuments(applicant, options),
     );
-    const photos = await this.refusing(() =>
-      this.api.call((api, options) => api.listLivePhotos(applicant, options)),
+    const photos = await this.api.list('live_photos', (api, options) =>
+      api.listLivePhotos(applicant, options),
     );
-    const sides = listIn(documents, 'documents').map(({ side }): ImageKind =>
+    const sides = documents.map(({ side }): ImageKind =>
       side === 'back' ? 'document_back' : 'document_front',
     );
-    return new Set([...sides, ...listIn(photos, 'live_photos').map((): ImageKind => 'selfie')]);
+    return new Set([...sides, ...photos.map((): ImageKind => 'selfie')]);
   }
 
   private async uploadImage(applicant: string, { kind, type, bytes }: IdentityImage): Promise<void> {
@@ -162,16 +153,14 @@ export class OnfidoVerifier implements IdentityVerifier {
     const extension = type === 'image/png' ? 'png' : 'jpg';
     const file: FileTransfer = new FileTransfer(bytes, `${kind}.${extension}`);
     const side = kind === 'document_back' ? 'back' : 'front';
-    const uploaded = await this.refusing(
-      () =>
-        this.api.call((api, options) =>
-          kind === 'selfie'
-            ? api.uploadLivePhoto(applicant, file, true, options)
-            : api.uploadDocument(
-                ...(['unknown', applicant, file, extension, side] as const),
-                ...([undefined, undefined, undefined, options] as const),
-              ),
-        ),
+    const uploaded = await this.api.call(
+      (api, options) =>
+        kind === 'selfie'
+          ? api.uploadLivePhoto(applicant, file, true, options)
+          : api.uploadDocument(
+              ...(['unknown', applicant, file, extension, side] as const),
+              ...([undefined, undefined, undefined, options] as const),
+            ),
       (refused) => imageReason(kind, refused),
     );
     idIn(uploaded);
@@ -180,21 +169,19 @@ export class OnfidoVerifier implements IdentityVerifier {
   private async outcomeOf(check: OnfidoObject): Promise<KycOutcome | 'under_review'> {
     const { status, result } = check;
     if (typeof status === 'string' && OPEN.includes(status)) return 'under_review';
-    if (status === 'withdrawn') return { passed: false, reason: REASONS.verification };
+    if (status === 'withdrawn') return { passed: false, reason: en.reasonVerification };
     if (status !== 'complete')
       throw new ProviderUnavailable('Onfido responds with an unknown status of the check');
     if (result === 'clear') return { passed: true };
     if (result !== 'consider')
       throw new ProviderUnavailable('Onfido responds with an unknown result of the check');
-    const response = await this.refusing(() =>
-      this.api.call((api, options) => api.listReports(idIn(check), options)),
-    );
-    return { passed: false, reason: checkReason(listIn(response, 'reports')) };
+    const reports = await this.api.list('reports', (api, options) => api.listReports(idIn(check), options));
+    return { passed: false, reason: checkReason(reports) };
   }
 
   private async deleteApplicant(id: string): Promise<void> {
     try {
-      await this.api.call((api, options) => api.deleteApplicant(id, options));
+      await this.api.request((api, options) => api.deleteApplicant(id, options));
     } catch (error) {
       if (!(error instanceof OnfidoRefused)) throw error;
       if (error.status === 404 || error.status === 410) return;
@@ -203,21 +190,6 @@ export class OnfidoVerifier implements IdentityVerifier {
           ? 'Onfido deletes no applicant during a check'
           : `Onfido does not delete an applicant (${error.status})`,
       );
-    }
-  }
-
-  /** A refusal is the person's with a `reason`; without one it is an error of ours, and is retried. */
-  private async refusing(
-    send: () => Promise<OnfidoObject>,
-    reason?: (refused: OnfidoRefused) => string,
-  ): Promise<OnfidoObject> {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof OnfidoRefused)) throw error;
-      const isAboutInput = error.status === 422 || error.status === 413 || error.status === 400;
-      if (reason !== undefined && isAboutInput) throw new ProviderRefused(reason(error));
-      throw new ProviderUnavailable(`Onfido refuses a request of ours (${error.status}, ${error.type})`);
     }
   }
 }
@@ -236,11 +208,4 @@ function requireOwn(
 function idIn({ id }: OnfidoObject): string {
   if (typeof id === 'string' && ID.test(id)) return id;
   throw new ProviderUnavailable('Onfido gives no id');
-}
-
-function listIn(response: OnfidoObject, name: string): readonly OnfidoObject[] {
-  const list = response[name];
-  const isList = Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null);
-  if (!isList) throw new ProviderUnavailable(`Onfido gives no list of ${name}`);
-  return list as readonly OnfidoObject[];
 }

@@ -1,7 +1,8 @@
 import type { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
-import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
+import { en } from '../../words/en.js';
 import { plainHeaders, unavailable } from '../provider-client.js';
 
 interface StripeResponse {
@@ -86,24 +87,12 @@ export function nameOnCard(first: string, last: string): string {
   return `${initials.slice(0, 7)} ${last}`.slice(0, MAX_ON_CARD).trim();
 }
 
-/** Why there is no card, for the person. Each has a translation in words/. */
-export const CARD_REASONS = {
-  declined: 'The card issuer declined the card',
-  name: 'The card issuer does not accept your name',
-  birth: 'The card issuer does not accept your date of birth',
-  phone: 'The card issuer does not accept your phone number',
-  email: 'The card issuer does not accept your email address',
-  refused: 'The card issuer does not issue a card to you',
-  more: 'The card issuer wants to know more about you',
-  closed: 'The account is closed',
-} as const;
-
 /** Data of a person that Stripe may refuse, by parameter. */
-const OF_THE_PERSON: readonly (readonly [RegExp, keyof typeof CARD_REASONS])[] = [
-  [/^(name|individual\[(first|last)_name\])/, 'name'],
-  [/^individual\[dob\]/, 'birth'],
-  [/^phone_number/, 'phone'],
-  [/^email/, 'email'],
+const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
+  [/^(name|individual\[(first|last)_name\])/, en.reasonCardName],
+  [/^individual\[dob\]/, en.reasonCardBirth],
+  [/^phone_number/, en.reasonCardPhone],
+  [/^email/, en.reasonCardEmail],
 ];
 
 /** An error of Stripe's package, without the message, which may quote the request. */
@@ -127,6 +116,7 @@ export function isKept(error: unknown): boolean {
 
 /** {@link ProviderRefused} for data of the person, otherwise ProviderUnavailable. */
 export function providerError(error: unknown): Error {
+  if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) return error;
   const { type, code, param, statusCode } = (error ?? {}) as Thrown;
   const short = (value: unknown): string =>
     typeof value === 'string' && /^[\w.[\]-]{1,80}$/.test(value) ? ` ${value}` : '';
@@ -134,10 +124,10 @@ export function providerError(error: unknown): Error {
   if (typeof statusCode !== 'number') return unavailable('Stripe', 'its response makes no sense');
   const summary = `${statusCode}${short(type)}${short(code)}${short(param)}`;
   const cause = new Error(`Stripe responds with ${summary}`);
-  if (type === 'StripeCardError') return new ProviderRefused(CARD_REASONS.declined, null, { cause });
-  const [, what] = OF_THE_PERSON.find(([form]) => typeof param === 'string' && form.test(param)) ?? [];
-  if (type === 'StripeInvalidRequestError' && what !== undefined)
-    return new ProviderRefused(CARD_REASONS[what], null, { cause });
+  if (type === 'StripeCardError') return new ProviderRefused(en.reasonCardDeclined, null, { cause });
+  const [, reason] = OF_THE_PERSON.find(([form]) => typeof param === 'string' && form.test(param)) ?? [];
+  if (type === 'StripeInvalidRequestError' && reason !== undefined)
+    return new ProviderRefused(reason, null, { cause });
   return unavailable('Stripe', `it responds with ${summary}`);
 }
 

@@ -34,7 +34,7 @@ const person = (): CardRequest => ({
 const set = (change: string, value: string, { userId }: CardRequest): Promise<unknown> =>
   db.database.query(`update onboarding.stripe_cards set ${change} = $1 where user_id = $2`, [value, userId]);
 
-it.each(['begin', 'keepCardholder', 'keepCard'] as const)(
+it.each(['begin', 'cardholder_id', 'card_id'] as const)(
   'a card that is created during the erasure of the person is cancelled: in %s',
   async (point) => {
     class Meanwhile extends StripeCards {
@@ -43,13 +43,9 @@ it.each(['begin', 'keepCardholder', 'keepCard'] as const)(
         if (point === 'begin') await issuer().forget(userId);
         return row;
       }
-      override async keepCardholder(userId: string, id: string) {
-        if (point === 'keepCardholder') await issuer().forget(userId);
-        return super.keepCardholder(userId, id);
-      }
-      override async keepCard(userId: string, id: string) {
-        if (point === 'keepCard') await issuer().forget(userId);
-        return super.keepCard(userId, id);
+      override async keep(column: 'cardholder_id' | 'card_id', userId: string, id: string) {
+        if (point === column) await issuer().forget(userId);
+        return super.keep(column, userId, id);
       }
     }
     const request = person();

@@ -2,14 +2,14 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type Stripe from 'stripe';
 import { deriveId } from '../../../../kernel/ids.js';
 import { failpoint } from '../../../../platform/failpoints.js';
-import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
 import type { CardIssuer, CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import type { StripeCardRow, StripeCards } from '../../store/stripe-cards.js';
+import { en } from '../../words/en.js';
 import { providerClient, unavailable } from '../provider-client.js';
 import {
   cardholderOf,
-  CARD_REASONS,
   isKept,
   isOtherRequest,
   providerError,
@@ -22,7 +22,7 @@ import {
   type Cardholder,
 } from './stripe-api.js';
 
-interface StripeAccount {
+export interface StripeAccount {
   readonly stripeSecretKey: string;
   readonly stripeUrl: string;
   readonly stripeIssuingCurrency: string;
@@ -62,7 +62,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   async issue(request: CardRequest): Promise<{ readonly cardId: string }> {
     const { userId } = request;
     const row = await this.cards.begin(userId);
-    if (row.forgotten_at !== null) throw new ProviderRefused(CARD_REASONS.closed);
+    if (row.forgotten_at !== null) throw new ProviderRefused(en.reasonClosed);
     if (row.card_id !== null) return { cardId: await this.ownCard(userId, row.card_id, row) };
     try {
       return { cardId: await this.issueOnce(request, row) };
@@ -74,8 +74,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   /** The row is no proof that the card is of this person: Stripe's metadata is. */
   private async ownCard(userId: string, id: string, row: StripeCardRow): Promise<string> {
-    const stripe = await this.open();
-    const card = await requested(() => stripe.issuing.cards.retrieve(id));
+    const card = await this.call(({ cards }) => cards.retrieve(id));
     return cardIn(userId, String(row.cardholder_id))(card).id;
   }
 
@@ -89,7 +88,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     }
     const [oldest] = live;
     if (oldest === undefined) throw unavailable('Stripe', 'it does not list the card that it created');
-    const cardId = await this.cards.keepCard(userId, oldest.id);
+    const cardId = await this.cards.keep('card_id', userId, oldest.id);
     if (cardId === null) throw unavailable('Stripe', 'the person is erased');
     failpoint('onboarding.card_kept');
     // Created by a stalled process.
@@ -103,13 +102,11 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   async forget(userId: string): Promise<void> {
     const row = await this.cards.forgotten(userId);
     if (row === null) return;
-    const stripe = await this.open();
+    const address = { ...this.account.stripeIssuingAddress };
     for (const id of await this.cardholdersOf(userId, row)) {
       for (const card of await this.liveCards(userId, id)) await this.cancel(card.id);
-      const address = { ...this.account.stripeIssuingAddress };
-      await requested(() =>
-        stripe.issuing.cardholders.update(id, { status: 'inactive', billing: { address }, ...ERASED_PERSON }),
-      );
+      const erased = { ...ERASED_PERSON, status: 'inactive', billing: { address } } as const;
+      await this.call(({ cardholders }) => cardholders.update(id, erased));
     }
   }
 
@@ -135,7 +132,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
         ? ((await this.listCardholders({ phone_number: phoneNumber }, userId, MAX_LISTED))[0] ?? null)
         : await this.cardholder(known, userId);
     const found = cardholder ?? (await this.createCardholder(request, row));
-    const id = await this.cards.keepCardholder(userId, found.id);
+    const id = await this.cards.keep('cardholder_id', userId, found.id);
     failpoint('onboarding.cardholder_kept');
     if (id !== found.id)
       throw unavailable('Stripe', 'another process created the cardholder, or the person is erased');
@@ -144,27 +141,24 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 
   private async cardholder(id: string, userId: string): Promise<Cardholder> {
-    const stripe = await this.open();
-    return requested(() => stripe.issuing.cardholders.retrieve(id)).then(cardholderIn(userId));
+    return cardholderIn(userId)(await this.call(({ cardholders }) => cardholders.retrieve(id)));
   }
 
   private async createCardholder(request: CardRequest, row: StripeCardRow): Promise<Cardholder> {
     const { userId } = request;
-    const stripe = await this.open();
     const params = cardholderOf(request, this.account.stripeIssuingAddress);
-    const created = await this.create(userId, row, 'cardholder', (options) =>
-      stripe.issuing.cardholders.create(params, options),
+    const created = await this.create(userId, row, 'cardholder', ({ cardholders }, options) =>
+      cardholders.create(params, options),
     );
     failpoint('onboarding.cardholder_created');
     return cardholderIn(userId)(created);
   }
 
   private async createCard(userId: string, cardholder: string, row: StripeCardRow): Promise<void> {
-    const stripe = await this.open();
     const { stripeIssuingCurrency: currency } = this.account;
     const params = { cardholder, currency, type: 'virtual', status: 'active', metadata: { user_id: userId } };
-    const created = await this.create(userId, row, 'card', (options) =>
-      stripe.issuing.cards.create(params, options),
+    const created = await this.create(userId, row, 'card', ({ cards }, options) =>
+      cards.create(params, options),
     );
     failpoint('onboarding.card_created');
     cardIn(userId, cardholder)(created);
@@ -175,11 +169,12 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     userId: string,
     { generation }: StripeCardRow,
     what: 'cardholder' | 'card',
-    create: (options: { idempotencyKey: string }) => Promise<T>,
+    create: (issuing: Stripe['issuing'], options: { idempotencyKey: string }) => Promise<T>,
   ): Promise<T> {
     const idempotencyKey = deriveId('stripe issuing', what, userId, String(generation));
+    const { issuing } = await this.open();
     try {
-      return await create({ idempotencyKey });
+      return await create(issuing, { idempotencyKey });
     } catch (error) {
       // An object that was created nevertheless is listed before the next attempt.
       if (isOtherRequest(error) || isKept(error)) await this.cards.nextGeneration(userId, generation);
@@ -189,9 +184,8 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   /** The oldest first. */
   private async liveCards(userId: string, cardholder: string): Promise<readonly Card[]> {
-    const stripe = await this.open();
-    const listed = await requested(() =>
-      stripe.issuing.cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),
+    const listed = await this.call(({ cards }) =>
+      cards.list({ cardholder, limit: 100 }).autoPagingToArray({ limit: MAX_LISTED }),
     );
     return listed
       .map(cardIn(userId, cardholder))
@@ -204,11 +198,10 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     userId: string,
     max: number,
   ): Promise<readonly Cardholder[]> {
-    const stripe = await this.open();
     const found: Cardholder[] = [];
-    await requested(async () => {
+    await this.call(async ({ cardholders }) => {
       let seen = 0;
-      for await (const each of stripe.issuing.cardholders.list({ ...filter, limit: 100 })) {
+      for await (const each of cardholders.list({ ...filter, limit: 100 })) {
         // The number may belong to another person by now, or to the same one at another merchant.
         if (isOf(each, userId)) found.push(cardholderIn(userId)(each));
         seen += 1;
@@ -219,8 +212,16 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 
   private async cancel(cardId: string): Promise<void> {
-    const stripe = await this.open();
-    await requested(() => stripe.issuing.cards.update(cardId, { status: 'canceled' }));
+    await this.call(({ cards }) => cards.update(cardId, { status: 'canceled' }));
+  }
+
+  private async call<T>(send: (issuing: Stripe['issuing']) => Promise<T>): Promise<T> {
+    const { issuing } = await this.open();
+    try {
+      return await send(issuing);
+    } catch (error) {
+      throw providerError(error);
+    }
   }
 
   private open(): Promise<Stripe> {
@@ -240,22 +241,10 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 }
 
-async function requested<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw isOurs(error) ? error : providerError(error);
-  }
-}
-
-function isOurs(error: unknown): boolean {
-  return error instanceof ProviderRefused || error instanceof ProviderUnavailable;
-}
-
 /** Stripe compares people with sanctions lists, usually within a day. */
 function requireUsable({ status, requirements }: Cardholder): void {
   const reason = requirements?.disabled_reason ?? null;
-  if (status === 'blocked' || reason === 'rejected.listed') throw new ProviderRefused(CARD_REASONS.refused);
-  if (reason === 'requirements.past_due') throw new ProviderRefused(CARD_REASONS.more);
+  if (status === 'blocked' || reason === 'rejected.listed') throw new ProviderRefused(en.reasonCardRefused);
+  if (reason === 'requirements.past_due') throw new ProviderRefused(en.reasonCardMore);
   if (reason !== null) throw unavailable('Stripe', 'it reviews the cardholder');
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { MinuteCounts } from '../address.js';
+import { MinuteCounts } from '../../../platform/http/address.js';
 
 /** The most signers in memory; the least recently used are evicted. */
 const MAX_SIGNERS = 50_000;

@@ -1,6 +1,6 @@
-import { ApiProperty } from '../dto/field.js';
-import type { ApiScheme } from './document.js';
-import { ProblemDetails, problemResponse } from './operation.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { ProblemDetails, problemResponse } from '../../../platform/openapi/operation.js';
 
 class SignatureProblem extends ProblemDetails {
   @ApiProperty({ const: 'Invalid request signature' })
@@ -33,15 +33,13 @@ const WITH_BODY = {
   415: 'UnsupportedMediaType',
   422: 'Invalid',
 };
-const writes = (method: string): boolean => method !== 'get';
 
 /** The merchant API: signed by the merchant's key, writes done once per Idempotency-Key. */
 export const merchantScheme: ApiScheme = {
+  ...EDGE_SCHEME,
   prefix: '/merchants/v1/',
   models: [SignatureProblem],
-  headers: ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'],
-  responsesOf: (method) => (writes(method) ? { ...EVERY, ...WITH_BODY } : EVERY),
-  parametersOf: (method) => (writes(method) ? ['IdempotencyKey'] : []),
+  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WITH_BODY }),
   responses: {
     Unauthorized: {
       description:

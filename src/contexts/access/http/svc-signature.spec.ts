@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { MerchantCredentials } from '../merchant-directory.js';
-import { sign, signedPrefix } from './signature.js';
-import { SvcSignature } from './svc-signature.js';
+import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import { sign } from '../application/hmac.js';
+import { signedPrefix, SvcSignature } from './svc-signature.js';
 
 const KEY = '0b6f0b1e-55a2-4f0a-9d0c-0c3f8d3b1a2e';
 const NOW = 1_700_000_000_000;

@@ -1,21 +1,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../../kernel/ids.js';
-import type { Authentication } from '../authentication.js';
-import type { MerchantCredentials, MerchantDirectory } from '../merchant-directory.js';
-import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../problem.js';
-import { tooManyRequests } from '../rate-limit.js';
-import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from '../request-body.js';
-import { rawPath } from '../request-state.js';
+import type { Authentication } from '../../../platform/http/authentication.js';
+import type { MerchantCredentials, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../../../platform/http/problem.js';
+import { tooManyRequests } from '../../../platform/http/rate-limit.js';
+import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
+import { rawPath } from '../../../platform/http/request-state.js';
+import { isSignedBy } from '../application/hmac.js';
 import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
-import {
-  INVALID_API_KEY,
-  isFresh,
-  isSignedBy,
-  missingHeaders,
-  signedPrefix,
-  timestampDrift,
-} from './signature.js';
+
+/** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
+const MAX_DRIFT_SECONDS = 300;
+const UNIX_SECONDS = /^[0-9]{1,12}$/;
+const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
+const INVALID_API_KEY: Problem = { status: 401, detail: 'Invalid svc-api-key' };
 
 /** The merchant API: every request is signed with `svc-api-key`, `svc-timestamp`, `svc-signature` (contract.md 2). */
 export class SvcSignature implements Authentication {
@@ -31,8 +30,9 @@ export class SvcSignature implements Authentication {
 
   /** What comes from where signatures fail is refused here as well, when its body is large. */
   async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
-    const absent = absentHeaders(request);
-    if (absent !== null) return refuse(reply, missingHeaders(absent));
+    const absent = HEADERS.filter((name) => !request.raw.headers[name]);
+    if (absent.length > 0)
+      return refuse(reply, { status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
     if (announcesTooMuch(request.raw)) return refuse(reply, BODY_TOO_LARGE);
     const apiKey = header(request, 'svc-api-key');
     const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
@@ -80,13 +80,6 @@ export class SvcSignature implements Authentication {
   }
 }
 
-/** Names of the signing headers that the request lacks. */
-function absentHeaders(request: FastifyRequest): readonly string[] | null {
-  const { headers } = request.raw;
-  if (headers['svc-api-key'] && headers['svc-timestamp'] && headers['svc-signature']) return null;
-  return ['svc-api-key', 'svc-timestamp', 'svc-signature'].filter((name) => !headers[name]);
-}
-
 function header(request: FastifyRequest, name: string): string {
   const value = request.raw.headers[name];
   return typeof value === 'string' ? value : '';
@@ -101,6 +94,24 @@ function refuse(reply: FastifyReply, problem: Problem): null {
   return null;
 }
 
+/** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */
+export function signedPrefix(timestamp: string, method: string, path: string): string {
+  return `${timestamp}\n${method}\n${path}\n`;
+}
+
+export function isFresh(timestamp: string, now: number): boolean {
+  if (!UNIX_SECONDS.test(timestamp)) return false;
+  return Math.abs(Math.floor(now / 1000) - Number(timestamp)) <= MAX_DRIFT_SECONDS;
+}
+
+/** Contains the server's time, so that a client sees its drift, and detects milliseconds. */
+export function timestampDrift(timestamp: string, now: number): Problem {
+  const serverTime = Math.floor(now / 1000);
+  const detail = `svc-timestamp must be Unix seconds within 5 minutes of server time, which is ${serverTime}`;
+  const inMilliseconds = /^[0-9]{13}$/.test(timestamp) && isFresh(timestamp.slice(0, -3), now);
+  return { status: 401, detail: inMilliseconds ? `${detail}; it was sent in milliseconds` : detail };
+}
+
 const MISMATCH = 'svc-signature does not match the request';
 const LOWER_CASE = `${MISMATCH}: it must be lower-case hex, and this one is upper-case`;
 const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
@@ -108,12 +119,7 @@ const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
 /** Signed bytes that become text at a time: a megabyte as integers is four, and no response holds more than a piece. */
 const PIECE_BYTES = 16_384;
 
-const COMMA = 0x2c;
-const SPACE = 0x20;
-const ZERO = 0x30;
-const HEX = Buffer.from('0123456789abcdef');
-
-/** The response to a wrong signature: its bytes as they are sent, in pieces. */
+/** The response to a wrong signature, in pieces where the body is large. */
 interface Mismatch {
   readonly contentType: string;
   readonly payload: string | Readable;
@@ -127,60 +133,36 @@ export function signatureMismatch(
   asText: boolean,
 ): Mismatch {
   const detail = /^[0-9A-F]{64}$/.test(signature) && /[A-F]/.test(signature) ? LOWER_CASE : MISMATCH;
-  const signed = [Buffer.from(prefix, 'utf8'), body];
-  const pieces = asText ? textPieces(detail, signed) : problemPieces(detail, signed);
-  const small = body.length <= PIECE_BYTES;
+  const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);
   return {
     contentType: asText ? 'text/plain; charset=utf-8' : PROBLEM_TYPE,
-    payload: small ? [...pieces].join('') : Readable.from(pieces, { objectMode: false }),
+    payload:
+      body.length <= PIECE_BYTES ? [...pieces].join('') : Readable.from(pieces, { objectMode: false }),
   };
 }
 
-function* problemPieces(detail: string, signed: readonly Buffer[]): Generator<string | Buffer> {
+function* problemPieces(detail: string, prefix: string, body: Buffer): Generator<string> {
   const problem = problemJson({ status: 401, detail, members: { string_to_sign_bytes: [] } });
   yield problem.slice(0, -2);
-  yield* joined(signed, writeInteger, COMMA);
+  yield* joined(prefix, body, ',', (piece) => piece.join());
   yield problem.slice(-2);
 }
 
-function* textPieces(detail: string, signed: readonly Buffer[]): Generator<string | Buffer> {
+function* textPieces(detail: string, prefix: string, body: Buffer): Generator<string> {
   yield `${detail}\n${LABEL}\n`;
-  yield* joined(signed, writeHex, SPACE);
+  yield* joined(prefix, body, ' ', (piece) => piece.toString('hex').replaceAll(/..(?=.)/g, '$& '));
 }
 
 /** The bytes as text, with the separator between any two. */
 function* joined(
-  buffers: readonly Buffer[],
-  write: (byte: number, text: Buffer, at: number) => number,
-  separator: number,
-): Generator<Buffer> {
-  let first = true;
-  for (const bytes of buffers) {
-    for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-      const piece = bytes.subarray(from, from + PIECE_BYTES);
-      const text = Buffer.allocUnsafe(piece.length * 4);
-      let at = 0;
-      for (const byte of piece) {
-        if (!first) text[at++] = separator;
-        first = false;
-        at = write(byte, text, at);
-      }
-      yield text.subarray(0, at);
-    }
-  }
-}
-
-function writeInteger(byte: number, text: Buffer, at: number): number {
-  if (byte >= 100) text[at++] = ZERO + Math.floor(byte / 100);
-  if (byte >= 10) text[at++] = ZERO + (Math.floor(byte / 10) % 10);
-  text[at++] = ZERO + (byte % 10);
-  return at;
-}
-
-function writeHex(byte: number, text: Buffer, at: number): number {
-  text[at++] = HEX[byte >> 4]!;
-  text[at++] = HEX[byte & 15]!;
-  return at;
+  prefix: string,
+  body: Buffer,
+  separator: string,
+  write: (piece: Buffer) => string,
+): Generator<string> {
+  yield write(Buffer.from(prefix, 'utf8'));
+  for (let from = 0; from < body.length; from += PIECE_BYTES)
+    yield separator + write(body.subarray(from, from + PIECE_BYTES));
 }
 
 /** Whether the client would rather have text/plain than JSON: JSON wins a tie and is the default. */
