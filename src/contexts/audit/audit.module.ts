@@ -37,19 +37,6 @@ export const audit = defineContext({
   operator: { module: () => LedgerKeysModule, subscriptions: () => [] },
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
-  programs: {
-    audit: async () => {
-      const [books, ledger, begin] = await Promise.all([
-        import('./cli/audit.js'),
-        import('./cli/ledger.js'),
-        import('./cli/ledger.js'),
-      ]);
-      return (program, operator) => {
-        books.auditProgram(program, operator);
-        ledger.ledgerProgram(program, operator);
-        begin.beginProgram(program, operator);
-      };
-    },
-  },
+  programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },
   migrations: [Audit1795000000950],
 });

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../kernel/aggregate.js';
 
 export { agreeing } from './domain/verification.js';
-export { AuditedPayouts, PAYOUT_VIEWS, type Figures } from './views/audited-payouts.js';
+export { AuditedPayouts, figuresOf, PAYOUT_VIEWS, type Figures } from './views/audited-payouts.js';
 export { CHAIN_READER, type ChainObservation, type ChainReader } from './application/ports.js';
 
 /** What every payout event repeats, so that a reader needs no other event. Stream `payout-<payout_id>`. */

@@ -7,6 +7,7 @@ import {
   type SignedHead,
   type SigningKey,
 } from '../../../src/contexts/audit/domain/signed-head.js';
+import type { CheckedLedger } from '../../../src/contexts/audit/application/check-ledger.js';
 import { keyIdOf, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
 import type { Leaf, LedgerState } from '../../../src/contexts/audit/store/ledger.js';
 
@@ -55,4 +56,18 @@ export function ledgerOver(events: readonly LeafEvent[]) {
   });
   const state: LedgerState = { logId: LOG, tree, position: events.at(-1)?.position ?? '-1', mac: '' };
   return { state, leaves };
+}
+
+/** Heads as a table gives them. */
+export async function* stored(heads: readonly SignedHead[]): AsyncGenerator<SignedHead> {
+  yield* heads;
+}
+
+/** Nothing is wrong with any head. */
+export const TRUSTING: CheckedLedger['trust'] = { verify: () => null, trusts: () => true, findings: [] };
+
+export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }

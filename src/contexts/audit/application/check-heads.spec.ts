@@ -6,11 +6,13 @@ import {
   log,
   signer,
   type Signer,
+  stored,
+  TRUSTING,
 } from '../../../../test/support/audit/signed-log.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { checkLedger, type LedgerReport } from './check-ledger.js';
-import { HeadTrust } from './head-checks.js';
+import { HeadTrust } from './head-trust.js';
 
 async function checked(
   events: readonly LeafEvent[],
@@ -22,14 +24,7 @@ async function checked(
   const pages = (async function* () {
     yield events;
   })();
-  const report = await checkLedger(pages, {
-    state: null,
-    leaves: async () => [],
-    verify: (head: SignedHead) => trust.verify(head),
-    heads: async (size) => heads.filter((head) => head.size > size),
-    isTrusted: (head) => trust.trusts(head),
-  });
-  return { ...report, findings: [...trust.findings, ...report.findings] };
+  return checkLedger(pages, { state: null, leaves: async () => [], trust, heads: stored(heads) });
 }
 
 describe('heads, for an auditor who knows one public key', () => {
@@ -73,9 +68,9 @@ describe('heads, for an auditor who knows one public key', () => {
     const { findings } = await checkLedger(pages, {
       state,
       leaves: async (index) => leaves.slice(index),
-      verify: () => null,
-      heads: async (size) => [heads[0]!, retained].filter((head) => head.size > size),
-      isRetained: (head) => head === retained,
+      trust: TRUSTING,
+      heads: stored([heads[0]!, retained]),
+      retained: new Set([retained]),
     });
     expect(findings.map(({ kind }) => kind)).toEqual(['truncated', 'ledger']);
   });

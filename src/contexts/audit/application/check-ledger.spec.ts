@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { AT, headOf, ledgerOver, log, signer } from '../../../../test/support/audit/signed-log.js';
+import {
+  AT,
+  headOf,
+  ledgerOver,
+  log,
+  signer,
+  stored,
+  TRUSTING,
+} from '../../../../test/support/audit/signed-log.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
@@ -25,8 +33,8 @@ async function compared(log: readonly LeafEvent[], recorded: readonly LeafEvent[
     state: ledger.state,
     leaves: async (index, limit) =>
       ledger.leaves.filter((leaf) => leaf.index >= index).slice(0, Math.min(limit, 4)),
-    heads: async (size) => (over.heads ?? []).filter((head) => head.size > size),
-    verify: () => null,
+    heads: stored(over.heads ?? []),
+    trust: TRUSTING,
     ...over.ledger,
   });
 }
@@ -115,10 +123,7 @@ describe('a log compared with the leaves of its ledger', () => {
 
   it('blames the leaves for what differs below a head that the log agrees with', async () => {
     const { findings } = await compared(events, changed, { heads: [headOf(events.slice(0, 4), key)] });
-    expect(findings).toEqual([
-      { kind: 'ledger', what: 'the leaf at position 3 is not that of the event' },
-      { kind: 'ledger', what: 'the leaves are not those of the head over 4 events' },
-    ]);
+    expect(findings).toEqual([{ kind: 'ledger', what: 'the leaf at position 3 is not that of the event' }]);
   });
 
   it('names the head that contradicts it, and what the last one before that covers', async () => {
@@ -150,9 +155,21 @@ describe('a log compared with the leaves of its ledger', () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const heads = [two, { ...four, previous: hashOfHead(two) }];
     const why = 'its key is older than the one that you brought, which does not prove it';
-    const none = await compared(events, events, { heads, ledger: { isTrusted: () => false } });
+    const trusting = (trusts: CheckedLedger['trust']['trusts']): Compared => ({
+      heads,
+      ledger: { trust: { ...TRUSTING, trusts } },
+    });
+    const none = await compared(
+      events,
+      events,
+      trusting(() => false),
+    );
     expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] });
-    const later = await compared(events, events, { heads, ledger: { isTrusted: ({ size }) => size === 4 } });
+    const later = await compared(
+      events,
+      events,
+      trusting((head) => head === heads[1]),
+    );
     expect(later).toMatchObject({ proven: { size: 4 }, unsigned: 5, findings: [] });
   });
 
@@ -160,7 +177,7 @@ describe('a log compared with the leaves of its ledger', () => {
     const verify = (): string => 'its signature is wrong';
     const { findings, proven } = await compared(events, events, {
       heads: [headOf(events.slice(0, 4), key)],
-      ledger: { verify },
+      ledger: { trust: { ...TRUSTING, verify } },
     });
     expect(findings).toEqual([{ kind: 'head', size: 4, why: 'its signature is wrong' }]);
     expect(proven).toBeNull();

@@ -3,7 +3,7 @@ import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import { HeadRoots, type ReadHeads } from './head-checks.js';
+import type { HeadTrust } from './head-trust.js';
 
 /** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
 export interface CheckedLedger {
@@ -11,19 +11,15 @@ export interface CheckedLedger {
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
-  readonly heads: ReadHeads;
-  /** What is wrong with the signature of a head; null when it is good. */
-  readonly verify: (head: SignedHead) => string | null;
-  /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. Absent: none. */
-  readonly isRetained?: (head: SignedHead) => boolean;
-  /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
-  readonly isTrusted?: (head: SignedHead) => boolean;
+  /** In order of their sizes. */
+  readonly heads: AsyncIterable<SignedHead>;
+  readonly trust: Pick<HeadTrust, 'verify' | 'trusts' | 'findings'>;
+  /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
+  readonly retained?: ReadonlySet<SignedHead>;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
   readonly isForged?: (event: LeafEvent) => boolean;
   /** What is wrong with the rows that the follower and the signer authenticate. */
   readonly forgedRows?: readonly string[];
-  /** What is wrong with the keys. */
-  readonly keyFindings?: readonly LedgerFinding[];
 }
 
 export interface LedgerReport {
@@ -41,15 +37,28 @@ export interface LedgerReport {
 
 const PAGE = 2000;
 const MAX_FINDINGS = 100;
+/** Differences that are kept, with their events. */
+const MAX_DIFFERENCES = 50;
+const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
+/** Of no event. */
+const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 /** Compares the whole log, page by page, with the ledger: {@link LedgerCheck}. */
 export async function checkLedger(
   pages: AsyncIterable<readonly LeafEvent[]>,
   ledger: CheckedLedger,
 ): Promise<LedgerReport> {
-  const check = new LedgerCheck(ledger);
-  for await (const page of pages) await check.see(page);
+  const check = await LedgerCheck.begin(ledger);
+  for await (const page of pages) await check.add(page);
   return check.end();
+}
+
+/** One place where log and leaves differ: an event, a leaf, or both at one position. */
+interface Difference {
+  /** Number of events of the log before it. */
+  readonly index: number;
+  readonly event: LeafEvent | null;
+  readonly leaf: Leaf | null;
 }
 
 /**
@@ -59,127 +68,139 @@ export async function checkLedger(
 export class LedgerCheck {
   private readonly log = new MerkleTree();
   private readonly leaves = new MerkleTree();
-  private readonly logRoots: HeadRoots;
-  private readonly leafRoots: HeadRoots;
-  private readonly differences = new DifferencesOfLog();
+  private readonly nextLeaves: Ahead<Leaf>;
+  private readonly nextHeads: Ahead<SignedHead>;
+  private readonly differences: Difference[] = [];
   private readonly findings: LedgerFinding[] = [];
   private more = 0;
-  private page: readonly Leaf[] = [];
-  private place = 0;
-  private nextIndex = 0;
   private lastPosition: string | null = null;
 
-  constructor(private readonly ledger: CheckedLedger) {
-    this.leafRoots = new HeadRoots(ledger.heads, (head) => ledger.verify(head) === null);
-    let previous: string | null = null;
-    const noted = (head: SignedHead): boolean => {
-      const isStored = ledger.state !== null && ledger.isRetained?.(head) !== true;
-      const isNext = !isStored || head.previous === previous;
-      if (isStored) previous = hashOfHead(head);
-      const why = ledger.verify(head) ?? (isNext ? null : 'it does not follow the head before it');
-      if (why !== null) this.note({ kind: 'head', size: head.size, why });
-      return why === null;
-    };
-    this.logRoots = new HeadRoots(ledger.heads, noted, ledger.isTrusted);
+  private heads = 0;
+  /** Of the last stored head. */
+  private previous: string | null = null;
+  /** The last trusted head that agreed before the first that did not. */
+  private lastGood: SignedHead | null = null;
+  /** The last one that agreed and is not trusted. */
+  private lastUntrusted: SignedHead | null = null;
+  private firstBad: SignedHead | null = null;
+  /** Of those that are well signed. */
+  private largest: SignedHead | null = null;
+
+  private constructor(private readonly ledger: CheckedLedger) {
+    this.nextLeaves = new Ahead(leavesOf(ledger));
+    this.nextHeads = new Ahead(ledger.heads);
+  }
+
+  static async begin(ledger: CheckedLedger): Promise<LedgerCheck> {
+    const check = new LedgerCheck(ledger);
+    await check.nextLeaves.advance();
+    await check.nextHeads.advance();
+    return check;
   }
 
   /** The next events of the log, in order. */
-  async see(events: readonly LeafEvent[]): Promise<void> {
+  async add(events: readonly LeafEvent[]): Promise<void> {
     for (const event of events) {
-      const hash = hashOf(event);
-      const isDifferent = this.ledger.state !== null && (await this.compare(event, hash ?? NO_HASH));
+      const hash = hashOf(event) ?? NO_HASH;
+      const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
       if (!isDifferent && this.ledger.isForged?.(event)) {
         const { position, stream, revision, id } = event;
         this.note({ kind: 'forged', position, stream, revision, id });
       }
-      this.log.append(hash ?? NO_HASH);
-      if (this.logRoots.isDue(this.log.size)) await this.logRoots.compare(this.log);
+      this.log.append(hash);
+      await this.compareHeads(this.log.size);
     }
   }
 
   /** After the last event. */
   async end(): Promise<LedgerReport> {
-    const { log, leaves, logRoots, leafRoots, differences } = this;
-    const isCut = (await this.leaf()) !== null;
-    for (let leaf = await this.leaf(); leaf !== null; leaf = await this.leaf()) await this.pass(leaf);
-    await logRoots.finish(log);
-    await leafRoots.finish(leaves);
-    const proven = logRoots.lastGood;
-    for (const finding of differences.findings(proven?.size ?? 0)) this.note(finding);
-    this.more += differences.left;
-    const { state } = this.ledger;
+    const { log, leaves, nextLeaves } = this;
+    const isCut = nextLeaves.item !== null;
+    for (let leaf = nextLeaves.item; leaf !== null; leaf = nextLeaves.item) await this.pass(leaf);
+    await this.compareHeads(Infinity);
+    const { state, trust, forgedRows = [] } = this.ledger;
+    const proven = this.lastGood;
+    for (const finding of findingsOf(this.differences, proven?.size ?? 0)) this.note(finding);
     if (isCut) this.note({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
-    this.noteRoots();
-    for (const what of this.ledger.forgedRows ?? []) this.note({ kind: 'ledger', what });
-    if (state !== null) this.checkLeaves(state);
+    this.noteHeads();
+    for (const what of forgedRows) this.note({ kind: 'ledger', what });
+    if (state !== null) this.noteState(state);
     return {
       events: log.size,
       unsigned: log.size - (proven?.size ?? 0),
-      heads: logRoots.count,
+      heads: this.heads,
       proven,
-      findings: [...(this.ledger.keyFindings ?? []), ...this.findings],
+      findings: [...trust.findings, ...this.findings],
       more: this.more,
     };
   }
 
   /** Whether the event is another one than the ledger has. */
   private async compare(event: LeafEvent, hash: Buffer): Promise<boolean> {
-    const index = this.log.size;
-    let leaf = this.page[this.place] ?? (await this.leaf());
-    if (leaf === null || leaf.position !== event.position) {
-      const position = BigInt(event.position);
-      while (leaf !== null && BigInt(leaf.position) < position) {
-        this.differences.add({ index, event: null, leaf });
-        await this.pass(leaf);
-        leaf = await this.leaf();
-      }
+    const position = BigInt(event.position);
+    let leaf = this.nextLeaves.item;
+    for (; leaf !== null && BigInt(leaf.position) < position; leaf = this.nextLeaves.item) {
+      this.differs(null, leaf);
+      await this.pass(leaf);
+    }
+    if (leaf?.position !== event.position) {
       // Behind the last leaf: it is not one yet.
       if (leaf === null && position > BigInt(this.ledger.state!.position)) return false;
-      if (leaf?.position !== event.position) {
-        this.differences.add({ index, event, leaf: null });
-        return true;
-      }
+      this.differs(event, null);
+      return true;
     }
     const isDifferent = !hash.equals(leaf.hash);
-    if (isDifferent) this.differences.add({ index, event, leaf });
+    if (isDifferent) this.differs(event, leaf);
     await this.pass(leaf);
     return isDifferent;
   }
 
+  private differs(event: LeafEvent | null, leaf: Leaf | null): void {
+    if (this.differences.length < MAX_DIFFERENCES)
+      this.differences.push({ index: this.log.size, event, leaf });
+    else this.more += 1;
+  }
+
   private async pass(leaf: Leaf): Promise<void> {
-    const { leaves } = this;
-    if (leaf.index !== leaves.size)
-      this.note({ kind: 'ledger', what: `leaf ${leaves.size} is missing, ${leaf.index} follows` });
-    this.place += 1;
+    const { size } = this.leaves;
+    if (leaf.index !== size)
+      this.note({ kind: 'ledger', what: `leaf ${size} is missing, ${leaf.index} follows` });
     this.lastPosition = leaf.position;
-    const [, ...completed] = leaves.append(leaf.hash);
-    const kept = leaf.completed;
-    const isRight =
-      kept.length === completed.length * HASH_BYTES &&
-      completed.every(
-        (hash, place) => hash.compare(kept, place * HASH_BYTES, (place + 1) * HASH_BYTES) === 0,
-      );
-    if (!isRight)
+    const [, ...completed] = this.leaves.append(leaf.hash);
+    if (!Buffer.concat(completed).equals(leaf.completed))
       this.note({ kind: 'ledger', what: `the subtrees of leaf ${leaf.index} are not those over its leaves` });
-    if (this.leafRoots.isDue(leaves.size)) await this.leafRoots.compare(leaves);
+    await this.nextLeaves.advance();
   }
 
-  private async leaf(): Promise<Leaf | null> {
-    const { state } = this.ledger;
-    if (this.place === this.page.length && state !== null && this.nextIndex < state.tree.size) {
-      // Those that came since are not part of this check.
-      const most = Math.min(PAGE, state.tree.size - this.nextIndex);
-      this.page = (await this.ledger.leaves(this.nextIndex, most)).filter(
-        ({ index }) => index < state.tree.size,
-      );
-      this.place = 0;
-      this.nextIndex = (this.page.at(-1)?.index ?? Infinity) + 1;
+  /** Compares every head over at most `size` events with the log, which has come to the first of them. */
+  private async compareHeads(size: number): Promise<void> {
+    const { nextHeads, ledger, log } = this;
+    for (let head = nextHeads.item; head !== null && head.size <= size; head = nextHeads.item) {
+      await nextHeads.advance();
+      this.heads += 1;
+      if (!this.isGenuine(head)) continue;
+      this.largest = head;
+      if (head.size > log.size) continue;
+      if (head.root !== log.root.toString('hex')) this.firstBad ??= head;
+      else if (this.firstBad !== null) continue;
+      else if (ledger.trust.trusts(head)) this.lastGood = head;
+      else this.lastUntrusted = head;
     }
-    return this.page[this.place] ?? null;
   }
 
-  private noteRoots(): void {
-    const { firstBad, lastGood, lastUntrusted, beyond } = this.logRoots;
+  /** Heads that are not say nothing of the log. */
+  private isGenuine(head: SignedHead): boolean {
+    const { trust, retained, state } = this.ledger;
+    const isStored = state !== null && retained?.has(head) !== true;
+    const isNext = !isStored || head.previous === this.previous;
+    if (isStored) this.previous = hashOfHead(head);
+    const why = trust.verify(head) ?? (isNext ? null : 'it does not follow the head before it');
+    if (why !== null) this.note({ kind: 'head', size: head.size, why });
+    return why === null;
+  }
+
+  private noteHeads(): void {
+    const { firstBad, lastGood, lastUntrusted, largest, log } = this;
     // Below a head of the known key, heads of the keys before it are no more than what it covers anyway.
     if (lastUntrusted !== null && lastUntrusted.size > (lastGood?.size ?? 0))
       this.note({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
@@ -187,28 +208,23 @@ export class LedgerCheck {
       const { size, signed_at } = firstBad;
       this.note({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
     }
-    if (beyond !== null) {
-      const { size, signed_at } = beyond;
-      this.note({ kind: 'truncated', events: this.log.size, size, signed_at });
+    if (largest !== null && largest.size > log.size) {
+      const { size, signed_at } = largest;
+      this.note({ kind: 'truncated', events: log.size, size, signed_at });
     }
   }
 
-  private checkLeaves({ tree, position }: LedgerState): void {
-    const { leaves, leafRoots } = this;
-    const whats = [
-      tree.size !== leaves.size && `there are ${leaves.size} leaves of ${tree.size}`,
-      tree.size === leaves.size &&
-        !tree.root.equals(leaves.root) &&
-        'audit.ledger has another root than its leaves',
-      tree.size === leaves.size &&
-        position !== this.lastPosition &&
-        'audit.ledger names another last position',
-      leafRoots.firstBad !== null &&
-        `the leaves are not those of the head over ${leafRoots.firstBad.size} events`,
-      leafRoots.beyond !== null &&
-        `there are fewer leaves than the head over ${leafRoots.beyond.size} events had`,
-    ];
-    for (const what of whats) if (what !== false) this.note({ kind: 'ledger', what });
+  /** Leaves that differ from the log are noted one by one: those that the log agrees with have the roots of the heads. */
+  private noteState({ tree, position }: LedgerState): void {
+    const { leaves, lastPosition, largest } = this;
+    const note = (what: string): void => this.note({ kind: 'ledger', what });
+    if (tree.size !== leaves.size) note(`there are ${leaves.size} leaves of ${tree.size}`);
+    else {
+      if (!tree.root.equals(leaves.root)) note('audit.ledger has another root than its leaves');
+      if (position !== lastPosition) note('audit.ledger names another last position');
+    }
+    if (largest !== null && largest.size > leaves.size)
+      note(`there are fewer leaves than the head over ${largest.size} events had`);
   }
 
   private note(finding: LedgerFinding): void {
@@ -217,10 +233,31 @@ export class LedgerCheck {
   }
 }
 
-const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
+/** An iteration whose next item is known. */
+class Ahead<T> {
+  /** Null before the first {@link advance}, and after the last item. */
+  item: T | null = null;
+  private readonly rest: AsyncIterator<T>;
 
-/** Of no event. */
-const NO_HASH = Buffer.alloc(HASH_BYTES);
+  constructor(items: AsyncIterable<T>) {
+    this.rest = items[Symbol.asyncIterator]();
+  }
+
+  async advance(): Promise<void> {
+    const { done, value } = await this.rest.next();
+    this.item = done ? null : value;
+  }
+}
+
+/** Those that came since are not part of the check. */
+async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf> {
+  const size = state?.tree.size ?? 0;
+  for (let index = 0; index < size;) {
+    const page = await leaves(index, Math.min(PAGE, size - index));
+    yield* page.filter((leaf) => leaf.index < size);
+    index = (page.at(-1)?.index ?? Infinity) + 1;
+  }
+}
 
 /** Null when the event cannot be read. */
 function hashOf(event: LeafEvent): Buffer | null {
@@ -231,64 +268,29 @@ function hashOf(event: LeafEvent): Buffer | null {
   }
 }
 
-type KnownLeaf = Pick<Leaf, 'position' | 'hash'>;
-
-/** One place where log and leaves differ: an event, a leaf, or both at one position. */
-interface Difference {
-  /** Number of events of the log before it. */
-  readonly index: number;
-  readonly event: LeafEvent | null;
-  readonly leaf: KnownLeaf | null;
+/** `proven`: so many events of the log are those that were signed, so that a difference there is the ledger's. */
+function findingsOf(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
+  const origins = new Map(differences.map((each) => [each, originOf(each, differences)]));
+  const moved = new Set(origins.values());
+  return differences.flatMap((difference): readonly LedgerFinding[] => {
+    const { index, event, leaf } = difference;
+    const position = event?.position ?? leaf!.position;
+    if (index < proven)
+      return [{ kind: 'ledger', what: `the leaf at position ${position} is not that of the event` }];
+    if (event === null) return moved.has(leaf) ? [] : [{ kind: 'deleted', position }];
+    const { stream, revision, id } = event;
+    const origin = origins.get(difference);
+    if (origin) return [{ kind: 'moved', position, from: origin.position, stream, id }];
+    if (leaf === null) return [{ kind: 'inserted', position, stream, id }];
+    return [{ kind: hashOf(event) ? 'changed' : 'unreadable', position, stream, revision, id }];
+  });
 }
 
-/** Most of them that are kept, with their events. */
-const MOST = 50;
-
-/** Where the log and the leaves of the ledger differ, classified at the end. */
-class DifferencesOfLog {
-  private readonly kept: Difference[] = [];
-  /** How many were not kept. */
-  left = 0;
-
-  add(difference: Difference): void {
-    if (this.kept.length < MOST) this.kept.push(difference);
-    else this.left += 1;
-  }
-
-  /** `proven`: so many events of the log are those that were signed, so that a difference there is the ledger's. */
-  findings(proven: number): readonly LedgerFinding[] {
-    const origins = new Map(this.kept.map((difference) => [difference, this.originOf(difference)]));
-    const moved = new Set(origins.values());
-    return this.kept.flatMap((difference): readonly LedgerFinding[] => {
-      const { index, event, leaf } = difference;
-      const position = event?.position ?? leaf!.position;
-      if (index < proven)
-        return [{ kind: 'ledger', what: `the leaf at position ${position} is not that of the event` }];
-      if (event === null) return moved.has(leaf) ? [] : [{ kind: 'deleted', position }];
-      const { stream, revision, id } = event;
-      const origin = origins.get(difference);
-      if (origin) return [{ kind: 'moved', position, from: origin.position, stream, id }];
-      if (leaf === null) return [{ kind: 'inserted', position, stream, id }];
-      return [{ kind: isReadable(event) ? 'changed' : 'unreadable', position, stream, revision, id }];
-    });
-  }
-
-  /** The leaf of an event that is the same but for its position. */
-  private originOf({ event }: Difference): KnownLeaf | null {
-    if (event === null || !isReadable(event)) return null;
-    const origin = this.kept.find(
-      ({ leaf }) =>
-        leaf !== null &&
-        leafHash(canonicalJson({ ...eventLeaf(event), position: leaf.position })).equals(leaf.hash),
-    );
-    return origin?.leaf ?? null;
-  }
-}
-
-function isReadable(event: LeafEvent): boolean {
-  try {
-    return eventLeaf(event) !== null && canonicalJson(eventLeaf(event)) !== '';
-  } catch {
-    return false;
-  }
+/** The leaf of an event that is the same but for its position. */
+function originOf({ event }: Difference, differences: readonly Difference[]): Leaf | null {
+  if (event === null || hashOf(event) === null) return null;
+  const isOrigin = (leaf: Leaf | null): boolean =>
+    leaf !== null &&
+    leafHash(canonicalJson({ ...eventLeaf(event), position: leaf.position })).equals(leaf.hash);
+  return differences.find(({ leaf }) => isOrigin(leaf))?.leaf ?? null;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { listOf, stored as tableOf } from '../../../../test/support/audit/signed-log.js';
 import { withMac } from '../../../platform/event-store/event-mac.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
@@ -54,7 +55,7 @@ async function atHand(
     heads: {
       // One more came since.
       newest: async () => heads.at(-2) ?? heads.at(-1) ?? null,
-      after: async (size: number, limit: number) => heads.filter((head) => head.size > size).slice(0, limit),
+      all: ({ upTo }: { upTo: number }) => tableOf(heads.filter((head) => head.size <= upTo)),
       at: async (size: number) => heads.find((head) => head.size === size) ?? null,
       lastSigned: async () => last,
     },
@@ -63,37 +64,30 @@ async function atHand(
   return ledgerAtHand(stored, 'l', { heads: [], key: null, sealer: null, ...brought });
 }
 
-const sizes = (heads: readonly SignedHead[]): readonly number[] => heads.map(({ size }) => size);
+const sizes = async (heads: AsyncIterable<SignedHead>): Promise<readonly number[]> =>
+  (await listOf(heads)).map(({ size }) => size);
 
 describe('the ledger that a log is compared with', () => {
   const heads = [1, 2, 3, 4, 5].map((size) => headOf(size));
 
   it('has the heads that were there when the check began', async () => {
     const { heads: read, leaves } = await atHand({ heads });
-    expect(sizes(await read(0, 10))).toEqual([1, 2, 3, 4]);
-    expect(sizes(await read(2, 10))).toEqual([3, 4]);
+    expect(await sizes(read)).toEqual([1, 2, 3, 4]);
     expect(await leaves(3, 4)).toEqual([3, 4]);
-    expect(sizes(await (await atHand({}))!.heads(0, 10))).toEqual([]);
+    expect(await sizes((await atHand({})).heads)).toEqual([]);
   });
 
   it('has the heads that an auditor kept in their places, each once', async () => {
     const kept = [headOf(9), headOf(3, 'cd'), heads[1]!, headOf(3, 'cd')];
-    const { heads: read } = await atHand({ heads }, { heads: kept });
-    expect(sizes(await read(0, 10))).toEqual([1, 2, 3, 3, 4, 9]);
-    // Of a full page only up to its last head: the next one continues after it.
-    expect(sizes(await read(0, 3))).toEqual([1, 2, 3, 3]);
-    expect(sizes(await read(0, 2))).toEqual([1, 2]);
-    expect(sizes(await read(3, 2))).toEqual([4, 9]);
-    expect(sizes(await read(4, 2))).toEqual([9]);
-    expect(await read(9, 2)).toEqual([]);
+    expect(await sizes((await atHand({ heads }, { heads: kept })).heads)).toEqual([1, 2, 3, 3, 4, 9]);
   });
 
   it('trusts heads of its keys, and vouches for those of the key that the auditor knows', async () => {
-    const { verify, isTrusted } = await atHand({}, { key });
-    expect([verify(headOf(1)), isTrusted!(headOf(1))]).toEqual([null, true]);
-    expect(verify({ ...headOf(1), size: 2 })).toBe('its signature is wrong');
+    const { trust } = await atHand({}, { key });
+    expect([trust.verify(headOf(1)), trust.trusts(headOf(1))]).toEqual([null, true]);
+    expect(trust.verify({ ...headOf(1), size: 2 })).toBe('its signature is wrong');
     const other = await atHand({}, { key: { key_id: 'x', public_key: 'y' } });
-    expect(other.isTrusted!(headOf(1))).toBe(false);
+    expect(other.trust.trusts(headOf(1))).toBe(false);
   });
 
   it('knows events that the service did not write where the ring is at hand', async () => {
@@ -141,9 +135,9 @@ describe('the ledger of an export', () => {
       signing_keys: [key],
     } as unknown as Manifest;
     const ledger = exportedLedger(manifest, { heads: [headOf(1)], key }) as CheckedLedger;
-    expect([ledger.state, await ledger.leaves(0, 10), ledger.keyFindings]).toEqual([null, [], []]);
-    expect(sizes(await ledger.heads(0, 10))).toEqual([1, 2]);
-    expect([ledger.verify(headOf(1)), ledger.isTrusted!(headOf(1))]).toEqual([null, true]);
-    expect(ledger.verify({ ...headOf(1), log_id: 'm' })).toBe('it is of the log m');
+    expect([ledger.state, await ledger.leaves(0, 10), ledger.trust.findings]).toEqual([null, [], []]);
+    expect(await sizes(ledger.heads)).toEqual([1, 2]);
+    expect([ledger.trust.verify(headOf(1)), ledger.trust.trusts(headOf(1))]).toEqual([null, true]);
+    expect(ledger.trust.verify({ ...headOf(1), log_id: 'm' })).toBe('it is of the log m');
   });
 });

@@ -7,7 +7,7 @@ import type { Heads } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { HeadTrust, type ReadHeads } from './head-checks.js';
+import { HeadTrust } from './head-trust.js';
 
 /** What an auditor brings along. */
 export interface Brought {
@@ -28,28 +28,20 @@ export async function ledgerAtHand(
   // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
   const state = await stored.ledger.state();
-  const trust = new HeadTrust(logId, await stored.keys.all(), key, sealer);
-  const keptHeads = withKept(
-    async (size, limit) =>
-      (await stored.heads.after(size, limit)).filter((head) => head.size <= (newest?.size ?? 0)),
-    kept,
-  );
-  const leaves = (index: number, limit: number) => stored.ledger.leaves(index, limit);
-  // Only those that are not stored as well are read from there.
-  const retained = new Set(kept);
   return {
     state,
-    leaves,
-    heads: keptHeads,
-    ...trusted(trust),
-    isRetained: (head) => retained.has(head),
-    forgedRows: sealer === null ? [] : await forgedRowsOf(stored, state, sealer),
+    leaves: (index, limit) => stored.ledger.leaves(index, limit),
+    heads: withKept(stored.heads.all({ upTo: newest?.size ?? 0 }), kept),
+    trust: new HeadTrust(logId, await stored.keys.all(), key, sealer),
+    // Only those that are not stored as well are read from there.
+    retained: new Set(kept),
+    forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
     ...(sealer !== null && { isForged: (event: LeafEvent) => !hasValidMac(event, sealer) }),
   };
 }
 
 async function forgedRowsOf(
-  { heads }: { readonly heads: Heads },
+  heads: Heads,
   state: LedgerState | null,
   sealer: Pick<Sealer, 'isAuthentic'>,
 ): Promise<readonly string[]> {
@@ -81,32 +73,28 @@ export function exportedLedger(
   const all = head === null ? heads : [head, ...heads];
   if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
   const trust = new HeadTrust(log_id, keys, key, null);
-  return { state: null, leaves: async () => [], heads: withKept(async () => [], all), ...trusted(trust) };
+  return { state: null, leaves: async () => [], heads: withKept([], all), trust };
 }
 
 const SIGNATURE = 'the signature of the head';
 
-function trusted(trust: HeadTrust): Pick<CheckedLedger, 'verify' | 'isTrusted' | 'keyFindings'> {
-  return {
-    verify: (head) => trust.verify(head),
-    isTrusted: (head) => trust.trusts(head),
-    keyFindings: trust.findings,
-  };
-}
-
 /** Both, in the order of their sizes; what was kept of those that are stored counts once. */
-function withKept(read: ReadHeads, kept: readonly SignedHead[]): ReadHeads {
-  const different = new Map(kept.map((head) => [identityOf(head), head]));
-  const sorted = [...different.values()].toSorted((a, b) => a.size - b.size);
-  return async (size, limit) => {
-    const stored = await read(size, limit);
-    const upTo = stored.length < limit ? Infinity : stored.at(-1)!.size;
-    const known = new Set(stored.map(identityOf));
-    const theirs = sorted.filter(
-      (head) => head.size > size && head.size <= upTo && !known.has(identityOf(head)),
-    );
-    return [...stored, ...theirs].toSorted((a, b) => a.size - b.size);
-  };
+async function* withKept(
+  stored: AsyncIterable<SignedHead> | readonly SignedHead[],
+  kept: readonly SignedHead[],
+): AsyncGenerator<SignedHead> {
+  const sorted = kept.toSorted((a, b) => a.size - b.size);
+  const left = new Map(sorted.map((head) => [identityOf(head), head]));
+  for await (const head of stored) {
+    for (const [text, each] of left) {
+      if (each.size >= head.size) break;
+      left.delete(text);
+      yield each;
+    }
+    left.delete(identityOf(head));
+    yield head;
+  }
+  yield* left.values();
 }
 
 function identityOf(head: SignedHead): string {

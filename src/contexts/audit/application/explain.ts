@@ -30,7 +30,7 @@ export async function explainPayout(sources: Sources, id: string): Promise<Expla
   const events = await eventsOfStream(sources.log, `${PAYOUT_CATEGORY}-${payoutId}`);
   const [first] = events;
   if (first === undefined) throw new DomainError('not_found', `The log knows no payout ${payoutId}.`);
-  const facts = first.data as unknown as PayoutReported['data'];
+  const facts = (first as RecordedEvent & PayoutReported).data;
   const received = events.find(({ type }) => type.startsWith('payout.received.'));
   const last = events.at(-1)!;
   const status = last === first ? 'pending' : bareName(last.type).split('.').at(-1)!;
@@ -52,7 +52,7 @@ export async function explainPayout(sources: Sources, id: string): Promise<Expla
 export async function explainOrder(sources: Sources, id: string): Promise<Explanation> {
   const orderId = idOf('order', id);
   const events = await eventsOfStream(sources.log, `${order.category}-${orderId}`);
-  const state = fold(order, events as unknown as readonly OrderEvent[]);
+  const state = fold(order, events as readonly (RecordedEvent & OrderEvent)[]);
   if (state.status === 'none') throw new DomainError('not_found', `The log knows no order ${orderId}.`);
   const { facts, status, amountFrom, amountTo } = state;
   const refunded = sum(state.refunds.map(({ amount }) => amount));
@@ -74,7 +74,7 @@ export async function explainBalance(
   id: string,
   options: HistoryOptions,
 ): Promise<ExplainedBalance> {
-  const history = await historyOfUser(sources.log, id, options);
+  const history = await historyOfUser(sources.log, sources.payouts, id, options);
   const account = new Account();
   const moving = history.events.filter(({ type }) => type.startsWith('payout.'));
   const after = moving.map((event) => {
@@ -100,9 +100,9 @@ export async function explainBalance(
 async function evidence(
   { log, payouts }: Sources,
   payoutId: string,
-  { data }: RecordedEvent,
+  received: RecordedEvent,
 ): Promise<Section> {
-  const seen = data as unknown as PayoutReceived['data'];
+  const { data: seen } = received as RecordedEvent & PayoutReceived;
   const hash = comparableHash(seen.transaction_hash);
   const [claim] = await log.readStream(`transfer-${seen.chain_id}_${hash}_${seen.log_index}`);
   const owner = claim?.data['owner'];

@@ -1,7 +1,9 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { listOf } from '../../../../test/support/audit/signed-log.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { newId } from '../../../kernel/ids.js';
-import { exportLines } from './export.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { exportedLines, Selection } from './export.js';
 
 it('an export of a merchant that continues has the later events of streams that began before the break', async () => {
   const store = new InMemoryEventStore();
@@ -23,11 +25,47 @@ it('an export of a merchant that continues has the later events of streams that 
   await write('payout-2', {}, 0);
   const scope = { merchant: 'm', from: null, to: null, part_events: 1000 };
   const positions = async (from: string | null): Promise<string[]> => {
-    const found: string[] = [];
     const range = { end: await store.head(), after: from, progress: () => undefined };
-    await exportLines(store, scope, range, (_line, { position }) => void found.push(position));
-    return found;
+    const pages = await listOf(exportedLines(store, scope, range));
+    return pages.flat().map(({ position }) => position);
   };
   expect(await positions(after)).toEqual(later);
   expect((await positions(null)).slice(-2)).toEqual(later);
+});
+
+const event = (stream: string, data: object, metadata: object = {}): RecordedEvent =>
+  ({ stream, type: 't.v1', data, metadata, position: '1', revision: 0 }) as unknown as RecordedEvent;
+
+function selected(...events: readonly RecordedEvent[]): readonly boolean[] {
+  const selection = new Selection({ merchant: 'm', from: null, to: null });
+  return events.map((each) => selection.includes(each));
+}
+
+describe('the export of a merchant', () => {
+  it('has the claims of its streams, also those that name no merchant', () => {
+    const claim = event('transfer-1_0xabc_0', { owner: 'payout-p' });
+    const later = event('transfer-1_0xabc_0', { note: 'names no merchant' });
+    expect(selected(event('payout-p', { merchant_id: 'm' }), claim, later)).toEqual([true, true, true]);
+  });
+
+  it('has no claim of a stream of another merchant, or of one that did not begin', () => {
+    const claim = (owner: unknown) => event('transfer-1_0xabc_0', { owner });
+    expect(selected(event('payout-q', { merchant_id: 'n' }), claim('payout-q'), claim('payout-p'))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('has events that name the merchant in their data, or else in their metadata, and no others', () => {
+    expect(
+      selected(
+        event('a-1', { merchant_id: 'm' }, { merchant_id: 'n' }),
+        event('a-2', { merchant_id: 'n' }, { merchant_id: 'm' }),
+        event('a-3', {}, { merchant_id: 'm' }),
+        event('a-4', {}, { merchant_id: 'n' }),
+        event('a-5', {}),
+      ),
+    ).toEqual([true, false, true, false, false]);
+  });
 });

@@ -7,7 +7,6 @@ import {
   isWhole,
   type Manifest,
   MANIFEST_FORMAT,
-  type Part,
   type Signed,
 } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
@@ -23,24 +22,22 @@ export interface Exported {
   readonly resumed: number | null;
 }
 
-/** Passes every selected event up to `end` to `line`, as it is stored; at most one page is in memory. */
-export async function exportLines(
+/** Every selected event up to `end`, as it is stored, in pages. */
+export async function* exportedLines(
   store: EventStore,
   scope: ExportScope,
   { end, after = null, progress }: { end: string | null; after?: string | null; progress: Progress },
-  line: (line: ExportLine, event: RecordedEvent) => Promise<void> | undefined,
-): Promise<void> {
+): AsyncGenerator<readonly ExportLine[], void, undefined> {
   const selection = new Selection(scope);
   let read = 0;
   // Which streams are a merchant's is known from the beginning of the log alone.
   for await (const page of logPages(store, { after: scope.merchant === null ? after : null, end })) {
-    for (const event of page) {
-      if (selection.includes(event) && comparePositions(event.position, after) > 0) {
-        const full = line(lineOf(event), event);
-        if (full !== undefined) await full;
-      }
-      if (selection.isOver(event)) return;
-    }
+    const over = page.findIndex((event) => selection.isOver(event));
+    const within = over < 0 ? page : page.slice(0, over + 1);
+    yield within
+      .filter((event) => selection.includes(event) && comparePositions(event.position, after) > 0)
+      .map(lineOf);
+    if (over >= 0) return;
     read += page.length;
     progress(read, page.at(-1)!.position);
   }
@@ -67,19 +64,41 @@ export async function exportTo(
   const logId = await store.identity();
   for (const found of [done, begun]) if (found !== null) requireSame(found, scope, logId, folder.path);
   if (done !== null) return { manifest: done, resumed: null };
-  const writing = new Writing(folder, begun ?? beginning(scope, logId, await store.head(), now));
-  const { log_end: end, last_position: after } = writing.begun;
-  try {
-    await exportLines(store, scope, { end, after, progress }, (line, event) => writing.add(line, event));
-    await writing.endPart();
-  } finally {
-    await writing.drop();
-  }
-  const manifest: Manifest = {
-    ...writing.said(),
-    merkle_root: writing.root,
-    ...(isWhole(scope) ? await signed(writing.said().events) : { signed_head: null, signing_keys: [] }),
+  let { tree: kept, ...said } = begun ?? beginning(scope, logId, await store.head(), now);
+  const { log_end: end, last_position: after } = said;
+  const tree = new MerkleTree(kept.size, Buffer.from(kept.peaks, 'hex'));
+  let part: PartWriter | null = null;
+  const endPart = async (writer: PartWriter): Promise<void> => {
+    const ended = await writer.end();
+    part = null;
+    said = {
+      ...said,
+      events: said.events + ended.events,
+      first_position: said.first_position ?? ended.first_position,
+      last_position: ended.last_position,
+      parts: [...said.parts, ended],
+    };
+    kept = { size: tree.size, peaks: tree.peakBytes.toString('hex') };
+    await folder.keep({ ...said, tree: kept });
   };
+  try {
+    for await (const page of exportedLines(store, scope, { end, after, progress })) {
+      for (let lines = page; lines.length > 0;) {
+        part ??= await folder.part(said.parts.length + 1);
+        const fitting = lines.slice(0, scope.part_events - part.events);
+        lines = lines.slice(fitting.length);
+        for (const { leaf } of fitting) tree.append(leaf);
+        await part.add(fitting);
+        if (part.events === scope.part_events) await endPart(part);
+      }
+    }
+    if (part !== null) await endPart(part);
+  } finally {
+    await (part as PartWriter | null)?.drop();
+  }
+  const manifest: Manifest = isWhole(scope)
+    ? { ...said, merkle_root: tree.root.toString('hex'), ...(await signed(said.events)) }
+    : { ...said, merkle_root: null, signed_head: null, signing_keys: [] };
   await folder.finish(manifest);
   return { manifest, resumed: begun?.events ?? 0 };
 }
@@ -95,7 +114,7 @@ function beginning(scope: ExportScope, log_id: string, log_end: string | null, n
     first_position: null,
     last_position: null,
     parts: [],
-    tree: isWhole(scope) ? { size: 0, peaks: '' } : null,
+    tree: { size: 0, peaks: '' },
   };
 }
 
@@ -108,81 +127,6 @@ function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: st
     ? `of another log (${found.log_id})`
     : `of something else (${JSON.stringify(found.asked)})`;
   throw new DomainError('invalid_transition', `${path} holds an export ${what}: name another folder.`);
-}
-
-/** Parts one after the other, and what is said of them. */
-class Writing {
-  private readonly tree: MerkleTree | null;
-  private readonly parts: Part[];
-  private current: PartWriter | null = null;
-  private events = 0;
-  private first = '';
-  private last = '';
-
-  constructor(
-    private readonly folder: ExportFolder,
-    readonly begun: Unfinished,
-  ) {
-    const { tree } = begun;
-    this.parts = [...begun.parts];
-    this.tree = tree === null ? null : new MerkleTree(tree.size, Buffer.from(tree.peaks, 'hex'));
-  }
-
-  /** A promise to wait for, now and then: most lines are only gathered. */
-  add(line: ExportLine, event: RecordedEvent): Promise<void> | undefined {
-    if (this.current === null) return this.beginPart(line, event);
-    this.tree?.append(line.leaf);
-    this.last = event.position;
-    this.events += 1;
-    const full = this.current.line(line.text);
-    return this.events < this.begun.asked.part_events ? full : this.fullPart(full);
-  }
-
-  private async beginPart(line: ExportLine, event: RecordedEvent): Promise<void> {
-    this.current = await this.folder.part(this.parts.length + 1);
-    this.first = event.position;
-    await this.add(line, event);
-  }
-
-  private async fullPart(written: Promise<void> | undefined): Promise<void> {
-    await written;
-    await this.endPart();
-  }
-
-  async endPart(): Promise<void> {
-    if (this.current === null) return;
-    const ended = await this.current.end();
-    const { events, first: first_position, last: last_position } = this;
-    this.parts.push({ ...ended, events, first_position, last_position });
-    this.current = null;
-    this.events = 0;
-    const { tree } = this;
-    const kept = tree === null ? null : { size: tree.size, peaks: tree.peakBytes.toString('hex') };
-    await this.folder.keep({ ...this.said(), tree: kept });
-  }
-
-  async drop(): Promise<void> {
-    await this.current?.drop();
-  }
-
-  get root(): string | null {
-    return this.tree?.root.toString('hex') ?? null;
-  }
-
-  said(): Omit<Manifest, 'merkle_root' | keyof Signed> {
-    const { format, log_id, asked, log_end, exported_at } = this.begun;
-    return {
-      format,
-      log_id,
-      asked,
-      log_end,
-      exported_at,
-      events: this.parts.reduce((sum, { events }) => sum + events, 0),
-      first_position: this.parts[0]?.first_position ?? null,
-      last_position: this.parts.at(-1)?.last_position ?? null,
-      parts: this.parts,
-    };
-  }
 }
 
 /** Decides event by event, in the order of the log, what belongs to an export. */

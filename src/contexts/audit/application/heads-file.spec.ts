@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { stored } from '../../../../test/support/audit/signed-log.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { HeadsFile } from './heads-file.js';
@@ -44,13 +45,13 @@ describe('the file of heads', () => {
     file = new HeadsFile(path);
   });
 
-  const stored = (heads: readonly SignedHead[], page = 500) => ({
-    after: jest.fn(async (size: number, limit: number) =>
-      heads.filter((each) => each.size > size).slice(0, Math.min(limit, page)),
+  const table = (heads: readonly SignedHead[]) => ({
+    all: jest.fn(({ after = 0, upTo = Infinity } = {}) =>
+      stored(heads.filter(({ size }) => size > after && size <= upTo)),
     ),
   });
-  const append = (heads: readonly SignedHead[], page?: number, newest = heads.at(-1)!): Promise<void> =>
-    file.append(stored(heads, page), newest, async () => [key]);
+  const append = (heads: readonly SignedHead[], newest = heads.at(-1)!): Promise<void> =>
+    file.append(table(heads), newest, async () => [key]);
   const sizes = (): readonly number[] =>
     readFileSync(path, 'utf8')
       .split('\n')
@@ -63,20 +64,20 @@ describe('the file of heads', () => {
     SignedHead,
   ];
 
-  it('is given every head that it lacks, page by page, and each once', async () => {
-    await append([three, five, nine], 2);
+  it('is given every head that it lacks, and each once', async () => {
+    await append([three, five, nine]);
     await append([three, five, nine]);
     expect(sizes()).toEqual([3, 5, 9]);
     expect(await file.newest()).toEqual(nine);
-    const none = stored([three, five, nine]);
+    const none = table([three, five, nine]);
     await file.append(none, nine, async () => [key]);
-    expect(none.after).not.toHaveBeenCalled();
+    expect(none.all).not.toHaveBeenCalled();
     await append([three, five, nine, twelve]);
     expect(sizes()).toEqual([3, 5, 9, 12]);
   });
 
   it('has no head beyond the one that the service signed last', async () => {
-    await append([three, five, nine], undefined, five);
+    await append([three, five, nine], five);
     expect(sizes()).toEqual([3, 5]);
   });
 
@@ -95,7 +96,7 @@ describe('the file of heads', () => {
     ['left out', [three, nine], 'over 9 events in audit.heads: it does not follow the head before it'],
     ['missing at the beginning', [five, nine], 'over 5 events in audit.heads: it does not follow'],
   ])('ends at a head that is %s', async (_what, heads, why) => {
-    await expect(append(heads, 2, nine)).rejects.toThrow(why);
+    await expect(append(heads, nine)).rejects.toThrow(why);
     expect(sizes()).not.toContain(9);
   });
 

@@ -1,9 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { hashOfHead, LedgerChanged, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
-import { HeadTrust } from './head-checks.js';
+import { HeadTrust } from './head-trust.js';
 
-const PAGE = 500;
+/** Lines that are written at once. */
+const MAX_LINES = 500;
 /** Longer than any line. */
 const TAIL_BYTES = 4096;
 
@@ -26,7 +27,7 @@ export class HeadsFile {
    * that no key of `keys` signed or that does not follow the head before it.
    */
   async append(
-    heads: Pick<Heads, 'after'>,
+    heads: Pick<Heads, 'all'>,
     newest: SignedHead,
     keys: () => Promise<readonly SigningKey[]>,
   ): Promise<void> {
@@ -37,17 +38,21 @@ export class HeadsFile {
       let last = inFile?.log_id === newest.log_id ? inFile : null;
       if (last !== null && last.size >= newest.size) return;
       const trust = new HeadTrust(newest.log_id, await keys(), null, null);
-      while (last === null || last.size < newest.size) {
-        const page = (await heads.after(last?.size ?? 0, PAGE)).filter(({ size }) => size <= newest.size);
-        if (page.length === 0)
-          throw new LedgerChanged(`audit.heads lacks the head over ${newest.size} events`);
-        for (const head of page) {
-          requireNext(head, last, trust);
-          last = head;
-        }
-        await file.appendFile(page.map((head) => `${JSON.stringify(head)}\n`).join(''));
+      let lines: string[] = [];
+      const write = async (): Promise<void> => {
+        await file.appendFile(lines.join(''));
         await file.datasync();
+        lines = [];
+      };
+      for await (const head of heads.all({ after: last?.size ?? 0, upTo: newest.size })) {
+        requireNext(head, last, trust);
+        last = head;
+        lines.push(`${JSON.stringify(head)}\n`);
+        if (lines.length === MAX_LINES) await write();
       }
+      if (last?.size !== newest.size)
+        throw new LedgerChanged(`audit.heads lacks the head over ${newest.size} events`);
+      await write();
     } finally {
       await file.close();
     }

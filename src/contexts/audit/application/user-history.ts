@@ -27,10 +27,9 @@ interface UserHistory {
 
 export interface HistoryOptions {
   /** As an operator writes it; the end of the log when absent. */
-  readonly at?: string;
-  /** Which payouts a user has by the read model; without it the log is read. */
-  readonly payoutsOf?: (merchantId: string, userId: string) => Promise<readonly string[]>;
-  readonly now: Date;
+  readonly at?: string | undefined;
+  /** The read model says which payouts the user has; without it the log is read. */
+  readonly quick?: boolean | undefined;
   /** Called after every page. */
   readonly progress?: (read: number, position: string) => void;
 }
@@ -45,35 +44,42 @@ export function idOf(what: string, id: string): string {
  * The payouts of a user from their events. Payouts follow the creation of the user: the log is read from there up to the
  * point, and only the user's own events are retained. Throws DomainError: no such user, no such point.
  */
-export async function historyOfUser(log: Log, id: string, options: HistoryOptions): Promise<UserHistory> {
+export async function historyOfUser(
+  log: Log,
+  tables: Pick<AuditedPayouts, 'payoutsOf'>,
+  id: string,
+  { at, quick = false, progress }: HistoryOptions,
+): Promise<UserHistory> {
   const userId = idOf('user', id);
-  const first = (await log.readStream(`user-${userId}`)).find((event) => !isFence(event));
-  if (first === undefined) throw new DomainError('not_found', `The log knows no user ${userId}.`);
+  const created = (await log.readStream(`user-${userId}`)).find((event) => !isFence(event));
+  if (created === undefined) throw new DomainError('not_found', `The log knows no user ${userId}.`);
   const end = (await log.head())!;
-  const point = pointOf(options, first, end);
-  const { merchant_id: merchantId } = first.data as unknown as UserCreated['data'];
-  const found =
-    options.payoutsOf === undefined
-      ? await scan(log, userId, first.position, until(point, end), options.progress)
-      : await gather(log, await options.payoutsOf(merchantId, userId), first.position, until(point, end));
-  return { userId, merchantId, createdAt: first.recordedAt, ...found };
+  const within = until(pointOf(at, created, end), end);
+  const { merchant_id: merchantId } = (created as RecordedEvent & UserCreated).data;
+  const found = quick
+    ? await gather(log, await tables.payoutsOf(merchantId, userId), created.position, within)
+    : await scan(log, userId, created.position, within, progress);
+  return { userId, merchantId, createdAt: created.recordedAt, ...found };
 }
 
-function pointOf({ at, now }: HistoryOptions, first: RecordedEvent, end: string): LogPoint {
+function pointOf(at: string | undefined, first: RecordedEvent, end: string): LogPoint {
   if (at === undefined) return null;
-  const point = readPoint(at);
-  const created = `The user was created at position ${first.position}, ${first.recordedAt.toISOString()}`;
-  if (point === null) throw new DomainError('bad_request', `--at takes ${POINT_FORMS}.`);
-  if (point.kind === 'position') {
-    if (comparePositions(point.position, end) > 0)
-      throw new DomainError('bad_request', `The log ends at position ${end}.`);
-    if (comparePositions(point.position, first.position) < 0)
-      throw new DomainError('bad_request', `${created}: before, there is no balance.`);
-    return point;
-  }
-  if (point.time > now) throw new DomainError('bad_request', `${point.time.toISOString()} is in the future.`);
-  if (point.time < first.recordedAt)
-    throw new DomainError('bad_request', `${created}: before, there is no balance.`);
+  const refuse = (why: string): never => {
+    throw new DomainError('bad_request', why);
+  };
+  const point = readPoint(at) ?? refuse(`--at takes ${POINT_FORMS}.`);
+  const isBefore =
+    point.kind === 'position'
+      ? comparePositions(point.position, first.position) < 0
+      : point.time < first.recordedAt;
+  if (isBefore)
+    refuse(
+      `The user was created at position ${first.position}, ${first.recordedAt.toISOString()}: before, there is no balance.`,
+    );
+  if (point.kind === 'time' && point.time > new Date())
+    refuse(`${point.time.toISOString()} is in the future.`);
+  if (point.kind === 'position' && comparePositions(point.position, end) > 0)
+    refuse(`The log ends at position ${end}.`);
   return point;
 }
 
@@ -149,14 +155,14 @@ export interface BalanceAt {
 /** Throws as {@link historyOfUser} does. */
 export async function balanceAt(
   log: Log,
-  tables: Pick<AuditedPayouts, 'balanceOf'>,
+  tables: AuditedPayouts,
   id: string,
   options: HistoryOptions,
 ): Promise<BalanceAt> {
   const userId = idOf('user', id);
   // Before the log is read: what the read model has is then in the log.
   const api = options.at === undefined ? await tables.balanceOf(userId) : null;
-  const history = await historyOfUser(log, userId, options);
+  const history = await historyOfUser(log, tables, userId, options);
   const account = new Account();
   const atCheckpoint = new Account();
   for (const event of history.events) {

@@ -81,7 +81,7 @@ export async function verify(
   tables: LiveTables | string | null,
   { contexts, token, ledger: against, progress }: VerifyOptions,
 ): Promise<AuditReport> {
-  const ledger = against === null || typeof against === 'string' ? null : new LedgerCheck(against);
+  const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
   const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
@@ -95,7 +95,7 @@ export async function verify(
       if (comparePositions(event.position, booksEnd) <= 0) events += 1;
     }
     await rebuilt.add(page);
-    await ledger?.see(page);
+    await ledger?.add(page);
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }

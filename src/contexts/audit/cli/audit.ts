@@ -3,6 +3,7 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { balanceProgram } from './balance.js';
 import { explainProgram } from './explain.js';
 import { exportProgram } from './export.js';
+import { ledgerProgram } from './ledger.js';
 import { proofProgram } from './proof.js';
 import { verifyProgram } from './verify.js';
 
@@ -14,4 +15,5 @@ export function auditProgram(program: Command, operator: Operator): void {
   exportProgram(program, operator);
   verifyProgram(program, operator);
   proofProgram(program, operator);
+  ledgerProgram(program, operator);
 }

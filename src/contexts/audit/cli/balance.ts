@@ -4,10 +4,13 @@ import type { Operator } from '../../../platform/operator/operator.js';
 import { balanceAt, type BalanceAt } from '../application/user-history.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
 import { POINT_FORMS } from '../domain/log-point.js';
-import { columns, counted, progressOf, time } from './output.js';
+import { columns, counted, EXIT_WRONG, printResult, progressOf, time } from './output.js';
 
-/** Exit code when the API says something else than the events. */
-const EXIT_WRONG = 2;
+interface Options {
+  readonly user: string;
+  readonly at?: string;
+  readonly quick?: boolean;
+}
 
 /** `npm run audit -- balance`: what a user had at a point of the log, from the events. Changes nothing. */
 export function balanceProgram(program: Command, operator: Operator): void {
@@ -22,16 +25,12 @@ export function balanceProgram(program: Command, operator: Operator): void {
       '--quick',
       'let the read model say which payouts the user has, and read only these; no scan of the log',
     )
-    .action(async ({ user, at, quick }: { user: string; at?: string; quick?: boolean }) => {
+    .action(async ({ user, at, quick }: Options) => {
       const balance = await connected(operator, (database, store) => {
         const tables = new AuditedPayouts((sql, values) => database.query(sql, values));
-        const payoutsOf = quick ? { payoutsOf: tables.payoutsOf.bind(tables) } : {};
-        const point = at === undefined ? {} : { at };
-        const options = { ...point, ...payoutsOf, now: new Date(), progress: progressOf() };
-        return balanceAt(store, tables, user, options);
+        return balanceAt(store, tables, user, { at, quick, progress: progressOf() });
       });
-      const asJson = program.opts<{ json?: boolean }>().json === true;
-      operator.print(asJson ? JSON.stringify(jsonOf(balance, quick), null, 2) : textOf(balance, at, quick));
+      printResult(program, operator, jsonOf(balance, quick), () => textOf(balance, at, quick));
       if (balance.api?.agrees === false) operator.exit(EXIT_WRONG);
     });
 }
@@ -46,21 +45,18 @@ function textOf({ history, figures, payouts, api }: BalanceAt, at?: string, quic
     endedAt === null ? '' : time(endedAt),
   ]);
   const head = ['payout', 'amount', 'status', 'reported (UTC)', 'received or expired (UTC)'];
-  const sums = columns(
-    [
-      ['confirmed', figures.confirmed, of(payouts, 'received')],
-      ['pending', figures.pending, of(payouts, 'pending')],
-      ['committed', figures.committed, 'confirmed and pending'],
-    ],
-    [1],
-  );
+  const sums = [
+    ['confirmed', figures.confirmed, of(payouts, 'received')],
+    ['pending', figures.pending, of(payouts, 'pending')],
+    ['committed', figures.committed, 'confirmed and pending'],
+  ];
   return [
     `user      ${userId}, of merchant ${merchantId}, created ${time(createdAt)} UTC`,
     `at        ${at ?? 'now'}: up to position ${position}, ${counted(read, 'event')} read${quick ? ', of the payouts that the read model names' : ''}`,
     '',
     ...(rows.length === 0 ? ['no payouts'] : columns([head, ...rows], [1])),
     '',
-    ...sums.map((line) => `${line}`),
+    ...columns(sums, [1]),
     ...(api === null ? [] : ['', apiLine(api)]),
   ].join('\n');
 }
@@ -90,12 +86,10 @@ function jsonOf({ history, figures, payouts, api }: BalanceAt, quick = false): o
     events_read: history.read,
     payouts_named_by: quick ? 'read model' : 'log',
     ...figures,
-    payouts: payouts.map(({ id, amount, status, reportedAt, endedAt }) => ({
-      id,
-      amount,
-      status,
-      reported_at: reportedAt,
-      ended_at: endedAt,
+    payouts: payouts.map(({ reportedAt: reported_at, endedAt: ended_at, ...each }) => ({
+      ...each,
+      reported_at,
+      ended_at,
     })),
     api,
   };

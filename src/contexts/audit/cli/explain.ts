@@ -16,7 +16,7 @@ import {
 import { explainDelivery } from '../application/explain-delivery.js';
 import { explainBalance, explainOrder, explainPayout } from '../application/explain.js';
 import { POINT_FORMS } from '../domain/log-point.js';
-import { columns, progressOf, time } from './output.js';
+import { columns, printResult, progressOf, time } from './output.js';
 
 /** `npm run audit -- explain ...`: the events behind a figure, and the cause of each. Changes nothing. */
 export function explainProgram(program: Command, operator: Operator): void {
@@ -24,13 +24,13 @@ export function explainProgram(program: Command, operator: Operator): void {
   const print = async <Explained extends Explanation>(
     explained: (sources: Sources) => Promise<Explained>,
     text: (explained: Explained) => string,
-  ): Promise<void> => {
-    const explanation = await connected(operator, (database, log) =>
-      explained(sourcesOf(operator, database, log)),
+  ): Promise<void> =>
+    printResult(
+      program,
+      operator,
+      await connected(operator, (database, log) => explained(sourcesOf(operator, database, log))),
+      text,
     );
-    const asJson = program.opts<{ json?: boolean }>().json === true;
-    operator.print(asJson ? JSON.stringify(explanation, null, 2) : text(explanation));
-  };
   for (const [name, what, explained] of [
     ['payout', 'its events, its evidence, and its deliveries to the merchant', explainPayout],
     ['order', 'its events', explainOrder],
@@ -46,16 +46,7 @@ export function explainProgram(program: Command, operator: Operator): void {
     .option('--at <point>', POINT_FORMS)
     .option('--quick', 'let the read model say which payouts the user has')
     .action((user: string, { at, quick }: { at?: string; quick?: boolean }) =>
-      print(
-        (sources) =>
-          explainBalance(sources, user, {
-            ...(at === undefined ? {} : { at }),
-            ...(quick ? { payoutsOf: sources.payouts.payoutsOf.bind(sources.payouts) } : {}),
-            now: new Date(),
-            progress: progressOf(),
-          }),
-        balanceText,
-      ),
+      print((sources) => explainBalance(sources, user, { at, quick, progress: progressOf() }), balanceText),
     );
 }
 

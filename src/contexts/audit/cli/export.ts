@@ -4,16 +4,15 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { type Exported, exportLines, exportTo } from '../application/export.js';
+import { type Exported, exportedLines, exportTo } from '../application/export.js';
 import { type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
 import { POINT_FORMS, readPoint } from '../domain/log-point.js';
-import { readKey, type SignedHead } from '../domain/signed-head.js';
-import { ExportFolder, LineStream } from '../store/export-folder.js';
+import { readKey } from '../domain/signed-head.js';
+import { ExportFolder, printLines } from '../store/export-folder.js';
 import { Heads } from '../store/heads.js';
 import { SigningKeys } from '../store/signing-keys.js';
-import { collectEarly, counted, progressOf } from './output.js';
+import { collectEarly, counted, printResult, progressOf } from './output.js';
 
-const HEADS_PER_PAGE = 1000;
 const PART_EVENTS = 100_000;
 const MAX_PART_EVENTS = 10_000_000;
 
@@ -46,33 +45,19 @@ export function exportProgram(program: Command, operator: Operator): void {
       await connected(operator, async (database, store) => {
         const progress = progressOf();
         if (out === undefined) {
-          const lines = new LineStream(process.stdout, 'standard output');
           const end = await store.head();
-          await exportLines(store, scope, { end, progress }, ({ text }) => lines.line(text));
-          return lines.end();
+          return printLines(exportedLines(store, scope, { end, progress }));
         }
         const folder = await ExportFolder.at(resolve(out));
         // In this order: the keys are at least those that signed the head.
         const signed = async (size: number): Promise<Signed> => ({
-          signed_head: await newestHead(new Heads(database), size),
+          signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),
         });
         const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
-        const asJson = program.opts<{ json?: boolean }>().json === true;
-        operator.print(asJson ? JSON.stringify(exported.manifest, null, 2) : describe(exported, folder.path));
+        printResult(program, operator, exported.manifest, () => describe(exported, folder.path));
       });
     });
-}
-
-/** The newest one over events of the export alone. */
-async function newestHead(heads: Heads, size: number): Promise<SignedHead | null> {
-  let newest: SignedHead | undefined;
-  for (;;) {
-    const page: readonly SignedHead[] = await heads.after(newest?.size ?? 0, HEADS_PER_PAGE);
-    const within = page.filter((head) => head.size <= size);
-    newest = within.at(-1) ?? newest;
-    if (within.length < HEADS_PER_PAGE) return newest ?? null;
-  }
 }
 
 function scopeOf({

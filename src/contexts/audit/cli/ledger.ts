@@ -14,13 +14,12 @@ import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import { LedgerStart } from '../application/ledger-follower.js';
+import { printResult } from './output.js';
 
-const PAGE = 2000;
+const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
 
-/** `npm run audit -- heads`, `key`: the ledger over the log. */
+/** `npm run audit -- heads`, `key`, `begin`: the ledger over the log. */
 export function ledgerProgram(program: Command, operator: Operator): void {
-  const asJson = (): boolean => program.opts<{ json?: boolean }>().json === true;
-
   program
     .command('heads')
     .description('signed heads, one in a line of JSON, oldest first')
@@ -28,13 +27,8 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     .action(async ({ since }: { readonly since: string }) => {
       if (!/^[0-9]{1,15}$/.test(since)) throw new ConfigError('--since must be a number of events.');
       await connected(operator, async (database) => {
-        const heads = new Heads(database);
-        for (let size = Number(since); ;) {
-          const page = await heads.after(size, PAGE);
-          for (const each of page) operator.print(JSON.stringify(each));
-          if (page.length < PAGE) return;
-          size = page.at(-1)!.size;
-        }
+        for await (const head of new Heads(database).all({ after: Number(since) }))
+          operator.print(JSON.stringify(head));
       });
     });
 
@@ -44,12 +38,10 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     .action(() =>
       connected(operator, async (database) => {
         const keys = (await new SigningKeys(database).all()).map(readKey);
-        const newest = keys.at(-1);
-        if (asJson()) operator.print(JSON.stringify(keys, null, 2));
-        else
-          operator.print(
-            newest === undefined ? 'There is no key yet: the ledger has not begun.' : described(newest),
-          );
+        printResult(program, operator, keys, () => {
+          const newest = keys.at(-1);
+          return newest === undefined ? 'There is no key yet: the ledger has not begun.' : described(newest);
+        });
       }),
     );
   key
@@ -59,6 +51,19 @@ export function ledgerProgram(program: Command, operator: Operator): void {
       operate(operator, async (context) => {
         const key = readKey(await context.get(LedgerKeys, { strict: false }).rotate());
         return { text: described(key), json: key };
+      }),
+    );
+
+  // The only way to a new ledger of a log that has events.
+  program
+    .command('begin')
+    .description(
+      'after a ledger was lost or changed: delete its leaves and heads, and rebuild it from the first event',
+    )
+    .action(
+      operate(operator, async (context) => {
+        await context.get(LedgerStart, { strict: false }).again();
+        return { text: BEGUN, json: { begun: true } };
       }),
     );
 }
@@ -109,21 +114,4 @@ async function fileOf(path: string): Promise<string> {
   } catch (error) {
     throw new ConfigError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-}
-
-const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
-
-/** `npm run audit -- begin`: the only way to a new ledger of a log that has events. */
-export function beginProgram(program: Command, operator: Operator): void {
-  program
-    .command('begin')
-    .description(
-      'after a ledger was lost or changed: delete its leaves and heads, and rebuild it from the first event',
-    )
-    .action(
-      operate(operator, async (context) => {
-        await context.get(LedgerStart, { strict: false }).again();
-        return { text: BEGUN, json: { begun: true } };
-      }),
-    );
 }

@@ -1,9 +1,22 @@
 import { setFlagsFromString } from 'node:v8';
+import type { Command } from 'commander';
+import type { Operator } from '../../../platform/operator/operator.js';
 
 /** Exit code when something is wrong. */
 export const EXIT_WRONG = 2;
 /** Exit code when nothing is wrong, and not everything could be checked. */
 export const EXIT_INCOMPLETE = 1;
+
+/** Prints an object with `--json`, and text for people without it. */
+export function printResult<Result extends object>(
+  program: Command,
+  { print }: Pick<Operator, 'print'>,
+  result: Result,
+  text: (result: Result) => string,
+): void {
+  const asJson = program.opts<{ json?: boolean }>().json === true;
+  print(asJson ? JSON.stringify(result, null, 2) : text(result));
+}
 
 /** `2026-01-31 12:00:00.123`, in UTC. */
 export function time(at: Date): string {

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
-import { HeadTrust } from '../application/head-checks.js';
+import { HeadTrust } from '../application/head-trust.js';
 import { pathOver } from '../application/payout-proofs.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
 import type { SignedHead } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { headsOf, storedLedger } from './ledger.js';
-import { EXIT_WRONG } from './output.js';
+import { EXIT_WRONG, printResult } from './output.js';
 
 interface Proof {
   readonly consistency: {
@@ -44,8 +44,7 @@ export function proofProgram(program: Command, operator: Operator): void {
         const trust = new HeadTrust(await store.identity(), await keys.all(), null, null);
         return prove(earlier, later, ledger, trust);
       });
-      const asJson = program.opts<{ json?: boolean }>().json === true;
-      operator.print(asJson ? JSON.stringify(proof, null, 2) : describe(proof));
+      printResult(program, operator, proof, describe);
       if (proof.fault !== null) operator.exit(EXIT_WRONG);
     });
 }
@@ -79,8 +78,8 @@ async function prove(
 
 async function headAt(place: string, heads: Heads): Promise<SignedHead> {
   if (!/^[0-9]+$/.test(place)) return (await headsOf(place)).at(-1)!;
-  const [head] = await heads.after(Number(place) - 1, 1);
-  if (head?.size === Number(place)) return head;
+  const head = await heads.at(Number(place));
+  if (head !== null) return head;
   throw new DomainError('not_found', `No head covers exactly ${place} events: "audit heads" lists them.`);
 }
 

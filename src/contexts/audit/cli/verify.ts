@@ -13,7 +13,7 @@ import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
-import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, progressOf } from './output.js';
+import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
 import { liveTables } from './live-tables.js';
 import { headsOf, publicKeyOf, sealerOf, storedLedger } from './ledger.js';
 
@@ -48,19 +48,17 @@ export function verifyProgram(program: Command, operator: Operator): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const asJson = program.opts<{ json?: boolean }>().json === true;
+      const print: Print = (result, text) => printResult(program, operator, result, text);
       const heads = (await Promise.all(head.map(headsOf))).flat();
       const brought = { heads, key: key === undefined ? null : await publicKeyOf(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
       try {
-        await audit(operator, asJson, exported, { brought, offline });
+        await audit(operator, print, exported, { brought, offline });
       } catch (error) {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
         const { message } = error;
-        operator.print(
-          asJson ? JSON.stringify({ missing_events: message }) : `CHANGED   ${message}\nNOT in order`,
-        );
+        print({ missing_events: message }, () => `CHANGED   ${message}\nNOT in order`);
         operator.exit(EXIT_WRONG);
       }
     });
@@ -73,6 +71,8 @@ interface Options {
   readonly key?: string;
 }
 
+type Print = <Result extends object>(result: Result, text: (result: Result) => string) => void;
+
 /** What an auditor brings along but for the master key, and whether nothing but files is read. */
 interface Given {
   readonly brought: Omit<Brought, 'sealer'>;
@@ -81,7 +81,7 @@ interface Given {
 
 async function audit(
   operator: Operator,
-  asJson: boolean,
+  print: Print,
   exported: ExportedLog | null,
   { brought, offline }: Given,
 ): Promise<void> {
@@ -107,7 +107,7 @@ async function audit(
       ...(report.read_models === null || hasMasterKey ? [] : [UNOPENED]),
     ],
   };
-  operator.print(asJson ? JSON.stringify(said, null, 2) : describe(said));
+  print(said, describe);
   if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
   else if (said.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
 }

@@ -1,5 +1,5 @@
-import type { Figures } from '../../payouts/contract.js';
-import { fromMinorUnits, isAmount, toMinorUnits } from '../../../kernel/money.js';
+import { figuresOf, type Figures } from '../../payouts/contract.js';
+import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 
 /** An event of a payout, and when it was recorded. */
 export interface AccountEvent {
@@ -41,10 +41,6 @@ export class Account {
   }
 
   get figures(): Figures {
-    return {
-      confirmed: fromMinorUnits(this.confirmed),
-      pending: fromMinorUnits(this.pending),
-      committed: fromMinorUnits(this.confirmed + this.pending),
-    };
+    return figuresOf(this.confirmed, this.pending);
   }
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalText } from './canonical-text.js';
-import { canonicalJson, eventLeaf, hashOfEvent, leafHash, leafText, type LeafEvent } from './event-leaf.js';
+import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type LeafEvent } from './event-leaf.js';
 
 const event: LeafEvent = {
   position: '17',
@@ -49,110 +48,6 @@ describe('canonical JSON', () => {
     expect(canonicalJson(JSON.parse('{"a": 2, "__proto__": {"b": 1}}'))).toBe('{"__proto__":{"b":1},"a":2}');
     expect(canonicalJson(JSON.parse('[{"9": 1, "b": 2, "10": 3, "a": 4}]'))).toBe(
       '[{"10":3,"9":1,"a":4,"b":2}]',
-    );
-  });
-});
-
-describe('the canonical text of a stored event', () => {
-  const same = (text: string): void => {
-    const fast = canonicalText(text);
-    if (fast !== null) expect(fast).toBe(canonicalJson(JSON.parse(text)));
-  };
-  const names = fc.stringMatching(/^[a-z_0-9]{0,3}$/);
-  const flat = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.integer(),
-    fc.double(),
-    fc.boolean(),
-    fc.constant(null),
-  );
-
-  it('is that of what it says, or is left to a parser', () => {
-    fc.assert(fc.property(fc.dictionary(names, flat), (value) => same(JSON.stringify(value))));
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => same(JSON.stringify(value))),
-    );
-  });
-
-  it('is found without a parser for an event as the service stores it', () => {
-    const custom_metadata = '{"x":"\\n"}';
-    const stored = JSON.stringify({ b: '1.50', a: null, ab: 17, custom_metadata, z: [], _: true });
-    expect(canonicalText(stored)).toBe(
-      `{"_":true,"a":null,"ab":17,"b":"1.50","custom_metadata":${JSON.stringify(custom_metadata)},"z":[]}`,
-    );
-    for (const text of [
-      '{}',
-      '{"a":"é€"}',
-      '{"a":0}',
-      '{"a":-1}',
-      '{"a":-12,"b":9}',
-      '{"a":123456789012345}',
-      '{"a":false}',
-      '{"a":" ~\\b\\f\\n\\r\\t\\\\\\""}',
-      '{"a":"\ud7ff"}',
-      '{"az_09":1}',
-      '{"a":1,"aa":2}',
-      '{"0":1,"9":2}',
-    ])
-      expect(canonicalText(text)).toBe(text);
-  });
-
-  it.each([
-    '{"a":1,"a":2}',
-    '{"a":"x","b":0,"a":"y"}',
-    '{ "a":1}',
-    '{"a":1} ',
-    '{"a": 1}',
-    '{"a":1.0}',
-    '{"a":-0}',
-    '{"a":1e3}',
-    '{"a":12345678901234567}',
-    '{"a":"\\u0041"}',
-    '{"a":"\\/"}',
-    '{"a":{}}',
-    '{"a":[1]}',
-    '{"A":1}',
-    '{"a":"\ud83d\ude00"}',
-    '[]',
-    '',
-    '{',
-    '{"a',
-    '{"a"',
-    '{"a":',
-    '{"a":"',
-    '{"a":"\\',
-    '{"a":1',
-    '{"a":1,}',
-    '{"a":-}',
-    '{"a":12a}',
-    '{"a":"\ud800"}',
-    '{a:1}',
-    '{"a"1}',
-    'x"a":1}',
-    '{"a":1];',
-    '{"a":1}}',
-    '{"a":1234567890123456}',
-    '{"a":-01}',
-    '{"a":[}',
-    '{"a":nul}',
-    '{"a`":1}',
-    '{"a{":1}',
-    '{"a-":1}',
-    '{"a-:1}',
-    '{"a":01}',
-    '{"a":1x}',
-    '{"a":"\n"}',
-    'null',
-  ])('of %s is left to a parser', (text) => expect(canonicalText(text)).toBeNull());
-
-  it('makes the same leaf', () => {
-    const texts = { dataText: '{"b":"x","a":"1.50"}', metadataText: '{"request_id": "r"}' };
-    const parsed = { data: { a: '1.50', b: 'x' }, metadata: { request_id: 'r' } };
-    expect(leafText({ ...event, ...parsed, ...texts })).toBe(
-      canonicalJson(eventLeaf({ ...event, ...parsed })),
-    );
-    expect(leafText({ ...event, stream: 'a"\u20ac' })).toBe(
-      canonicalJson(eventLeaf({ ...event, stream: 'a"\u20ac' })),
     );
   });
 });

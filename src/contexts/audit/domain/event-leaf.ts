@@ -1,5 +1,4 @@
 import { sha256 } from '../../../kernel/sha256.js';
-import { canonicalText } from './canonical-text.js';
 
 /** An event as a store gives it back, before upcasters and with sealed fields sealed. */
 export interface LeafEvent {
@@ -11,9 +10,6 @@ export interface LeafEvent {
   readonly data: object;
   readonly metadata: object;
   readonly recordedAt: Date;
-  /** `data` and `metadata` as the JSON that is stored, where the store has it at hand. */
-  readonly dataText?: string;
-  readonly metadataText?: string;
 }
 
 /** An event as auditors exchange it: one line of an export, one leaf of the ledger. Nothing else belongs to it. */
@@ -33,22 +29,6 @@ interface EventLeaf {
 export function eventLeaf(event: LeafEvent): EventLeaf {
   const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
-}
-
-/** The canonical text of the leaf of an event. Throws SyntaxError where the store holds no JSON. */
-export function leafText(event: LeafEvent): string {
-  const { dataText, metadataText, position, recordedAt, revision, stream, type, id } = event;
-  const data = canonicalOf(dataText) ?? canonicalJson(event.data);
-  const metadata = canonicalOf(metadataText) ?? canonicalJson(event.metadata);
-  return (
-    `{"data":${data},"id":${JSON.stringify(id)},"metadata":${metadata},"position":${JSON.stringify(position)},` +
-    `"recorded_at":"${recordedAt.toISOString()}","revision":${JSON.stringify(revision)},` +
-    `"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`
-  );
-}
-
-function canonicalOf(stored: string | undefined): string | null {
-  return stored === undefined ? null : canonicalText(stored);
 }
 
 /**
@@ -74,11 +54,12 @@ export function leafHash(text: string): Buffer {
 
 /** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
 export function hashOfEvent(event: LeafEvent): Buffer {
-  return leafHash(leafText(event));
+  return leafHash(canonicalJson(eventLeaf(event)));
 }
 
 /** A line of an export: the canonical JSON of an event with its leaf hash as one member more, the last one. */
 export interface ExportLine {
+  readonly position: string;
   /** Without the line break. */
   readonly text: string;
   readonly leaf: Buffer;
@@ -90,9 +71,10 @@ const LEAF_LENGTH = 75;
 
 /** Throws SyntaxError where the store holds no JSON. */
 export function exportLine(event: LeafEvent): ExportLine {
-  const text = leafText(event);
+  const text = canonicalJson(eventLeaf(event));
   const leaf = leafHash(text);
-  return { text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
+  const { position } = event;
+  return { position, text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }
 
 /** An event of an export, and its leaf in the tree. */

@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/postgres/database.js';
 import { everyRow } from '../../../platform/postgres/chunks.js';
-import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
 
 const BEGIN = `begin isolation level repeatable read, read only;
   set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
@@ -25,6 +24,7 @@ export class AuditedTables {
         // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
+        await tx.query('savepoint audited');
         return act(new AuditedTables(tx, rows[0]!.snapshot));
       },
       { begin: BEGIN },
@@ -32,22 +32,28 @@ export class AuditedTables {
   }
 
   async checkpointOf(name: string): Promise<string | null> {
-    const { rows } = await this.tx.query<{ position: string | null }>(
+    const [row] = await this.query<{ position: string | null }>(
       'select position from event_store.checkpoints where name = $1',
       [name],
     );
-    return rows[0]?.position ?? null;
+    return row?.position ?? null;
   }
 
   /** Types that an operator let pass. */
   async passingTypes(): Promise<ReadonlySet<string>> {
-    const { rows } = await this.tx.query<{ type: string }>('select type from event_store.passing_types');
+    const rows = await this.query<{ type: string }>('select type from event_store.passing_types', []);
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** For tables that other contexts compare. */
+  /** A statement that fails ends the check that needs it, and none of the others. */
   async query<Row extends object>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return (await this.tx.query<Row>(sql, [...values])).rows;
+    try {
+      return (await this.tx.query<Row>(sql, [...values])).rows;
+    } catch (error) {
+      // The cause is the error to report, also where the connection is gone.
+      await this.tx.query('rollback to savepoint audited').catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Keys of persons; null for those who are forgotten. */
@@ -61,10 +67,5 @@ export class AuditedTables {
       ({ subject }) => subject,
       read,
     );
-  }
-
-  /** What of the database changes what statements in these schemas read or write. */
-  async catalogue(schemas: readonly string[]): Promise<readonly CatalogueEntry[]> {
-    return (await this.tx.query<CatalogueEntry>(CATALOGUE, [schemas])).rows;
   }
 }

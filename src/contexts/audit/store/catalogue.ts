@@ -13,7 +13,7 @@ export class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 
   constructor(
-    private readonly tables: Pick<AuditedTables, 'catalogue'>,
+    private readonly tables: Pick<AuditedTables, 'query'>,
     private readonly contexts: readonly Context[],
     private readonly migrations: readonly Migration[],
   ) {}
@@ -22,14 +22,14 @@ export class CatalogueCheck implements TableCheck {
 
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     const schemas = [...SCHEMAS, ...this.contexts.map(({ name }) => name)];
-    const entries = await this.tables.catalogue(schemas);
+    const entries = await this.tables.query<CatalogueEntry>(CATALOGUE, [schemas]);
     const first = strangeEntries(entries, await statementsOf(this.migrations));
     return new Map([['pg_catalog', { rows: entries.length, different: first.length, first }]]);
   }
 }
 
 /** Something of the database that changes what a statement reads or writes. */
-export interface CatalogueEntry {
+interface CatalogueEntry {
   readonly kind: string;
   /** `schema.name` of the table, or the schema of a function. */
   readonly place: string;
@@ -40,7 +40,7 @@ export interface CatalogueEntry {
 }
 
 /** Of the schemas `$1`. */
-export const CATALOGUE = `
+const CATALOGUE = `
   with tables as (
     select c.oid, n.nspname || '.' || c.relname as place, c.relrowsecurity or c.relforcerowsecurity as secured
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any($1)
@@ -58,8 +58,8 @@ export const CATALOGUE = `
 /** What migrations create that is not a table: the text of all their statements. */
 async function statementsOf(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
-  const runner = { query: async (sql: string) => void statements.push(sql) } as unknown as QueryRunner;
-  for (const each of migrations) await new each().up(runner);
+  const query = async (sql: string): Promise<number> => statements.push(sql);
+  for (const each of migrations) await new each().up({ query } as QueryRunner);
   return statements.join('\n');
 }
 

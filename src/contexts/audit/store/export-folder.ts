@@ -1,20 +1,19 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { once } from 'node:events';
-import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { ExportLine } from '../domain/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
 /** What runs that were killed had begun to write. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
-const BUFFER_BYTES = 1 << 20;
 
 /** The state of an unfinished export after its last whole part. */
 export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed> {
   /** The tree over the leaves of these parts: its size, and its peaks in hex. */
-  readonly tree: { readonly size: number; readonly peaks: string } | null;
+  readonly tree: { readonly size: number; readonly peaks: string };
 }
 
 /**
@@ -59,7 +58,8 @@ export class ExportFolder {
   }
 
   part(number: number): Promise<PartWriter> {
-    return PartWriter.begin(this.path, `events-${String(number).padStart(6, '0')}.ndjson`);
+    const name = `events-${String(number).padStart(6, '0')}.ndjson`;
+    return PartWriter.begin(this.path, name);
   }
 
   private async read(name: string): Promise<string | null> {
@@ -73,20 +73,23 @@ export class ExportFolder {
 
   private async write(name: string, value: object): Promise<void> {
     const file = await PartWriter.begin(this.path, name);
-    await file.line(JSON.stringify(value, null, 2));
+    await file.write(`${JSON.stringify(value, null, 2)}\n`);
     await file.end();
   }
 }
 
-/** A file that is being written under another name. */
+/** A file that is being written under another name: a part, or what is said of the parts. */
 export class PartWriter {
-  private readonly hash: Hash = createHash('sha256');
-  private gathered = '';
+  /** Of a part. */
+  events = 0;
+  private first = '';
+  private last = '';
   private bytes = 0;
+  private readonly hash = createHash('sha256');
 
   private constructor(
     private readonly folder: string,
-    readonly name: string,
+    private readonly name: string,
     private readonly file: FileHandle,
   ) {}
 
@@ -97,21 +100,29 @@ export class PartWriter {
     );
   }
 
-  /** A promise to wait for when enough is gathered to be written. */
-  line(text: string): Promise<void> | undefined {
-    this.gathered += `${text}\n`;
-    return this.gathered.length >= BUFFER_BYTES ? this.flush() : undefined;
+  async add(lines: readonly ExportLine[]): Promise<void> {
+    if (this.events === 0) this.first = lines[0]!.position;
+    this.last = lines.at(-1)!.position;
+    this.events += lines.length;
+    await this.write(textOf(lines));
+  }
+
+  async write(text: string): Promise<void> {
+    const chunk = Buffer.from(text, 'utf8');
+    this.bytes += chunk.length;
+    this.hash.update(chunk);
+    await withReason(this.folder, () => this.file.writeFile(chunk));
   }
 
   /** Gives the file its name. */
-  async end(): Promise<Pick<Part, 'file' | 'bytes' | 'sha256'>> {
-    await this.flush();
+  async end(): Promise<Part> {
+    const { name: file, bytes, events, first: first_position, last: last_position } = this;
     await withReason(this.folder, async () => {
       await this.file.sync();
       await this.file.close();
-      await rename(join(this.folder, `.${this.name}.${process.pid}`), join(this.folder, this.name));
+      await rename(join(this.folder, `.${file}.${process.pid}`), join(this.folder, file));
     });
-    return { file: this.name, bytes: this.bytes, sha256: this.hash.digest('hex') };
+    return { file, bytes, sha256: this.hash.digest('hex'), events, first_position, last_position };
   }
 
   /** Lets go of it; nothing is left. */
@@ -119,14 +130,18 @@ export class PartWriter {
     await this.file.close().catch(() => undefined);
     await rm(join(this.folder, `.${this.name}.${process.pid}`), { force: true }).catch(() => undefined);
   }
+}
 
-  private async flush(): Promise<void> {
-    const chunk = Buffer.from(this.gathered, 'utf8');
-    this.gathered = '';
-    this.bytes += chunk.length;
-    this.hash.update(chunk);
-    await withReason(this.folder, () => this.file.writeFile(chunk));
-  }
+/** Writes lines to standard output, no faster than its reader reads. */
+export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): Promise<void> {
+  const texts = async function* (): AsyncGenerator<string> {
+    for await (const lines of pages) yield textOf(lines);
+  };
+  await withReason('standard output', () => pipeline(texts(), process.stdout, { end: false }));
+}
+
+function textOf(lines: readonly ExportLine[]): string {
+  return lines.map(({ text }) => `${text}\n`).join('');
 }
 
 async function withReason<T>(path: string, act: () => Promise<T>): Promise<T> {
@@ -154,40 +169,4 @@ function inWords(error: unknown, path: string): unknown {
   const words = code === undefined ? undefined : WORDS[code];
   if (words === undefined) return error;
   return new DomainError('unavailable', `${path}: ${words} (${code})`);
-}
-
-const GATHERED = 1 << 18;
-
-/** Writes lines to a stream no faster than its reader reads. Rejects with the reason once the reader is gone. */
-export class LineStream {
-  private gathered = '';
-  private failure: Error | null = null;
-
-  constructor(
-    private readonly stream: Writable,
-    private readonly name: string,
-  ) {
-    stream.on('error', (error) => (this.failure = error));
-  }
-
-  async line(text: string): Promise<void> {
-    this.gathered += `${text}\n`;
-    if (this.gathered.length >= GATHERED) await this.flush();
-  }
-
-  async end(): Promise<void> {
-    await this.flush();
-    // What is written last has to arrive too.
-    await new Promise<void>((resolve) => this.stream.write('', () => resolve()));
-    if (this.failure !== null) throw inWords(this.failure, this.name);
-  }
-
-  private async flush(): Promise<void> {
-    const text = this.gathered;
-    this.gathered = '';
-    if (this.failure === null && !this.stream.write(text)) {
-      await Promise.race([once(this.stream, 'drain'), once(this.stream, 'close')]).catch(() => undefined);
-    }
-    if (this.failure !== null) throw inWords(this.failure, this.name);
-  }
 }

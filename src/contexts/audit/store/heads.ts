@@ -13,6 +13,7 @@ interface LastRow {
 }
 
 const PURPOSE = 'last head';
+const PAGE = 1000;
 
 type Row = SignedHead & { readonly [column: string]: unknown };
 
@@ -27,15 +28,24 @@ const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as
 export class Heads {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** The one over the most events, also one that SQL inserted; null without any. The newest that the service signed: {@link lastSigned}. */
-  async newest(): Promise<SignedHead | null> {
-    const [row] = await this.database.query<Row>(`${HEADS} order by h.size desc limit 1`);
+  /** The one over the most events, up to `size`, also one that SQL inserted; null without any. The newest that the service signed: {@link lastSigned}. */
+  async newest(size = Infinity): Promise<SignedHead | null> {
+    const [row] = await this.database.query<Row>(
+      `${HEADS} where h.size <= $1::float8 order by h.size desc limit 1`,
+      [size],
+    );
     return row ?? null;
   }
 
-  /** Heads of more than `size` events, in order, at most `limit`. */
-  async after(size: number, limit: number): Promise<readonly SignedHead[]> {
-    return this.database.query<Row>(`${HEADS} where h.size > $1 order by h.size limit $2`, [size, limit]);
+  /** Heads of more than `after` events and of at most `upTo`, in order. */
+  async *all({ after = 0, upTo = Infinity } = {}): AsyncGenerator<SignedHead> {
+    for (let size = after; ;) {
+      const sql = `${HEADS} where h.size > $1 and h.size <= $2::float8 order by h.size limit ${PAGE}`;
+      const page = await this.database.query<Row>(sql, [size, upTo]);
+      yield* page;
+      if (page.length < PAGE) return;
+      size = page.at(-1)!.size;
+    }
   }
 
   /** The head over `size` events; null without one. */

@@ -26,7 +26,6 @@ type Receipts = Map<string, TransactionReceipt | null>;
 
 export class ChainNode {
   private readonly node: JsonRpcNode;
-  private readonly missing = new MissingTransactions();
   private readonly large = new LRUCache<string, true>({ max: MAX_LARGE });
 
   constructor(
@@ -39,15 +38,8 @@ export class ChainNode {
   async read(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
     // The head first: a block that comes meanwhile can only make a transfer less confirmed than it is.
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
-    this.missing.moveTo(head.hash);
     const receipts: Receipts = new Map();
-    const unknown = requested.filter(({ hash }) => {
-      if (!this.missing.has(hash)) return true;
-      receipts.set(hash, null);
-      return false;
-    });
-    const refusals = await this.readReceipts(unknown, alone, receipts);
-    for (const { hash } of unknown) if (receipts.get(hash) === null) this.missing.add(hash);
+    const refusals = await this.readReceipts(requested, alone, receipts);
     return { head, final, receipts, refusals };
   }
 
@@ -180,33 +172,4 @@ function groupsOf(requested: readonly RequestedTransaction[]): readonly (readonl
     else group.push(each);
   }
   return groups.size > MAX_GROUPS ? [requested] : [...groups.values()];
-}
-
-/** Hashes remembered; beyond it all are forgotten and requested again. */
-const MOST = 200_000;
-
-/**
- * Transactions that are in no block up to one head. They are not requested again until the head changes, also to a
- * reorganised one of the same height.
- */
-class MissingTransactions {
-  private head: string | null = null;
-  private readonly hashes = new Set<string>();
-
-  /** `head` is the hash of the newest block; null when the node does not say. */
-  moveTo(head: string | null): void {
-    if (head !== null && head === this.head) return;
-    this.head = head;
-    this.hashes.clear();
-  }
-
-  has(hash: string): boolean {
-    return this.hashes.has(hash);
-  }
-
-  add(hash: string): void {
-    if (this.head === null) return;
-    if (this.hashes.size >= MOST) this.hashes.clear();
-    this.hashes.add(hash);
-  }
 }

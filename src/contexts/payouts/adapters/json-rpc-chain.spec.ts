@@ -168,23 +168,6 @@ describe('the chain behind a JSON-RPC node', () => {
         ? { error: { code: -32008, message: 'response too large' } }
         : undefined;
 
-  it('requests again what is on no block only when the chain has another head, of the same height too', async () => {
-    const absent = `0x${'ef'.repeat(32)}`;
-    const requests = async (): Promise<number> => {
-      const before = node.calls.length;
-      expect((await read([absent])).receipts.get(absent)).toBeNull();
-      return node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt').length;
-    };
-    await chain.mine();
-    expect([await requests(), await requests()]).toEqual([1, 0]);
-    await chain.mine();
-    expect([await requests(), await requests()]).toEqual([1, 0]);
-    const before = await height();
-    await chain.reorg(1);
-    expect(await height()).toBe(before);
-    expect([await requests(), await requests()]).toEqual([1, 0]);
-  });
-
   it('leaves out the one hash that the node refuses', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     node.tamper(refusing(NOWHERE));

@@ -1,6 +1,8 @@
-import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import type { DomainEvent } from '../../../kernel/aggregate.js';
+import { comparePositions, type EventStore } from '../../../platform/event-store/port.js';
 import {
   subscriptionName,
+  subscriptionOf,
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
@@ -9,14 +11,23 @@ import {
   PAYOUT_INTENDED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
+  type PayoutEvent,
   type PayoutIntent,
 } from '../contract.js';
+import type { UserEvent } from '../../users/contract.js';
 import { loadCounts, saveCounts, saveIntents, type UserCount } from '../store/deactivations.js';
+
+type SagaEvent =
+  | PayoutEvent
+  | DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>
+  | Extract<UserEvent, { type: 'user.deactivation_started.v1' | 'user.deactivated.v1' }>;
 
 export const DEACTIVATION_SAGA = subscriptionName('users.deactivation');
 
 /** How each event moves the count of a user's pending payouts, or where the user is on the way out. */
-const EFFECTS: Readonly<Record<string, { readonly pending?: 1 | -1; readonly deactivating?: boolean }>> = {
+const EFFECTS: Readonly<
+  Record<SagaEvent['type'], { readonly pending?: 1 | -1; readonly deactivating?: boolean }>
+> = {
   [PAYOUT_INTENDED]: {},
   [PAYOUT_REPORTED]: { pending: 1 },
   [PAYOUT_RECEIVED]: { pending: -1 },
@@ -37,53 +48,36 @@ export function deactivationSaga(
   wake: () => void,
   { atomic }: Pick<EventStore, 'atomic'>,
 ): SubscriptionDefinition {
-  return {
+  return subscriptionOf<SagaEvent>({
     name: DEACTIVATION_SAGA,
     events: Object.keys(EFFECTS),
     gatherMs: 200,
     async apply(events, tx) {
-      const before = await loadCounts(tx, [...new Set(events.map(userOf))]);
-      if (!atomic)
-        await keepIntents(
-          tx,
-          events.filter((event) => isNew(event, before)),
-        );
-      await saveCounts(tx, count(events, before));
+      const counts = await loadCounts(tx, [...new Set(events.map(({ data }) => data.user_id))]);
+      const fresh = events.filter(
+        ({ data, position }) => comparePositions(position, counts.get(data.user_id)?.position ?? null) > 0,
+      );
+      if (!atomic) await keepIntents(tx, fresh);
+      for (const { type, data, position } of fresh) {
+        const before = counts.get(data.user_id) ?? NOTHING_SEEN;
+        // The same event may be in a batch twice.
+        if (comparePositions(position, before.position) <= 0) continue;
+        const { pending = 0, deactivating = before.deactivating } = EFFECTS[type];
+        counts.set(data.user_id, { pending: before.pending + pending, deactivating, position });
+      }
+      await saveCounts(tx, counts);
     },
     afterCommit: wake,
-  };
-}
-
-function userOf(event: RecordedEvent): string {
-  return (event.data as { readonly user_id: string }).user_id;
-}
-
-function count(events: readonly RecordedEvent[], rows: Map<string, UserCount>): Map<string, UserCount> {
-  for (const event of events) {
-    const effect = EFFECTS[event.type];
-    const row = rows.get(userOf(event)) ?? NOTHING_SEEN;
-    if (effect === undefined || !isNew(event, rows)) continue;
-    rows.set(userOf(event), {
-      pending: row.pending + (effect.pending ?? 0),
-      deactivating: effect.deactivating ?? row.deactivating,
-      position: event.position,
-    });
-  }
-  return rows;
-}
-
-function isNew(event: RecordedEvent, rows: ReadonlyMap<string, UserCount>): boolean {
-  return comparePositions(event.position, rows.get(userOf(event))?.position ?? null) > 0;
+  });
 }
 
 /** A payout is reported after it was intended, once at most: the order within a batch is known. */
-async function keepIntents(tx: Transaction, events: readonly RecordedEvent[]): Promise<void> {
+async function keepIntents(tx: Transaction, events: readonly SagaEvent[]): Promise<void> {
   const open = new Map<string, string>();
   const reported: string[] = [];
   for (const { type, data } of events) {
-    const { payout_id, user_id } = data as unknown as PayoutIntent;
-    if (type === PAYOUT_INTENDED) open.set(payout_id, user_id);
-    if (type === PAYOUT_REPORTED) reported.push(payout_id);
+    if (type === PAYOUT_INTENDED) open.set(data.payout_id, data.user_id);
+    if (type === PAYOUT_REPORTED) reported.push(data.payout_id);
   }
   for (const id of reported) open.delete(id);
   await saveIntents(tx, open, reported);

@@ -64,13 +64,14 @@ export class Recheck {
     const notes: Noted[] = [];
     const here: Received[] = [];
     let elsewhere = 0;
-    for (const { position, type, data } of events) {
+    for (const event of events) {
+      const { position, type, data } = event;
       if (!type.startsWith('payout.received.')) continue;
       if (type !== PAYOUT_RECEIVED) {
         const why = `this version does not know ${type}`;
         notes.push({ kind: 'unknown', payout_id: String(data['payout_id']), position, why });
       } else if (data['chain_id'] === this.chainId)
-        here.push({ ...(data as unknown as PayoutReceived['data']), position });
+        here.push({ ...(event as RecordedEvent & PayoutReceived).data, position });
       else elsewhere += 1;
     }
     const altered = await this.kept.altered(here.map(({ receipt_sha256 }) => receipt_sha256));
@@ -98,19 +99,14 @@ export class Recheck {
     const unanswered = requested.filter(({ hash }) => !receipts.has(hash));
     const again =
       unanswered.length === 0 ? null : await this.persistently(() => this.node.confirm(unanswered, true));
-    const found = paid.map(
-      ({ hash }) => receipts.get(hash) ?? again?.receipts.get(hash) ?? receiptless(hash),
-    );
+    const seen = new Map([...receipts, ...(again?.receipts ?? [])]);
+    const found = paid.map(({ hash }) => seen.get(hash));
     const heights = paid.flatMap(({ data }, place) => (found[place] === null ? [data.block_number] : []));
     const hashes = await this.node.blockHashes([...new Set(heights)]);
     return paid.map(({ data }, place) => {
       const hashAtHeight = hashes.get(data.block_number);
       return recheckOf(data, { receipt: found[place], final: final.number, hashAtHeight });
     });
-
-    function receiptless(hash: string): null | undefined {
-      return receipts.has(hash) || again?.receipts.has(hash) ? null : undefined;
-    }
   }
 
   private async persistently<T>(ask: () => Promise<T>): Promise<T> {

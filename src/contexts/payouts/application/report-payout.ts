@@ -15,8 +15,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
-import { payoutJson } from '../domain/payout-json.js';
-import { payout, report, type PayoutState, type ReportDecision } from '../domain/payout.js';
+import { payout, payoutJson, report, type PayoutState, type ReportDecision } from '../domain/payout.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** How often a report is decided again because the user changed in between. */

@@ -6,7 +6,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
 import { WorkListCheck } from '../../../platform/projections/table-check.js';
 import { Receipts, ReceiptsCheck } from '../store/receipts.js';
-import { PENDING_PAYOUTS, recordVerifications } from './verification-saga.js';
+import { PENDING_PAYOUTS, verificationSaga } from './verification-saga.js';
 
 const CHAIN = 31337;
 
@@ -32,7 +32,7 @@ describe('the saga of verifications', () => {
     recordedAt: new Date(),
   });
   const apply = (events: readonly RecordedEvent[]): Promise<void> =>
-    db.database.transaction((tx) => recordVerifications(events, tx));
+    db.database.transaction((tx) => verificationSaga(() => undefined).apply(events, tx));
   const activated = (user: number): RecordedEvent =>
     recorded('user.activated.v1', {
       user_id: id(`user ${user}`),

@@ -1,21 +1,19 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import {
   subscriptionName,
+  subscriptionOf,
   type DerivedTables,
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';
-import type { UserActivated, UserEvent } from '../../users/contract.js';
+import type { UserActivated } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,
   PAYOUT_EXPIRED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
   type PayoutEvent,
-  type PayoutExpired,
-  type PayoutReceived,
-  type PayoutReported,
 } from '../contract.js';
 import {
   addUsedTransfers,
@@ -26,17 +24,19 @@ import {
   wakeVerifications,
 } from '../store/pending-payouts.js';
 
+type SagaEvent = PayoutEvent | UserActivated;
+
 const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
 /** Schedules the verification of each payout that is reported, and drops it at the payout's outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {
-  return {
+  return subscriptionOf<SagaEvent>({
     name: VERIFICATION_SAGA,
     events: ['user.activated.v1', ...PAYOUT_EVENTS],
     gatherMs: 50,
     apply: recordVerifications,
     afterCommit: wake,
-  };
+  });
 }
 
 /** Wallets that payouts are due to, and transfers that confirmed one: both follow from the events alone. */
@@ -45,9 +45,7 @@ export const verificationTables: DerivedTables = {
   events: ['user.activated.v1', 'payout.received.v2'],
   tables: { schema: 'payouts', names: ['wallets', 'used_transfers'] },
   apply: async (events, tx, schema) => {
-    const all = events as unknown as readonly (PayoutReceived | UserActivated)[];
-    const activated = all.flatMap((event) => (event.type === 'user.activated.v1' ? [event.data] : []));
-    const received = all.flatMap((event) => (event.type === 'payout.received.v2' ? [event.data] : []));
+    const { activated, received } = byType(events as readonly (RecordedEvent & SagaEvent)[]);
     await addWallets(activated, tx, schema);
     await addUsedTransfers(received, tx, schema);
   },
@@ -64,18 +62,8 @@ export const PENDING_PAYOUTS: WorkList = {
   ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
 };
 
-export async function recordVerifications(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
-  const activated: UserActivated['data'][] = [];
-  const reported: PayoutReported['data'][] = [];
-  const received: PayoutReceived['data'][] = [];
-  const expired: PayoutExpired['data'][] = [];
-  for (const recorded of events) {
-    const event = recorded as unknown as PayoutEvent | UserEvent;
-    if (event.type === 'user.activated.v1') activated.push(event.data);
-    else if (event.type === 'payout.reported.v1') reported.push(event.data);
-    else if (event.type === 'payout.received.v2') received.push(event.data);
-    else if (event.type === 'payout.expired.v1') expired.push(event.data);
-  }
+async function recordVerifications(events: readonly SagaEvent[], tx: Transaction): Promise<void> {
+  const { activated, reported, received, expired } = byType(events);
   await addWallets(activated, tx);
   await wakeVerifications(activated, tx);
   await addVerifications(reported, tx);
@@ -84,4 +72,17 @@ export async function recordVerifications(events: readonly RecordedEvent[], tx: 
     [...received, ...expired].map((data) => data.payout_id),
     tx,
   );
+}
+
+function byType(events: readonly SagaEvent[]) {
+  const dataOf = <Type extends SagaEvent['type']>(type: Type) =>
+    events.flatMap((event) =>
+      event.type === type ? [event.data as Extract<SagaEvent, { type: Type }>['data']] : [],
+    );
+  return {
+    activated: dataOf('user.activated.v1'),
+    reported: dataOf(PAYOUT_REPORTED),
+    received: dataOf(PAYOUT_RECEIVED),
+    expired: dataOf(PAYOUT_EXPIRED),
+  };
 }

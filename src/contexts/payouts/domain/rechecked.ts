@@ -1,6 +1,6 @@
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from '../contract.js';
-import type { TransactionReceipt } from './verification.js';
+import { findingOf, type TransactionReceipt } from './verification.js';
 
 /** What one check finds of the transfer of a payout, long after it was received. */
 export type Rechecked =
@@ -19,7 +19,7 @@ export interface SeenAgain {
   readonly hashAtHeight: string | undefined;
 }
 
-/** Whether the chain still has the transfer of a payout that was received. */
+/** Whether the chain still has the transfer of a payout that was received, by the rules that received it. */
 export function recheckOf(
   data: PayoutReceived['data'],
   { receipt, final, hashAtHeight }: SeenAgain,
@@ -29,27 +29,27 @@ export function recheckOf(
   if (receipt.blockNumber > final)
     return unknown(`its block ${receipt.blockNumber} is after the newest final block ${final}`);
   if (receipt.partial) return unknown('its receipt is too large for the node');
-  if (!receipt.succeeded) return undone('log differs: the transaction was reverted');
-  const log = receipt.transfers.find(({ logIndex }) => logIndex === data.log_index);
-  if (log === undefined) return undone(`log differs: log ${data.log_index} is no transfer`);
-  const isSameBlock = receipt.blockNumber === data.block_number && receipt.blockHash === data.block_hash;
-  const value = log.amountMinor.toString();
-  const said: readonly (readonly [what: string, now: string, then: string | null])[] = [
-    ['token', log.token, data.token],
-    ['sender', log.from, data.from],
-    ['recipient', log.to, data.to],
-    ['value', value, data.value],
-    ['value', value, toMinorUnits(data.amount).toString()],
-    ['time of the block', timeOf(receipt), isSameBlock ? data.block_time : null],
-  ];
-  const different = said.find(([, now, then]) => then !== null && now !== then);
-  if (different !== undefined) {
-    const [what, now, then] = different;
-    return undone(`log differs: the ${what} is ${now}, not ${then}`);
-  }
-  return isSameBlock
+  const { token, to: wallet, log_index: place } = data;
+  const log = receipt.transfers.find(({ logIndex }) => logIndex === place);
+  const transfers = log === undefined ? [] : [log];
+  const amountMinor = toMinorUnits(data.amount);
+  const finding = findingOf({ ...receipt, transfers }, { token, wallet, amountMinor }, final, new Set());
+  if (finding.kind === 'reverted') return undone('log differs: the transaction was reverted');
+  if (log === undefined) return undone(`log differs: log ${place} is no transfer`);
+  if (finding.kind === 'wrong_token') return undone(`log differs: the token is ${log.token}, not ${token}`);
+  if (finding.kind === 'wrong_recipient')
+    return undone(`log differs: the recipient is ${log.to}, not ${wallet}`);
+  if (finding.kind !== 'settled')
+    return undone(`log differs: the value is ${log.amountMinor}, not ${amountMinor}`);
+  if (log.from !== data.from) return undone(`log differs: the sender is ${log.from}, not ${data.from}`);
+  if (data.value !== amountMinor.toString())
+    return undone(`log differs: the value is ${amountMinor}, not ${data.value}`);
+  if (receipt.blockNumber !== data.block_number || receipt.blockHash !== data.block_hash)
+    return { kind: 'moved', why: `its transfer is in block ${receipt.blockNumber}, ${receipt.blockHash}` };
+  const time = new Date((receipt.blockTime ?? 0) * 1000).toISOString();
+  return time === data.block_time
     ? { kind: 'unchanged' }
-    : { kind: 'moved', why: `its transfer is in block ${receipt.blockNumber}, ${receipt.blockHash}` };
+    : undone(`log differs: the time of the block is ${time}, not ${data.block_time}`);
 }
 
 function missing(data: PayoutReceived['data'], final: number, hashAtHeight: string | undefined): Rechecked {
@@ -60,10 +60,6 @@ function missing(data: PayoutReceived['data'], final: number, hashAtHeight: stri
   return hash === hashAtHeight
     ? undone(`receipt missing: block ${height} is on the chain, and the node has no such transaction`)
     : undone(`block not canonical: block ${height} of the chain is ${hashAtHeight}, not ${hash}`);
-}
-
-function timeOf({ blockTime }: TransactionReceipt): string {
-  return new Date((blockTime ?? 0) * 1000).toISOString();
 }
 
 function undone(why: string): Rechecked {

@@ -11,7 +11,6 @@ import {
 } from '../domain/payout.js';
 import type { BalanceFigures } from '../views/balances.js';
 import type { PayoutFilter } from '../views/payouts.js';
-import type { PayoutEvidence } from '../views/evidence.js';
 
 const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
@@ -124,7 +123,7 @@ class Receipt {
 }
 
 /** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
-class Evidence implements PayoutEvidence {
+class Evidence {
   @ApiProperty(UUID) payout_id!: string;
   @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;
 

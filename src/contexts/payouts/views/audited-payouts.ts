@@ -20,6 +20,15 @@ export interface Figures {
   readonly committed: string;
 }
 
+/** Of minor units. */
+export function figuresOf(confirmed: bigint, pending: bigint): Figures {
+  return {
+    confirmed: fromMinorUnits(confirmed),
+    pending: fromMinorUnits(pending),
+    committed: fromMinorUnits(confirmed + pending),
+  };
+}
+
 export class AuditedPayouts {
   constructor(private readonly query: CheckedTables['query']) {}
 
@@ -50,15 +59,7 @@ export class AuditedPayouts {
     );
     const { position, confirmed, pending } = row!;
     if (confirmed === null || pending === null) return { position, figures: null };
-    const [received, open] = [BigInt(confirmed), BigInt(pending)];
-    return {
-      position,
-      figures: {
-        confirmed: fromMinorUnits(received),
-        pending: fromMinorUnits(open),
-        committed: fromMinorUnits(received + open),
-      },
-    };
+    return { position, figures: figuresOf(BigInt(confirmed), BigInt(pending)) };
   }
 
   async payoutsOf(merchantId: string, userId: string): Promise<readonly string[]> {

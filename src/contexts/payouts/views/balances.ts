@@ -1,21 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { fromMinorUnits } from '../../../kernel/money.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { figuresOf, type Figures } from './audited-payouts.js';
 
 /** Decimal strings of USDC (contract.md 11.1). */
-export interface BalanceFigures {
-  readonly confirmed: string;
-  readonly pending: string;
-  readonly committed: string;
+export interface BalanceFigures extends Figures {
   readonly currency_code: 'USDC';
 }
 
-export const NOTHING_PAID: BalanceFigures = {
-  confirmed: '0',
-  pending: '0',
-  committed: '0',
-  currency_code: 'USDC',
-};
+export const NOTHING_PAID: BalanceFigures = { ...figuresOf(0n, 0n), currency_code: 'USDC' };
 
 /** What do a user's payouts add up to? */
 @Injectable()
@@ -28,14 +20,8 @@ export class BalancesView {
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
       [userId, merchantId],
     );
-    if (row === undefined) return null;
-    const confirmed = BigInt(row.confirmed);
-    const pending = BigInt(row.pending);
-    return {
-      confirmed: fromMinorUnits(confirmed),
-      pending: fromMinorUnits(pending),
-      committed: fromMinorUnits(confirmed + pending),
-      currency_code: 'USDC',
-    };
+    return row === undefined
+      ? null
+      : { ...figuresOf(BigInt(row.confirmed), BigInt(row.pending)), currency_code: 'USDC' };
   }
 }

@@ -5,25 +5,6 @@ import { comparableHash } from '../contract.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
 
-/** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
-export interface PayoutEvidence {
-  readonly payout_id: string;
-  readonly chain_id: number;
-  readonly transaction_hash: string;
-  readonly log_index: number;
-  readonly block_number: number;
-  readonly block_hash: string;
-  readonly block_time: string;
-  readonly confirmations: number;
-  readonly token: string;
-  readonly from: string;
-  readonly to: string;
-  readonly value: string;
-  readonly created_at: string;
-  readonly received_at: string;
-  readonly receipt: { readonly sha256: string; readonly json: string | null };
-}
-
 /** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
 @Injectable()
 export class EvidenceView {
@@ -33,7 +14,7 @@ export class EvidenceView {
   ) {}
 
   /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
-  async of(merchantId: string, payoutId: string): Promise<PayoutEvidence> {
+  async of(merchantId: string, payoutId: string) {
     const state = await this.loop.show(payout, payoutId);
     if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
       throw DomainError.notFound('Payout');

@@ -1,8 +1,16 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { toMinorUnits } from '../../../kernel/money.js';
-import type { UserEvent } from '../../users/contract.js';
-import { PAYOUT_EXPIRED, PAYOUT_RECEIVED, PAYOUT_REPORTED, type PayoutEvent } from '../contract.js';
-import { payoutJsonBeforeTime } from '../domain/payout-json.js';
+import type { UserCreated } from '../../users/contract.js';
+import {
+  PAYOUT_EXPIRED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+  type PayoutEvent,
+  type PayoutExpired,
+  type PayoutReceived,
+  type PayoutReported,
+} from '../contract.js';
+import { payoutJsonBeforeTime } from '../domain/payout.js';
 
 export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
@@ -40,36 +48,23 @@ export function noChanges(): Changes {
   return { users: [], reported: new Map(), outcomes: new Map() };
 }
 
-/** The change of one event; null for events that change nothing here. The runner hands over known types only. */
-export function changeOf(
-  recorded: RecordedEvent,
-): PayoutEvent | Extract<UserEvent, { type: 'user.created.v1' }> | null {
-  const event = recorded as unknown as PayoutEvent | UserEvent;
+export function addChange(changes: Changes, recorded: RecordedEvent): void {
+  const event = recorded as RecordedEvent & (PayoutEvent | UserCreated);
   switch (event.type) {
+    case 'user.created.v1':
+      changes.users.push({ id: event.data.user_id, merchantId: event.data.merchant_id });
+      return;
     case 'payout.reported.v1':
+      if (!changes.reported.has(event.data.payout_id))
+        changes.reported.set(event.data.payout_id, rowOf(event.data));
+      return;
     case 'payout.received.v2':
     case 'payout.expired.v1':
-    case 'user.created.v1':
-      return event;
-    default:
-      return null;
+      settle(changes, event);
   }
 }
 
-export function addChange(changes: Changes, recorded: RecordedEvent): void {
-  const event = changeOf(recorded);
-  if (event === null) return;
-  if (event.type === 'user.created.v1') {
-    changes.users.push({ id: event.data.user_id, merchantId: event.data.merchant_id });
-  } else if (event.type === 'payout.reported.v1') {
-    if (!changes.reported.has(event.data.payout_id))
-      changes.reported.set(event.data.payout_id, rowOf(event.data));
-  } else {
-    settle(changes, event);
-  }
-}
-
-function rowOf(data: Extract<PayoutEvent, { type: 'payout.reported.v1' }>['data']): PayoutRow {
+function rowOf(data: PayoutReported['data']): PayoutRow {
   return {
     id: data.payout_id,
     merchantId: data.merchant_id,
@@ -81,7 +76,7 @@ function rowOf(data: Extract<PayoutEvent, { type: 'payout.reported.v1' }>['data'
   };
 }
 
-function settle(changes: Changes, event: Exclude<PayoutEvent, { type: 'payout.reported.v1' }>): void {
+function settle(changes: Changes, event: PayoutReceived | PayoutExpired): void {
   const id = event.data.payout_id;
   const status = event.type === PAYOUT_RECEIVED ? 'received' : 'expired';
   const bodyBeforeTime = payoutJsonBeforeTime(
