@@ -50,7 +50,7 @@ export class CountedEvents {
     }
   }
 
-  /** The events whose ids were new. Ids are inserted in order: two processes cannot deadlock. */
+  /** The events whose ids were new. */
   private async insert(
     merchantId: string,
     batches: readonly AcceptedBatch[],
@@ -64,7 +64,7 @@ export class CountedEvents {
             (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
           select $1, item.*
           from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item
-          order by 2 on conflict do nothing returning event_id`,
+          on conflict do nothing returning event_id`,
         values: [
           merchantId,
           events.map(({ eventId }) => eventId),
