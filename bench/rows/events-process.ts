@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { MONTHS } from '../../src/contexts/tracking/store/partitions.js';
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { acceptAll, earlierEvents, processableBatch, seedEvents } from '../seed/tracked-events.js';
+import { acceptAll, earlierEvents, monthStart, processableBatch, seedEvents } from '../seed/tracked-events.js';
 import { startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';
@@ -97,7 +96,6 @@ function variantOf({ environment, options, checks }: RowContext, target: Target)
   };
 }
 
-/** Of the present month alone: what came before is not touched. */
 async function countEvents({ pool, events }: Target): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(`select count(*) from ${events}`);
   return Number(rows[0]!.count);
@@ -119,7 +117,7 @@ async function serviceTarget(context: RowContext, name: string, earlier: number)
   });
   await ready(child, `http://127.0.0.1:${port}/health/ready`);
   const pool = await environment.pool(database);
-  const events = `tracking.events_${MONTHS.at(new Date(), 0).name}`;
+  const events = 'tracking.events';
   if (earlier > 0) {
     await seedEvents(pool, MERCHANT, earlier, MONTHS_KEPT, (text) => context.progress(`${name}: ${text}`));
     await pool.query('vacuum analyze');
@@ -133,7 +131,7 @@ async function serviceTarget(context: RowContext, name: string, earlier: number)
     reset: async () => {
       await pool.query('truncate tracking.batches');
       // Deleting 5,000,000 would cost more than what is added to them.
-      if (earlier === 0) await pool.query(`truncate ${events}, tracking.event_ids`);
+      if (earlier === 0) await pool.query(`truncate ${events}`);
     },
     work: () =>
       eventually('batches', async () => (await pool.query(waiting)).rowCount === 0, 600_000, POLL_MS),
@@ -148,7 +146,7 @@ async function bareTarget(context: RowContext, name: string, earlier: number): P
   const pool = await environment.pool(database);
   if (earlier > 0) {
     context.progress(`${name}: ${earlier} earlier events`);
-    await pool.query(earlierEvents('bare_events'), [MERCHANT, MONTHS.at(new Date(), 0).from, earlier]);
+    await pool.query(earlierEvents('bare_events'), [MERCHANT, monthStart(0), earlier]);
     await pool.query('vacuum analyze');
   }
   return {

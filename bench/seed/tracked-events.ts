@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { MONTHS } from '../../src/contexts/tracking/store/partitions.js';
 
 /** Users that events are spread over. */
 const USERS = 20_000;
@@ -34,24 +33,17 @@ export async function seedEvents(
   months: number,
   progress: (text: string) => void,
 ): Promise<void> {
+  const each = Math.round(count / months);
   for (let ago = months - 1; ago >= 0; ago -= 1) {
-    const { name, from, to } = MONTHS.at(new Date(), -ago);
-    const table = `tracking.events_${name}`;
-    progress(`${Math.round(count / months)} earlier events in ${table}`);
-    await pool.query(
-      `create table if not exists ${table} (like tracking.events including defaults including constraints including storage)`,
-    );
-    const attached = await pool.query('select from pg_inherits where inhrelid = $1::regclass', [table]);
-    if (attached.rowCount === 0)
-      await pool.query(
-        `alter table tracking.events attach partition ${table} for values from ('${from.toISOString()}') to ('${to.toISOString()}')`,
-      );
-    await pool.query(
-      `with added as (${earlierEvents(table)} returning merchant_id, event_id, received_at)
-       insert into tracking.event_ids select * from added`,
-      [merchantId, from, Math.round(count / months)],
-    );
+    progress(`${each} earlier events, ${ago} months ago`);
+    await pool.query(earlierEvents('tracking.events'), [merchantId, monthStart(-ago), each]);
   }
+}
+
+/** When the month so many after the present one began, in UTC. */
+export function monthStart(months: number): Date {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months));
 }
 
 /** Rows like those that batches become; `$1` the merchant, `$2` when they were received, `$3` how many. */

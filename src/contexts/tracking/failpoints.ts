@@ -2,7 +2,7 @@
 export const ERASED_EVENTS_FAILPOINTS = ['erasure.events_blanked', 'erasure.batch_rewritten'] as const;
 
 type Name =
-  | `processing.${'read' | 'locked' | 'deduplicated' | 'inserted' | 'marked' | 'committed'}`
+  | `processing.${'read' | 'locked' | 'inserted' | 'marked' | 'committed'}`
   | `forwarding.${'read' | 'sent' | 'recorded'}`
   | (typeof ERASED_EVENTS_FAILPOINTS)[number];
 

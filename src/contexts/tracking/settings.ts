@@ -14,7 +14,7 @@ export const TRACKING_SETTINGS = {
     'TRACKING_RAW_DAYS',
     integer(1, 3650),
     14,
-    'how long the bodies of event batches are kept, and longer while one of a day is not finished.',
+    'how long the bodies of event batches are kept, and longer while a batch is not finished.',
   ),
   trackingRetentionMonths: setting(
     'TRACKING_RETENTION_MONTHS',

@@ -18,13 +18,12 @@ import { JourneyView } from './views/journey.js';
 import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
 import { ForwardingTable } from './store/forwarding-table.js';
-import { Partitions } from './store/partitions.js';
+import { EventRetention } from './store/event-retention.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({
   controllers: [EventsController, JourneyController],
   providers: [
-    Partitions,
     AcceptedBatches,
     AcceptBatchHandler,
     CountedEvents,
@@ -36,6 +35,7 @@ import { Partitions } from './store/partitions.js';
     Forwarder,
     JourneyView,
     ErasedEvents,
+    EventRetention,
   ],
 })
 class TrackingModule {}

@@ -2,7 +2,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
-import { AutomaticDisabling, DisableWebhookEndpointHandler } from './application/automatic-disabling.js';
+import { AutomaticDisabling } from './application/automatic-disabling.js';
 import {
   DeleteWebhookEndpointHandler,
   RegisterWebhookEndpointHandler,
@@ -50,7 +50,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     RegisterWebhookEndpointHandler,
     UpdateWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,
-    DisableWebhookEndpointHandler,
     RotateSigningSecretHandler,
     RequestTestDeliveryHandler,
     ResendWebhookDeliveryHandler,

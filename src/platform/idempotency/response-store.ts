@@ -83,7 +83,7 @@ export class ResponseStore {
   /** Deletes responses older than 30 days before `now`; returns how many. */
   purge(now: Date, signal?: AbortSignal): Promise<number> {
     const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
-    return deleteBefore(this.pool, 'event_store.responses', 'created_at', before, signal);
+    return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 }
 

@@ -1,19 +1,19 @@
 import type { Pool } from 'pg';
 
 /** Rows of one statement, which holds no lock for long. */
-const CHUNK = 5000;
+const CHUNK = 1000;
 
-/** Deletes, in chunks, the rows whose `column` is before the instant; returns how many. Partitions share ctids: not for partitioned tables. */
+/** Deletes, in chunks, the rows to which the condition about `$1`, the instant, applies; returns how many. */
 export async function deleteBefore(
   pool: Pool,
   table: string,
-  column: string,
+  condition: string,
   before: Date,
   signal?: AbortSignal,
 ): Promise<number> {
   for (let total = 0; ;) {
     const { rowCount } = await pool.query(
-      `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} < $1 limit $2))`,
+      `delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit $2))`,
       [before, CHUNK],
     );
     total += rowCount ?? 0;

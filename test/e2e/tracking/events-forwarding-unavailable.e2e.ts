@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
-  harness = await ForwardingHarness.open(db.database, provider.url, log);
+  harness = new ForwardingHarness(db.database, provider.url, log);
   await harness.clear();
   running = [];
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
-  harness = await ForwardingHarness.open(db.database, provider.url, log);
+  harness = new ForwardingHarness(db.database, provider.url, log);
   await harness.clear();
   running = [];
 });

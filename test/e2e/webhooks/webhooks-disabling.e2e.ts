@@ -7,10 +7,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { endpointsDisabled } from '../../../src/contexts/webhooks/metrics.js';
-import {
-  AutomaticDisabling,
-  DisableWebhookEndpoint,
-} from '../../../src/contexts/webhooks/application/automatic-disabling.js';
+import { AutomaticDisabling } from '../../../src/contexts/webhooks/application/automatic-disabling.js';
 import { RequestTestDelivery } from '../../../src/contexts/webhooks/application/delivery-commands.js';
 import { UpdateWebhookEndpoint } from '../../../src/contexts/webhooks/application/endpoint-commands.js';
 import { EndpointsView } from '../../../src/contexts/webhooks/views/endpoints.js';
@@ -135,22 +132,22 @@ describe('an endpoint that keeps failing', () => {
     await expectEndpoint(id, { status: 'enabled' });
     await failures(id);
     await expectEndpoint(id, { status: 'enabled', failure_count: 4 });
-    await worker.get(AutomaticDisabling).evaluateAll();
+    await worker.get(AutomaticDisabling).evaluate(null);
     expect((await expectEndpoint(id, { status: 'disabled' })).disabled_cause).toBe('failing');
   });
 
   it('starts again once the merchant enables it, also when its old failures are still evaluated', async () => {
     const { id } = await register();
     await expectEndpoint(id, { status: 'enabled' });
-    const failingSince = new Date().toISOString();
+    const failing_since = new Date().toISOString();
     await failures(id);
     await worker.get(AutomaticDisabling).evaluate([id]);
     await expectEndpoint(id, { status: 'disabled', failure_count: 4 });
     const { body } = await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'enabled' }));
     const cleared = { status: 'enabled', failure_count: 0, disabled_cause: null, disabled_at: null };
     expect(JSON.parse(body)).toMatchObject({ webhook_endpoint: cleared });
-    const late = new DisableWebhookEndpoint(merchantId, id, { cause: 'failing', failingSince });
-    await worker.execute(late);
+    const endpoint = { endpoint_id: id, merchant_id: merchantId };
+    await worker.get(AutomaticDisabling).disable(endpoint, { cause: 'failing', failing_since });
     expect(await expectEndpoint(id, { status: 'enabled', failure_count: 0 })).toMatchObject(cleared);
     await worker.get(AutomaticDisabling).evaluate([id]);
     expect(await disablings(id)).toHaveLength(1);

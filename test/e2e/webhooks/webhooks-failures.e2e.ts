@@ -115,7 +115,7 @@ it.each([
     }
   })();
   expect((await change()).status).toBeLessThan(300);
-  const seen = senders.map((sender) => sender.known(id)?.status);
+  const seen = await Promise.all(senders.map(async (sender) => (await sender.load(id))?.status));
   responded = true;
   await reading;
   expect(seen.length).toBeGreaterThan(0);

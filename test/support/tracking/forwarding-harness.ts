@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../../src/kernel/clock.js';
-import { readConfig } from '../../../src/composition.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { WorkItems } from '../../../src/platform/work/work-items.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
@@ -12,7 +10,6 @@ import {
   type ForwardingTimes,
 } from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
 import { ItemsBitmap } from '../../../src/contexts/tracking/store/accepted-batches.js';
-import { Partitions } from '../../../src/contexts/tracking/store/partitions.js';
 import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
 import { eventually } from '../eventually.js';
@@ -65,17 +62,11 @@ export interface RunningForwarder {
 
 /** Processed batches in a database, and forwarders as worker processes have them. */
 export class ForwardingHarness {
-  private constructor(
+  constructor(
     readonly database: Database,
     private readonly url: string,
     private readonly log: Log,
   ) {}
-
-  static async open(database: Database, amplitudeUrl: string, log: Log): Promise<ForwardingHarness> {
-    const config = readConfig({});
-    await new Partitions(database, systemClock, { ...config, roles: [] }).onModuleInit();
-    return new ForwardingHarness(database, amplitudeUrl, log);
-  }
 
   /** A batch as processing leaves it; `isNew` says which items were seen for the first time. Resolves to its id. */
   async processed(

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../src/kernel/clock.js';
 import { Database } from '../../../src/platform/postgres/database.js';
-import { Partitions } from '../../../src/contexts/tracking/store/partitions.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
 import { Processing } from '../../../src/contexts/tracking/application/processing.js';
 import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
-
-const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
 
 /** A worker that makes events of accepted batches, as one process has it. */
 export interface TestWorker {
@@ -33,16 +29,10 @@ export class ProcessingHarness {
   private readonly workers: TestWorker[] = [];
   private receivedAt = Date.now();
 
-  private constructor(
-    readonly db: TestDatabase,
-    readonly partitions: Partitions,
-  ) {}
+  private constructor(readonly db: TestDatabase) {}
 
-  static async open(clock: Clock = { now: () => new Date() }): Promise<ProcessingHarness> {
-    const db = await testDatabase({ poolSize: 16 });
-    const partitions = new Partitions(db.database, clock, CONFIG);
-    await partitions.ensure();
-    return new ProcessingHarness(db, partitions);
+  static async open(): Promise<ProcessingHarness> {
+    return new ProcessingHarness(await testDatabase({ poolSize: 16 }));
   }
 
   /** Puts a batch where the API puts it; its id. Each is received a millisecond after the one before. */
@@ -56,23 +46,17 @@ export class ProcessingHarness {
   ): Promise<string> {
     const batchId = randomUUID();
     const body = Buffer.from(typeof events === 'string' ? events : batchOf(events));
-    await this.partitions.having(
-      () =>
-        this.db.pool.query(
-          `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body)
-           values ($1, $2, $3, $4, $5)`,
-          [batchId, merchantId, receivedAt, itemCount, body],
-        ),
-      [receivedAt],
+    await this.db.pool.query(
+      `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body)
+       values ($1, $2, $3, $4, $5)`,
+      [batchId, merchantId, receivedAt, itemCount, body],
     );
     return batchId;
   }
 
   /** One more worker, with the database that is given or that of the harness. */
   worker(database: Database = this.db.database): TestWorker {
-    const accepted = new AcceptedBatches(database, this.partitions);
-    const events = new CountedEvents(database);
-    const { work } = new Processing(accepted, events, this.partitions);
+    const { work } = new Processing(new AcceptedBatches(database), new CountedEvents(database));
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;
     const worker = {
@@ -134,8 +118,7 @@ export class ProcessingHarness {
 
   async events(merchantId: string): Promise<Record<string, unknown>[]> {
     const { rows } = await this.db.pool.query<Record<string, unknown>>(
-      `select *, tableoid::regclass::text as partition, event_datetime::text as exactly from tracking.events
-       where merchant_id = $1 order by event_id`,
+      `select *, event_datetime::text as exactly from tracking.events where merchant_id = $1 order by event_id`,
       [merchantId],
     );
     return rows;

@@ -1,5 +1,4 @@
 import { Queue } from 'bullmq';
-import { CommandBus } from '@nestjs/cqrs';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { WEBHOOK_SETTINGS } from '../../../src/contexts/webhooks/settings.js';
 import { readConfigOf } from '../../../src/platform/config/config.js';
@@ -20,7 +19,7 @@ import { SendSlots } from '../../../src/contexts/webhooks/application/delivering
 import { SigningSecrets } from '../../../src/contexts/webhooks/application/signing-secrets.js';
 import { DeliveryTable } from '../../../src/contexts/webhooks/store/delivery-table.js';
 import { Destinations } from '../../../src/contexts/webhooks/store/destinations.js';
-import { WorkItems } from '../../../src/platform/work/work-items.js';
+import type { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { FailingEndpoints } from '../../../src/contexts/webhooks/store/failing-endpoints.js';
 
 /** A process that sends deliveries and nothing else, put together by hand: somebody is going to kill it. */
@@ -28,25 +27,26 @@ const config = readConfigOf([{ settings: WEBHOOK_SETTINGS }], process.env);
 const database = await Database.connect({ url: config.databaseUrl!, poolSize: 4 });
 const backend = await QueueBackend.connect(config.databaseUrl!);
 const destinations = new Destinations(database);
-const table = new DeliveryTable(database, destinations);
-const commands = Object.create(CommandBus.prototype) as CommandBus;
-const schedule = new LaneSchedule(new Queue(LANE_QUEUE, { connection: backend.connection }), table);
+const table = new DeliveryTable(database);
+const log = Log.open(config);
+const schedule = new LaneSchedule(new Queue(LANE_QUEUE, { connection: backend.connection }));
 const sender = new DeliverySender(
   table,
   destinations,
   schedule,
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
-  new AttemptLog(Log.open(config)),
+  new AttemptLog(log),
   new AutomaticDisabling(
     new FailingEndpoints(database, systemClock, config),
-    commands,
-    new WorkItems(database),
+    {} as CommandLoop,
+    systemClock,
+    log,
   ),
   new HttpReceivers(config, new ReceiverHosts(config)),
   systemClock,
   config,
 );
-const lanes = new Lanes(table, sender, new SendSlots(), schedule);
+const lanes = new Lanes(table, sender, new SendSlots());
 for (;;) {
   await table.beat();
   for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);

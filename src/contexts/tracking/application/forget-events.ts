@@ -1,6 +1,6 @@
 import type { Forget, Get } from '../../../platform/context.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { ErasedEvents, type KeptBatch } from '../store/erased-events.js';
+import { ErasedEvents } from '../store/erased-events.js';
 import { bodyWithout } from './batch-items.js';
 
 /**
@@ -14,23 +14,18 @@ export function forgetEvents(get: Get): Forget {
     if (await events.isBehind(merchantId, erasedAt)) return false;
     while (await events.blankSome(merchantId, externalId)) if (signal.aborted) return false;
     failpoint('erasure.events_blanked');
-    const without = (body: Buffer): ReturnType<typeof bodyWithout> => bodyWithout(body, externalId);
-    for (const batch of await events.batches(merchantId)) {
+    for (const batchId of await events.batches(merchantId)) {
       if (signal.aborted) return false;
-      const body = await events.bodyOf(batch);
-      if (body === null || !mentions(batch, body, externalId)) continue;
-      await events.rewrite(batch, without);
-      failpoint('erasure.batch_rewritten');
+      const isRewritten = await events.rewrite(batchId, (body) => {
+        try {
+          return bodyWithout(body, externalId);
+        } catch {
+          // The error of a parser quotes the text, so it is not logged.
+          throw new Error(`the body of batch ${batchId} cannot be read`);
+        }
+      });
+      if (isRewritten) failpoint('erasure.batch_rewritten');
     }
     return true;
   };
-}
-
-/** The error of a parser quotes the text, so it is not logged. */
-function mentions({ batch_id }: KeptBatch, body: Buffer, externalId: string): boolean {
-  try {
-    return bodyWithout(body, externalId) !== null;
-  } catch {
-    throw new Error(`the body of batch ${batch_id} cannot be read`);
-  }
 }

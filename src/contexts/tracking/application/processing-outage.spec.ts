@@ -10,7 +10,6 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.js';
 import type { CountedEvents } from '../store/counted-events.js';
-import type { Partitions } from '../store/partitions.js';
 import { Processing } from './processing.js';
 
 const TIMEOUT_MS = 200;
@@ -23,8 +22,7 @@ const MESSAGES = {
   'the read of merchants': 'with recursive waiting',
   'the reading of batches': 'octet_length(body)',
   'the begin with its locks': 'pg_try_advisory_xact_lock',
-  'the insert of ids': 'insert into tracking.event_ids',
-  'the insert of events': 'insert into tracking.events\n',
+  'the insert of events': 'insert into tracking.events',
   'the marking of batches': 'new_items = done.bits',
   'the commit': 'commit\0',
 } as const;
@@ -96,7 +94,6 @@ describe('processing', () => {
     ['the read of merchants', 'unsent'],
     ['the reading of batches', 'unacknowledged'],
     ['the begin with its locks', 'unacknowledged'],
-    ['the insert of ids', 'unacknowledged'],
     ['the insert of events', 'unsent'],
     ['the insert of events', 'unacknowledged'],
     ['the marking of batches', 'unacknowledged'],
@@ -175,11 +172,9 @@ const [LOADED, LATE] = ['loaded', 'late'];
 
 /** One merchant has more to process forever; the other comes when the run has begun. */
 function processing(counted: string[]): Processing {
-  const at = new Date();
   const batch: AcceptedBatch = {
     batch_id: 'any',
-    received_at: at,
-    received_exactly: at.toISOString(),
+    received_at: new Date(),
     item_count: 1,
     body: Buffer.from(batchOf([eventItem()])),
   };
@@ -194,8 +189,7 @@ function processing(counted: string[]): Processing {
       return 1;
     },
   };
-  const partitions: Pick<Partitions, 'having'> = { having: (work) => work() };
-  return new Processing(accepted as AcceptedBatches, events as CountedEvents, partitions as Partitions);
+  return new Processing(accepted as AcceptedBatches, events as CountedEvents);
 }
 
 let running: Processing | null = null;

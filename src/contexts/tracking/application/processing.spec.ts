@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { readConfig } from '../../../composition.js';
+import { systemClock } from '../../../kernel/clock.js';
 import { batchOf, eventItem, type SentItem } from '../../../../test/support/tracking/event-batches.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ProcessingHarness } from '../../../../test/support/tracking/processing-harness.js';
-import { MONTHS } from '../store/partitions.js';
+import { EventRetention } from '../store/event-retention.js';
 
 describe('accepted batches', () => {
   let harness: ProcessingHarness;
@@ -25,6 +27,9 @@ describe('accepted batches', () => {
 
   const ids = async (): Promise<unknown[]> =>
     (await harness.events(merchant)).map((event) => event['event_id']);
+  const monthsAgo = (count: number): Date => new Date(Date.now() - count * 30.5 * 86_400_000);
+  const prune = (): Promise<void> =>
+    new EventRetention(harness.db.database, systemClock, readConfig({})).prune();
   const items = (count: number): SentItem[] => Array.from({ length: count }, () => eventItem());
   const settled = async (sent: readonly SentItem[]): Promise<string> => {
     const batch = await harness.accept(merchant, sent);
@@ -86,10 +91,10 @@ describe('accepted batches', () => {
   it('count an id once: over months, whichever is processed first', async () => {
     const sent = items(4);
     for (const [index, ago] of [1, 2, 11].entries())
-      await harness.accept(merchant, [sent[index]!], { receivedAt: MONTHS.at(new Date(), -ago).from });
+      await harness.accept(merchant, [sent[index]!], { receivedAt: monthsAgo(ago) });
     await harness.settle();
     expect(await harness.newItems(await settled(sent))).toEqual([3]);
-    const late = await harness.accept(merchant, sent, { receivedAt: MONTHS.at(new Date(), -5).from });
+    const late = await harness.accept(merchant, sent, { receivedAt: monthsAgo(5) });
     await harness.settle();
     expect(await harness.newItems(late)).toEqual([]);
     expect(await ids()).toEqual(idsOf(sent));
@@ -99,7 +104,10 @@ describe('accepted batches', () => {
     const [known, fresh] = items(2) as [SentItem, SentItem];
     const other = await harness.db.pool.connect();
     await other.query('begin');
-    await other.query('insert into tracking.event_ids values ($1, $2, now())', [merchant, known['event_id']]);
+    await other.query(`insert into tracking.events values ($1, $2, now(), 'u', 'e', now(), null, '{}')`, [
+      merchant,
+      known['event_id'],
+    ]);
     const batch = await harness.accept(merchant, [known, fresh]);
     harness.worker().wake();
     await eventually(async () => (await harness.waitingForRows()) > 0);
@@ -107,17 +115,16 @@ describe('accepted batches', () => {
     other.release();
     await harness.settle();
     expect(await harness.newItems(batch)).toEqual([1]);
-    expect(await ids()).toEqual(idsOf([fresh]));
+    expect(await ids()).toEqual(idsOf([known, fresh]));
   });
 
   it('count an id again once its event is older than TRACKING_RETENTION_MONTHS, and not before', async () => {
     const sent = items(2);
-    const [old, oldest] = [-26, -25].map((ago) => MONTHS.at(new Date(), ago).from);
-    await harness.accept(merchant, [sent[0]!], { receivedAt: old! });
-    await harness.accept(merchant, [sent[1]!], { receivedAt: oldest! });
+    await harness.accept(merchant, [sent[0]!], { receivedAt: monthsAgo(26) });
+    await harness.accept(merchant, [sent[1]!], { receivedAt: monthsAgo(24) });
     await harness.settle();
     expect(await harness.newItems(await settled(sent))).toEqual([]);
-    await harness.partitions.drop();
+    await prune();
     expect(await harness.newItems(await settled(sent))).toEqual([0]);
     expect(await ids()).toEqual(idsOf(sent));
   });
@@ -223,12 +230,19 @@ describe('accepted batches', () => {
     expect((await harness.batch(held)).state).toBe('processed');
   });
 
-  it('get their partition created when it is missing', async () => {
-    const receivedAt = MONTHS.at(new Date(), -7).from;
-    const batch = await harness.accept(merchant, items(1), { receivedAt });
-    await harness.db.pool.query(`drop table tracking.events_${MONTHS.at(receivedAt, 0).name}`);
+  it('go once they are finished and older than TRACKING_RAW_DAYS', async () => {
+    const receivedAt = new Date(Date.now() - 15 * 86_400_000);
+    const [old, young] = [
+      await harness.accept(merchant, items(1), { receivedAt }),
+      await harness.accept(merchant, items(1)),
+    ];
     await harness.settle();
-    expect(await harness.batch(batch)).toMatchObject({ state: 'processed' });
-    expect(await harness.events(merchant)).toMatchObject([{ received_at: receivedAt }]);
+    const states = async (): Promise<unknown[]> =>
+      Promise.all([old, young].map(async (batch) => (await harness.batch(batch))?.state));
+    await prune();
+    expect(await states()).toEqual(['processed', 'processed']);
+    await harness.db.pool.query(`update tracking.batches set state = 'forwarded'`);
+    await prune();
+    expect(await states()).toEqual([undefined, 'forwarded']);
   });
 });

@@ -7,7 +7,6 @@ import type { BatchEvent } from '../domain/event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';
 import { AcceptedBatches, type AcceptedBatch } from '../store/accepted-batches.js';
 import { CountedEvents, isDataError } from '../store/counted-events.js';
-import { Partitions } from '../store/partitions.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.js';
 
 const POLL_MS = 250;
@@ -44,7 +43,6 @@ export class Processing implements OnModuleInit {
   constructor(
     private readonly accepted: AcceptedBatches,
     private readonly events: CountedEvents,
-    private readonly partitions: Partitions,
   ) {}
 
   onModuleInit(): void {
@@ -126,10 +124,7 @@ export class Processing implements OnModuleInit {
     batches: readonly AcceptedBatch[],
     events: readonly BatchEvent[],
   ): Promise<boolean> {
-    const added = await this.partitions.having(
-      () => this.events.count(merchantId, batches, events),
-      batches.map(({ received_at }) => received_at),
-    );
+    const added = await this.events.count(merchantId, batches, events);
     failpoint('processing.committed');
     if (added === null) return false;
     const items = batches.reduce((sum, { item_count }) => sum + item_count, 0);

@@ -48,15 +48,9 @@ export class EventsController {
       if (error instanceof DomainError) edge.items = countRefusal(error);
       throw error;
     }
-    const repeatable = edge.ticket !== null && edge.ticket.key !== null;
+    const batchId = ticket.id('batch');
     await this.commandBus.execute(
-      new AcceptBatch({
-        merchantId,
-        batchId: ticket.id('batch'),
-        repeatable,
-        itemCount: edge.items,
-        body: bytes,
-      }),
+      new AcceptBatch({ merchantId, batchId, itemCount: edge.items, body: bytes }),
     );
     receivedBatches.inc({ outcome: 'accepted' });
     receivedEvents.inc({ outcome: 'accepted' }, edge.items);

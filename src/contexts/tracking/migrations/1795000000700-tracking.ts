@@ -1,17 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Inbound event batches and their events. Partitions are created by store/partitions.ts. */
+/** Inbound event batches and their events. */
 export class Tracking1795000000700 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema tracking;
 
-      -- Accepted batches, partitioned by day: the raw body stays until its events are processed and forwarded, then
-      -- goes with its partition.
+      -- The raw body stays until its events are processed and forwarded, and for TRACKING_RAW_DAYS.
       create table tracking.batches (
-        batch_id uuid not null,
+        batch_id uuid primary key,
         merchant_id uuid not null,
-        received_at timestamptz not null,
+        -- As exact as a Date of the service.
+        received_at timestamptz(3) not null,
         item_count int not null,
         -- The request's body exactly as it was sent.
         body bytea not null,
@@ -24,14 +24,14 @@ export class Tracking1795000000700 implements MigrationInterface {
         forward_attempts int not null default 0,
         error text,
         -- Bits as in new_items: set when the provider accepted or refused the item. Null: none yet.
-        forward_done bytea,
-        primary key (batch_id, received_at)
-      ) partition by range (received_at);
+        forward_done bytea
+      );
       alter table tracking.batches alter column body set storage external;
       create index batches_accepted on tracking.batches (merchant_id, received_at) where state = 'accepted';
       create index batches_to_forward on tracking.batches (forward_at) where state = 'processed';
+      create index batches_finished on tracking.batches (received_at) where state in ('forwarded', 'failed');
 
-      -- One row per event, partitioned by the month in which it was received.
+      -- One row per event: its id counts once per merchant (ADR 82).
       create table tracking.events (
         merchant_id uuid not null,
         event_id uuid not null,
@@ -41,18 +41,11 @@ export class Tracking1795000000700 implements MigrationInterface {
         event_datetime timestamptz not null,
         device_id text,
         -- JSON text as it was sent.
-        payload text not null
-      ) partition by range (received_at);
-      create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
-
-      -- The ids of these events: each counts once per merchant (ADR 82).
-      create table tracking.event_ids (
-        merchant_id uuid not null,
-        event_id uuid not null,
-        received_at timestamptz not null,
+        payload text not null,
         primary key (merchant_id, event_id)
       );
-      create index event_ids_by_age on tracking.event_ids (received_at);
+      create index events_of_user on tracking.events (merchant_id, user_external_id, event_datetime, event_id);
+      create index events_by_age on tracking.events (received_at);
 
       -- Claimed by the process that forwards.
       insert into work.items (kind, key, due_at) values ('tracking.forwarding', 'analytics', now());

@@ -4,7 +4,6 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { ItemsBitmap, type AcceptedBatch } from './accepted-batches.js';
-import { isMissingPartition } from './partitions.js';
 
 /** First half of the advisory locks of merchants; the second is a hash of the merchant's id. */
 const MERCHANT_LOCKS = 7331;
@@ -36,9 +35,7 @@ export class CountedEvents {
         async (tx, began) => {
           if (!lockedIn(began)) return null;
           failpoint('processing.locked');
-          const added = await this.addIds(merchantId, batches, events, tx);
-          failpoint('processing.deduplicated');
-          if (added.length > 0) await this.insert(merchantId, batches, added, tx);
+          const added = await this.insert(merchantId, batches, events, tx);
           failpoint('processing.inserted');
           await this.mark(batches, added, tx);
           failpoint('processing.marked');
@@ -53,41 +50,25 @@ export class CountedEvents {
     }
   }
 
-  /** The events whose ids were new. Ids are inserted in order: two processes cannot deadlock. */
-  private async addIds(
-    merchantId: string,
-    batches: readonly AcceptedBatch[],
-    events: readonly BatchEvent[],
-    tx: PoolClient,
-  ): Promise<readonly BatchEvent[]> {
-    const { rows } = await tx.query<{ event_id: string }>(
-      this.database.bounded({
-        text: `insert into tracking.event_ids (merchant_id, event_id, received_at)
-          select $1, event_id, received_at
-          from unnest($2::uuid[], $3::timestamptz[]) as item (event_id, received_at) order by event_id
-          on conflict do nothing returning event_id`,
-        values: [merchantId, ...placesOf(batches, events)],
-      }),
-    );
-    const added = new Set(rows.map(({ event_id }) => event_id));
-    return events.filter(({ eventId }) => added.has(eventId));
-  }
-
+  /** The events whose ids were new. */
   private async insert(
     merchantId: string,
     batches: readonly AcceptedBatch[],
     events: readonly BatchEvent[],
     tx: PoolClient,
-  ): Promise<void> {
-    await tx.query(
+  ): Promise<readonly BatchEvent[]> {
+    const times = batches.map(({ received_at }) => received_at.toISOString());
+    const { rows } = await tx.query<{ event_id: string }>(
       this.database.bounded({
         text: `insert into tracking.events
             (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
           select $1, item.*
-          from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item`,
+          from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item
+          on conflict do nothing returning event_id`,
         values: [
           merchantId,
-          ...placesOf(batches, events),
+          events.map(({ eventId }) => eventId),
+          events.map(({ batch }) => times[batch]),
           events.map(({ userExternalId }) => userExternalId),
           events.map(({ eventName }) => eventName),
           events.map(({ eventDatetime }) => eventDatetime),
@@ -96,6 +77,8 @@ export class CountedEvents {
         ],
       }),
     );
+    const added = new Set(rows.map(({ event_id }) => event_id));
+    return events.filter(({ eventId }) => added.has(eventId));
   }
 
   private async mark(
@@ -105,19 +88,13 @@ export class CountedEvents {
   ): Promise<void> {
     const newItems = batches.map(({ item_count }) => ItemsBitmap.none(item_count));
     for (const { batch, item } of added) newItems[batch]!.add(item);
-    // The arrays are repeated at the end so that the planner uses the index instead of a join.
     const { rowCount } = await tx.query(
       this.database.bounded({
         text: `update tracking.batches batch
             set state = 'processed', processed_at = clock_timestamp(), forward_at = clock_timestamp(), new_items = done.bits
-            from unnest($1::uuid[], $2::timestamptz[], $3::bytea[]) as done (batch_id, received_at, bits)
-            where batch.batch_id = done.batch_id and batch.received_at = done.received_at and state = 'accepted'
-              and batch.batch_id = any($1::uuid[]) and batch.received_at = any($2::timestamptz[])`,
-        values: [
-          batches.map(({ batch_id }) => batch_id),
-          batches.map(({ received_exactly }) => received_exactly),
-          newItems.map(({ bytes }) => bytes),
-        ],
+            from unnest($1::uuid[], $2::bytea[]) as done (batch_id, bits)
+            where batch.batch_id = done.batch_id and state = 'accepted'`,
+        values: [batches.map(({ batch_id }) => batch_id), newItems.map(({ bytes }) => bytes)],
       }),
     );
     if (rowCount !== batches.length) throw new Stale();
@@ -127,7 +104,7 @@ export class CountedEvents {
 /** Whether the data are the cause, so that a retry would not help. */
 export function isDataError(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2)) && !isMissingPartition(error);
+  return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2));
 }
 
 function beginFor(merchantId: string): string {
@@ -138,8 +115,4 @@ function beginFor(merchantId: string): string {
 
 function lockedIn(began: readonly QueryResult[]): boolean {
   return (began.at(-1)!.rows[0] as { readonly locked: boolean }).locked;
-}
-
-function placesOf(batches: readonly AcceptedBatch[], events: readonly BatchEvent[]): readonly string[][] {
-  return [events.map(({ eventId }) => eventId), events.map(({ batch }) => batches[batch]!.received_exactly)];
 }

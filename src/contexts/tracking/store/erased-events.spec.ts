@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { batchOf, eventItem } from '../../../../test/support/tracking/event-batches.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { bodyWithout } from '../application/batch-items.js';
-import { ErasedEvents, type KeptBatch } from './erased-events.js';
-import { Partitions } from './partitions.js';
+import { ErasedEvents } from './erased-events.js';
 
 const MERCHANT = randomUUID();
 const ITEMS = ['ada', 'ada', 'grace', 'ada'].map((user_external_id) => eventItem({ user_external_id }));
@@ -16,25 +15,24 @@ let events: ErasedEvents;
 beforeAll(async () => {
   db = await testDatabase();
   events = new ErasedEvents(db.database);
-  const config = { roles: [], trackingRawDays: 3, trackingRetentionMonths: 3 };
-  await new Partitions(db.database, { now: () => new Date() }, config).ensure();
 });
 afterAll(() => db.drop());
 
 /** A batch of which all items but the last were new, and the first was forwarded. */
-async function batch(state: string): Promise<KeptBatch> {
-  const [row] = await db.database.query<KeptBatch & Record<string, unknown>>(
+async function batch(state: string): Promise<string> {
+  const id = randomUUID();
+  await db.database.query(
     `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body, state, new_items, forward_done)
-     values ($1, $2, now(), 4, $3, $4, '\\xe0', '\\x80') returning batch_id, received_at::text`,
-    [randomUUID(), MERCHANT, Buffer.from(batchOf(ITEMS)), state],
+     values ($1, $2, now(), 4, $3, $4, '\\xe0', '\\x80')`,
+    [id, MERCHANT, Buffer.from(batchOf(ITEMS)), state],
   );
-  return row!;
+  return id;
 }
 
-async function rowOf({ batch_id }: KeptBatch): Promise<{ new_items: Buffer; body: Buffer }> {
+async function rowOf(id: string): Promise<{ new_items: Buffer; body: Buffer }> {
   const rows = await db.database.query<{ new_items: Buffer; body: Buffer }>(
     'select new_items, body from tracking.batches where batch_id = $1',
-    [batch_id],
+    [id],
   );
   return rows[0]!;
 }

@@ -5,11 +5,6 @@ import { ItemsBitmap } from './accepted-batches.js';
 /** Events changed in one statement. */
 const CHUNK = 1000;
 
-export interface KeptBatch {
-  readonly batch_id: string;
-  /** Text, because a Date would lose the microseconds. */
-  readonly received_at: string;
-}
 interface BatchRow {
   readonly body: Buffer;
   readonly state: string;
@@ -37,12 +32,10 @@ export class ErasedEvents {
   async blankSome(merchantId: string, externalId: string): Promise<boolean> {
     const rows = await this.database.query(
       `with picked as materialized (
-         select event_id, received_at from tracking.events
-         where merchant_id = $1 and user_external_id = $2 limit ${CHUNK}
+         select event_id from tracking.events where merchant_id = $1 and user_external_id = $2 limit ${CHUNK}
        ), blanked as (
          update tracking.events event set user_external_id = '', event_name = '', device_id = null, payload = '{}'
-         from picked where event.merchant_id = $1 and event.event_id = picked.event_id
-           and event.received_at = picked.received_at and user_external_id = $2
+         from picked where event.merchant_id = $1 and event.event_id = picked.event_id and user_external_id = $2
          returning event.event_id
        ), refused as (
          delete from tracking.refused_events refused using blanked
@@ -55,38 +48,32 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Processed batches of the merchant. */
-  batches(merchantId: string): Promise<KeptBatch[]> {
-    return this.database.query<KeptBatch & Record<string, unknown>>(
-      `select batch_id, received_at::text from tracking.batches
-       where merchant_id = $1 and state <> 'accepted' order by received_at`,
+  /** Ids of the merchant's processed batches. */
+  async batches(merchantId: string): Promise<string[]> {
+    const rows = await this.database.query<{ batch_id: string }>(
+      `select batch_id from tracking.batches where merchant_id = $1 and state <> 'accepted' order by received_at`,
       [merchantId],
     );
+    return rows.map(({ batch_id }) => batch_id);
   }
 
-  async bodyOf({ batch_id, received_at }: KeptBatch): Promise<Buffer | null> {
-    const rows = await this.database.query<{ body: Buffer }>(
-      'select body from tracking.batches where batch_id = $1 and received_at = $2::timestamptz',
-      [batch_id, received_at],
-    );
-    return rows[0]?.body ?? null;
-  }
-
-  /** Locks the row: another erasure may rewrite it at the same time. */
-  async rewrite({ batch_id, received_at }: KeptBatch, rewrite: Rewrite): Promise<void> {
-    await this.database.transaction(async (tx) => {
+  /** False when there is nothing to change. Locks the row: another erasure may rewrite it at the same time. */
+  rewrite(batchId: string, rewrite: Rewrite): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchRow>(
         `select body, state, item_count, new_items, forward_done from tracking.batches
-         where batch_id = $1 and received_at = $2::timestamptz and state <> 'accepted' for update`,
-        [batch_id, received_at],
+         where batch_id = $1 and state <> 'accepted' for update`,
+        [batchId],
       );
       const [row] = rows;
       const rewritten = row === undefined ? null : rewrite(row.body);
-      if (row === undefined || rewritten === null) return;
-      await tx.query(
-        `update tracking.batches set body = $3, new_items = $4 where batch_id = $1 and received_at = $2::timestamptz`,
-        [batch_id, received_at, rewritten.body, unsent(row, rewritten.items)],
-      );
+      if (row === undefined || rewritten === null) return false;
+      await tx.query('update tracking.batches set body = $2, new_items = $3 where batch_id = $1', [
+        batchId,
+        rewritten.body,
+        unsent(row, rewritten.items),
+      ]);
+      return true;
     });
   }
 }

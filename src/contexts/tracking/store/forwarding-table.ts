@@ -12,8 +12,6 @@ const DEFERRED_ERROR = 'the body cannot be read for forwarding';
 
 export interface DueBatch {
   readonly batch_id: string;
-  /** Text, because a Date would lose the microseconds. */
-  readonly received_at: string;
   readonly merchant_id: string;
   readonly item_count: number;
   readonly body: Buffer;
@@ -64,14 +62,14 @@ export class ForwardingTable {
   due(limit: number): Promise<DueBatch[]> {
     return this.database.query<DueBatch & Record<string, unknown>>(
       `with due as materialized (
-         select batch_id, received_at, forward_at, octet_length(body) as bytes from tracking.batches
+         select batch_id, forward_at, octet_length(body) as bytes from tracking.batches
          where state = 'processed' and forward_at <= now() order by forward_at limit $1
        ), sized as materialized (
-         select batch_id, received_at, forward_at, sum(bytes) over sizes - bytes as before
+         select batch_id, forward_at, sum(bytes) over sizes - bytes as before
          from due window sizes as (order by forward_at, batch_id)
        )
-       select batch_id, received_at::text, merchant_id, item_count, body, new_items, forward_done, forward_attempts
-       from sized join tracking.batches using (batch_id, received_at)
+       select batch_id, merchant_id, item_count, body, new_items, forward_done, forward_attempts
+       from sized join tracking.batches using (batch_id)
        where before < $2 order by sized.forward_at, batch_id`,
       [limit, ROUND_BYTES],
     );
@@ -83,26 +81,23 @@ export class ForwardingTable {
     const refused = batches.flatMap(({ row, refusals }) =>
       refusals.map((refusal) => ({ ...refusal, merchantId: row.merchant_id, batchId: row.batch_id })),
     );
-    // The arrays are repeated at the end so that the planner uses the index instead of a join.
     const delay = ({ waitMs, blamed, row }: ForwardedBatch): number | null =>
       blamed ? backoffMs(row.forward_attempts) : waitMs;
     await this.database.query(
       `with refusal as (
          insert into tracking.refused_events (merchant_id, event_id, batch_id, reason)
-         select * from unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[])
+         select * from unnest($6::uuid[], $7::uuid[], $8::uuid[], $9::text[])
          on conflict (merchant_id, event_id) do nothing
        )
        update tracking.batches batch set forward_done = result.done,
          state = case when result.finished then 'forwarded' else 'processed' end,
          forward_at = coalesce(clock_timestamp() + result.delay_ms * interval '1 ms', forward_at),
          forward_attempts = forward_attempts + result.blamed::int
-       from unnest($1::uuid[], $2::timestamptz[], $3::bytea[], $4::bool[], $5::float8[], $6::bool[])
-         as result (batch_id, received_at, done, finished, delay_ms, blamed)
-       where batch.batch_id = result.batch_id and batch.received_at = result.received_at and state = 'processed'
-         and batch.batch_id = any($1::uuid[]) and batch.received_at = any($2::timestamptz[])`,
+       from unnest($1::uuid[], $2::bytea[], $3::bool[], $4::float8[], $5::bool[])
+         as result (batch_id, done, finished, delay_ms, blamed)
+       where batch.batch_id = result.batch_id and state = 'processed'`,
       [
         batches.map(({ row }) => row.batch_id),
-        batches.map(({ row }) => row.received_at),
         batches.map(({ done }) => done.bytes),
         batches.map(({ finished }) => finished),
         batches.map(delay),
@@ -116,24 +111,20 @@ export class ForwardingTable {
   }
 
   /** For a batch that cannot be read: it is retried later, after the others. */
-  async defer({ batch_id, received_at }: DueBatch, delayMs: number): Promise<void> {
+  async defer({ batch_id }: DueBatch, delayMs: number): Promise<void> {
     await this.database.query(
-      `update tracking.batches set forward_attempts = forward_attempts + 1, error = $4,
-         forward_at = clock_timestamp() + $3 * interval '1 ms'
-       where batch_id = $1 and received_at = $2::timestamptz and state = 'processed'`,
-      [batch_id, received_at, delayMs, DEFERRED_ERROR],
+      `update tracking.batches set forward_attempts = forward_attempts + 1, error = $3,
+         forward_at = clock_timestamp() + $2 * interval '1 ms'
+       where batch_id = $1 and state = 'processed'`,
+      [batch_id, delayMs, DEFERRED_ERROR],
     );
   }
 
   /** Without a provider processed batches count as forwarded. */
   async skip(): Promise<void> {
     await this.database.query(
-      `with picked as materialized (
-         select batch_id, received_at from tracking.batches where state = 'processed' limit ${SKIPPED}
-       )
-       update tracking.batches set state = 'forwarded' where state = 'processed'
-         and batch_id = any(array(select batch_id from picked))
-         and received_at = any(array(select received_at from picked))`,
+      `update tracking.batches set state = 'forwarded' where state = 'processed'
+         and batch_id = any(array(select batch_id from tracking.batches where state = 'processed' limit ${SKIPPED}))`,
     );
   }
 

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { decodeExactCursor } from '../../../platform/postgres/page-cursor.js';
-import { MONTHS, Partitions } from '../store/partitions.js';
 import { JourneyView, SCANNED_EVENTS, type JourneyFilter } from './journey.js';
 
 const EVENTS = 2 * SCANNED_EVENTS + 500;
 const USER = 'customer-1';
-const CONFIG = { roles: ['worker'], trackingRawDays: 14, trackingRetentionMonths: 25 } as const;
 
 interface Page {
   readonly events: readonly { readonly event_id: string; readonly event_name: string }[];
@@ -23,17 +21,13 @@ describe('pages of a name that few of very many events have', () => {
 
   beforeAll(async () => {
     db = await testDatabase();
-    const clock = { now: () => new Date() };
-    const earlier = MONTHS.at(clock.now(), -1).from;
-    await new Partitions(db.database, clock, CONFIG).ensure([earlier]);
-    // Over two partitions, so that they are merged.
     await db.pool.query(
       `insert into tracking.events
          (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, payload)
-       select $1, gen_random_uuid(), case when n % 2 = 0 then $2 else now() end, $3, 'common',
+       select $1, gen_random_uuid(), now(), $2, 'common',
          timestamptz '2026-01-31T00:00:00Z' - (n / 3) * interval '1 microsecond', '{}'
        from generate_series(1, ${EVENTS}) n`,
-      [merchant, earlier, USER],
+      [merchant, USER],
     );
     await db.pool.query('analyze tracking.events');
     const { rows } = await db.pool.query<{ event_id: string }>(

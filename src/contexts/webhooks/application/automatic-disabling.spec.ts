@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CommandBus } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { systemClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { readConfig } from '../../../composition.js';
 import type { Config } from '../../../platform/config/config.js';
 import { JITTER } from '../domain/retry.js';
-import { WorkItems } from '../../../platform/work/work-items.js';
+import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { Log } from '../../../platform/telemetry/logger.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
-import { AutomaticDisabling, DisableWebhookEndpoint } from './automatic-disabling.js';
+import { AutomaticDisabling } from './automatic-disabling.js';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -22,7 +23,6 @@ afterAll(() => db.drop());
 /** One endpoint whose attempts, enabling and evaluation happen when the test says. */
 class Harness {
   readonly endpointId = newId();
-  readonly commands: DisableWebhookEndpoint[] = [];
   now = START;
   private readonly failing: FailingEndpoints;
 
@@ -63,16 +63,14 @@ class Harness {
 
   /** Since when it has been failing, when it is to be disabled now (Unix milliseconds). */
   async evaluate(): Promise<number | null> {
-    this.commands.length = 0;
-    const bus = {
-      execute: (command: DisableWebhookEndpoint) => Promise.resolve(this.commands.push(command)),
-    };
-    const disabling = new AutomaticDisabling(this.failing, bus as unknown as CommandBus, {} as WorkItems);
+    const disabling = new AutomaticDisabling(this.failing, {} as CommandLoop, systemClock, {} as Log);
+    const disable = jest.spyOn(disabling, 'disable').mockResolvedValue();
     await disabling.evaluate([this.endpointId, newId()]);
-    const [command] = this.commands;
-    if (!command) return null;
-    expect(command).toMatchObject({ merchantId: this.endpointId, endpointId: this.endpointId });
-    return command.reason.cause === 'failing' ? Date.parse(command.reason.failingSince) : null;
+    const [call] = disable.mock.calls;
+    if (!call) return null;
+    const [endpoint, reason] = call;
+    expect(endpoint).toEqual({ endpoint_id: this.endpointId, merchant_id: this.endpointId });
+    return reason.cause === 'failing' ? Date.parse(reason.failing_since) : null;
   }
 
   async failures(): Promise<number | undefined> {
@@ -197,51 +195,5 @@ describe('automatic disabling', () => {
     expect(await harness.failures()).toBe(100);
     harness.now += 100;
     expect(await harness.failures()).toBe(0);
-  });
-});
-
-describe('an endpoint whose receiver was gone while the event store was unavailable', () => {
-  const gone = (endpoint_id: string, attemptedAt: string, attempted_url = 'https://example.com') => {
-    const attempt = { delivery_id: newId(), attempted_url, attempted_at: attemptedAt };
-    return { endpoint_id, merchant_id: endpoint_id, ...attempt };
-  };
-
-  it('is disabled once it is back, for the latest attempt, and once', async () => {
-    const done: DisableWebhookEndpoint[] = [];
-    let unavailable = true;
-    const execute = async (command: DisableWebhookEndpoint): Promise<void> => {
-      if (unavailable) throw new Error('unavailable');
-      done.push(command);
-    };
-    const bus = { execute } as unknown as CommandBus;
-    const config = { ...readConfig({}), webhookDisableFailures: 1000 };
-    const failing = new FailingEndpoints(db.database, { now: () => new Date(START) }, config);
-    const disabling = new AutomaticDisabling(failing, bus, new WorkItems(db.database));
-    const run = (): Promise<unknown> => disabling.gone.options.run(new AbortController().signal);
-    const [one, other] = [newId(), newId()];
-    const latest = gone(one, '2026-01-01T00:00:02.000Z', 'https://moved.example');
-    const earlier = gone(one, '2026-01-01T00:00:01.000Z');
-    // Recorded out of order: neither replaces the other.
-    for (const each of [latest, earlier]) await disabling.disableGone(each);
-    const second = gone(other, '2026-01-01T00:00:03.000Z');
-    await disabling.disableGone(second);
-    await run();
-    expect(done).toEqual([]);
-    unavailable = false;
-    await db.database.query('update work.items set due_at = now()');
-    await run();
-    await run();
-    // All due at the same time: in any order.
-    expect(done).toHaveLength(3);
-    expect(done.map(({ endpointId, reason }) => [endpointId, reason])).toEqual(
-      expect.arrayContaining(
-        [earlier, latest, second].map(
-          ({ endpoint_id, delivery_id: deliveryId, attempted_url, attempted_at }) => [
-            endpoint_id,
-            { cause: 'gone', deliveryId, attemptedUrl: attempted_url, attemptedAt: attempted_at },
-          ],
-        ),
-      ),
-    );
   });
 });

@@ -23,18 +23,6 @@ export class Webhooks1795000000650 implements MigrationInterface {
       );
       create index endpoint_snapshots_of_merchant on webhooks.endpoint_snapshots (merchant_id) where status <> 'deleted';
 
-      -- A number that changes with every change of an endpoint, so that senders need not read each of them again
-      -- and again. Changed by every statement that changes endpoint_snapshots, in its transaction.
-      create table webhooks.endpoint_snapshot_changes (version bigint not null);
-      insert into webhooks.endpoint_snapshot_changes values (0);
-      create function webhooks.count_endpoint_snapshot_change() returns trigger language plpgsql as $$
-      begin
-        update webhooks.endpoint_snapshot_changes set version = version + 1;
-        return null;
-      end $$;
-      create trigger endpoint_snapshot_changes after insert or update or delete or truncate on webhooks.endpoint_snapshots
-        for each statement execute function webhooks.count_endpoint_snapshot_change();
-
       -- The truth about what is to be sent: one row per event and endpoint.
       create table webhooks.deliveries (
         delivery_id uuid primary key,

@@ -1,9 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
+import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import type { ErrorClass, AttemptOutcome } from '../domain/retry.js';
-import { Destinations } from './destinations.js';
 
 /** A sender that has not been seen for this long is dead, and what it held is due again. */
 const DEAD_AFTER_SECONDS = 10;
@@ -70,12 +70,7 @@ export class DeliveryTable {
     gatherMs: GATHER_MS,
   });
 
-  private readonly nextDues = new GroupCall<string, number | null>((ids) => this.nextDuesOf(ids));
-
-  constructor(
-    private readonly database: Database,
-    @Inject(Destinations) private readonly destinations: Pick<Destinations, 'see'>,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Claims up to `room` due deliveries of the endpoint; no other process gets them until they are recorded. */
   claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
@@ -128,11 +123,6 @@ export class DeliveryTable {
     await this.claims.between(() => this.freeUnknown());
   }
 
-  /** Milliseconds until the next delivery of the endpoint is due that no process holds, 0 when one is; null when there is none. */
-  nextDueIn(endpointId: string): Promise<number | null> {
-    return this.nextDues.call(endpointId);
-  }
-
   /** Endpoints with a delivery that is due and that no process holds. */
   async dueEndpoints(): Promise<readonly string[]> {
     // Hops from endpoint to endpoint through the index instead of reading every due row.
@@ -157,20 +147,6 @@ export class DeliveryTable {
       this.senderId,
     ]);
     await this.database.query('delete from webhooks.senders where sender_id = $1', [this.senderId]);
-  }
-
-  private async nextDuesOf(endpointIds: readonly string[]): Promise<readonly (number | null)[]> {
-    const rows = await this.database.query<{ due_in: number | null }>(
-      `select extract(epoch from next.due_at - clock_timestamp())::float8 * 1000 as due_in
-       from unnest($1::uuid[]) with ordinality as lane (endpoint_id, place)
-       left join lateral (
-         select due_at from webhooks.deliveries
-         where endpoint_id = lane.endpoint_id and state = 'pending' and leased_by is null
-         order by due_at limit 1) next on true
-       order by place`,
-      [endpointIds],
-    );
-    return rows.map(({ due_in }) => due_in && Math.max(0, due_in));
   }
 
   private async sayAlive(): Promise<void> {
@@ -224,10 +200,9 @@ export class DeliveryTable {
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
     // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
     // resend was requested begins a new round at once.
-    const at = performance.now();
     // In the order in which resends and recoveries lock rows.
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
-    const [lanes] = await this.database.query<{ version: string }>(
+    await this.database.query(
       `with result as (
          select distinct on (delivery_id) *, state in ('pending', 'exhausted') and outcome is not null as failed
          from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::float8[], $7::timestamptz[], $8::int[], $9::text[],
@@ -247,51 +222,32 @@ export class DeliveryTable {
            http_status = excluded.http_status, failure_phase = excluded.failure_phase, error = excluded.error,
            response_excerpt = excluded.response_excerpt
          where excluded.outcome = 'succeeded'
-       ), moved as (
-         update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
-           state = case when resend_requested and result.failed then 'pending' else result.state end,
-           attempts_before = case when resend_requested and result.failed then result.attempts else attempts_before end,
-           resend_requested = resend_requested and result.state = 'pending' and not result.failed,
-           due_at = case when resend_requested and result.failed then clock_timestamp()
-             when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
-             else due_at end,
-           finished_at = case when result.state = 'pending' or resend_requested and result.failed then null
-             else clock_timestamp() end
-         from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
-           and (delivery.leased_by = $1 or result.state = 'succeeded')
        )
-       select version from webhooks.endpoint_snapshot_changes`,
-      [this.senderId, ...columnsOf(ordered)],
+       update webhooks.deliveries delivery set leased_by = null, attempts = result.attempts,
+         state = case when resend_requested and result.failed then 'pending' else result.state end,
+         attempts_before = case when resend_requested and result.failed then result.attempts else attempts_before end,
+         resend_requested = resend_requested and result.state = 'pending' and not result.failed,
+         due_at = case when resend_requested and result.failed then clock_timestamp()
+           when result.state = 'pending' then clock_timestamp() + result.delay_ms * interval '1 millisecond'
+           else due_at end,
+         finished_at = case when result.state = 'pending' or resend_requested and result.failed then null
+           else clock_timestamp() end
+       from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
+         and (delivery.leased_by = $1 or result.state = 'succeeded')`,
+      [
+        this.senderId,
+        ...columnArrays(
+          ordered,
+          ...(['delivery_id', 'endpoint_id', 'state', 'attempts', 'delay_ms'] as const),
+        ),
+        ...columnArrays<Partial<AttemptRecord>>(
+          ordered.map(({ attempt }) => attempt ?? {}),
+          ...(['started_at', 'duration_ms', 'outcome', 'http_status', 'failure_phase'] as const),
+          ...(['error', 'response_excerpt'] as const),
+        ),
+      ],
     );
-    this.destinations.see(lanes!.version, at);
     for (const each of results) this.held.delete(each.delivery_id);
     return results.map(() => undefined);
   }
-}
-
-/** The results as the columns of one statement: arrays in PostgreSQL's own notation, which cost less than JSON. */
-function columnsOf(results: readonly DeliveryResult[]): string[] {
-  const column = (value: (result: DeliveryResult) => string | number): string =>
-    `{${results.map(value).join(',')}}`;
-  const ofAttempt = (value: (attempt: AttemptRecord) => string | number | null): string =>
-    column(({ attempt }) => (attempt === null ? null : value(attempt)) ?? 'null');
-  return [
-    column((each) => each.delivery_id),
-    column((each) => each.endpoint_id),
-    column((each) => each.state),
-    column((each) => each.attempts),
-    column((each) => each.delay_ms),
-    ofAttempt((attempt) => attempt.started_at.toISOString()),
-    ofAttempt((attempt) => attempt.duration_ms),
-    ofAttempt((attempt) => attempt.outcome),
-    ofAttempt((attempt) => attempt.http_status),
-    ofAttempt((attempt) => attempt.failure_phase),
-    ofAttempt((attempt) => (attempt.error === null ? null : quoted(attempt.error))),
-    ofAttempt(({ response_excerpt: bytes }) => (bytes === null ? null : `"\\\\x${bytes.toString('hex')}"`)),
-  ];
-}
-
-/** An element of an array in PostgreSQL's notation. Its text can hold anything but U+0000. */
-function quoted(text: string): string {
-  return `"${text.replaceAll('\0', '').replace(/["\\]/g, '\\$&')}"`;
 }

@@ -36,17 +36,8 @@ export class FailingEndpoints {
     >,
   ) {}
 
-  async enabledAfter(endpointId: string | null, limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ endpoint_id: string }>(
-      `select endpoint_id from webhooks.endpoint_snapshots where status = 'enabled' and endpoint_id > $1
-       order by endpoint_id limit $2`,
-      [endpointId ?? '00000000-0000-0000-0000-000000000000', limit],
-    );
-    return rows.map((row) => row.endpoint_id);
-  }
-
-  /** Reads the first, the last and at most as many failures in between as it takes to be disabled. */
-  among(endpointIds: readonly string[]): Promise<FailingEndpoint[]> {
+  /** Of all when null. Reads the first, the last and at most as many failures in between as it takes to be disabled. */
+  among(endpointIds: readonly string[] | null): Promise<FailingEndpoint[]> {
     const failures = (columns: string, rest: string): string =>
       `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
     return this.database.query<FailingEndpoint>(
@@ -54,7 +45,7 @@ export class FailingEndpoints {
        from webhooks.endpoint_snapshots snapshot
        cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
        cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
-       where snapshot.endpoint_id = any($3::uuid[]) and snapshot.status = 'enabled'
+       where ($3::uuid[] is null or snapshot.endpoint_id = any($3)) and snapshot.status = 'enabled'
          and newest.started_at - oldest.started_at >= make_interval(secs => $4)
          and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
       [

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Clock } from '../../../kernel/clock.js';
+import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** Rows read in one transaction, and deleted when they are old enough. */
 export const PRUNED_AT_ONCE = 500;
-const ENDPOINTS = 200;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The last delivery of an endpoint that was read. */
@@ -30,17 +30,12 @@ export class OldDeliveries {
     return earlierNow(this.database, clock);
   }
 
-  /** The next endpoints in the order of their ids; the last one is null when there are no more. */
-  async endpoints(
-    after: string | null,
-    before: Date,
-  ): Promise<{ readonly last: string | null; readonly old: Place[] }> {
-    const rows = await this.database.query<{ endpoint_id: string; old: boolean }>(ENDPOINTS_AFTER, [
-      after ?? FIRST_ID,
-      before,
-    ]);
-    const old = rows.filter((row) => row.old).map((row) => placeBefore(row.endpoint_id, '-infinity'));
-    return { last: rows.at(-1)?.endpoint_id ?? null, old };
+  /** Endpoints with deliveries that were created before this time. */
+  endpointsBefore(time: Date): Promise<readonly string[]> {
+    return this.endpoints(
+      'exists (select from webhooks.deliveries d where d.endpoint_id = snapshot.endpoint_id and created_at < $1)',
+      time,
+    );
   }
 
   /** Deletes what finished before this time among the next deliveries; the last of them, or null at the end. */
@@ -48,18 +43,14 @@ export class OldDeliveries {
     return this.step(PRUNE, place, before);
   }
 
-  /** False when no ended recoveries of before are left. */
-  async pruneRecoveries(before: Date): Promise<boolean> {
-    return (await this.database.query(RECOVERIES, [before])).length === PRUNED_AT_ONCE;
+  /** Those that ended before this time. */
+  async pruneRecoveries(before: Date, signal?: AbortSignal): Promise<void> {
+    await deleteBefore(this.database.pool, 'webhooks.recoveries', 'finished_at < $1', before, signal);
   }
 
   /** All of the merchant, also deleted ones. */
-  async endpointsOf(merchantId: string): Promise<readonly string[]> {
-    const rows = await this.database.query<{ endpoint_id: string }>(
-      'select endpoint_id from webhooks.endpoint_snapshots where merchant_id = $1 order by endpoint_id',
-      [merchantId],
-    );
-    return rows.map(({ endpoint_id }) => endpoint_id);
+  endpointsOf(merchantId: string): Promise<readonly string[]> {
+    return this.endpoints('merchant_id = $1', merchantId);
   }
 
   /**
@@ -68,6 +59,14 @@ export class OldDeliveries {
    */
   erase(place: Place, userId: string): Promise<Place | null> {
     return this.step(ERASE, place, userId);
+  }
+
+  private async endpoints(condition: string, value: Date | string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      `select endpoint_id from webhooks.endpoint_snapshots snapshot where ${condition} order by endpoint_id`,
+      [value],
+    );
+    return rows.map(({ endpoint_id }) => endpoint_id);
   }
 
   private async step(sql: string, place: Place, than: Date | string): Promise<Place | null> {
@@ -83,11 +82,6 @@ export class OldDeliveries {
 export function placeBefore(endpointId: string, createdAt: string): Place {
   return { endpointId, createdAt, deliveryId: FIRST_ID };
 }
-
-const ENDPOINTS_AFTER = `
-  select endpoint_id, exists (select from webhooks.deliveries delivery
-    where delivery.endpoint_id = snapshot.endpoint_id and created_at < $2) as old
-  from webhooks.endpoint_snapshots snapshot where endpoint_id > $1 order by endpoint_id limit ${ENDPOINTS}`;
 
 const LAST = `
   last as (select created_at, delivery_id from read order by created_at desc, delivery_id desc limit 1)
@@ -133,8 +127,3 @@ const ERASE = `
     update webhooks.attempts set response_excerpt = null from found
     where attempts.delivery_id = found.delivery_id and found.state <> 'succeeded'
   ), ${LAST}`;
-
-const RECOVERIES = `
-  delete from webhooks.recoveries where recovery_id in (
-    select recovery_id from webhooks.recoveries where finished_at < $1 limit ${PRUNED_AT_ONCE})
-  returning recovery_id`;

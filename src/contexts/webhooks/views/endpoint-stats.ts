@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
 
@@ -100,38 +101,33 @@ const NOW = `
 /** How old a result may be that is returned again; also by how much it may reach further back than requested. */
 export const STATS_SHARED_MS = 5000;
 
-interface Shared {
-  readonly stats: Promise<EndpointStats>;
-  /** On the clock of `performance.now()`. */
-  until: number;
+const MAX_SHARED = 10_000;
+
+interface Question {
+  readonly endpointId: string;
+  readonly since: Date;
 }
 
 /**
- * Statistics of endpoints, counted once for all who ask about the same endpoint at about the same time: counting takes up
- * to a second of the database, and a merchant may ask as often as the rate limit lets it.
+ * Statistics of endpoints, counted once for all who request them for the same endpoint at about the same time: counting
+ * takes up to a second of the database, and a merchant may request them as often as the rate limit lets it.
  */
 @Injectable()
 export class RecentStats {
-  private readonly shared = new Map<string, Shared>();
+  private readonly shared: LRUCache<string, EndpointStats, Question>;
 
-  constructor(private readonly database: Database) {}
+  constructor(database: Database) {
+    this.shared = new LRUCache<string, EndpointStats, Question>({
+      max: MAX_SHARED,
+      ttl: STATS_SHARED_MS,
+      fetchMethod: (_key, _stale, { context: { endpointId, since } }) =>
+        endpointStats(database, endpointId, since),
+    });
+  }
 
   /** Whose endpoint it is, the caller has made sure of. */
   of(endpointId: string, since: Date): Promise<EndpointStats> {
-    const now = performance.now();
-    for (const [key, { until }] of this.shared) if (until <= now) this.shared.delete(key);
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
-    const shared = this.shared.get(key) ?? this.ask(key, endpointId, since);
-    return shared.stats;
-  }
-
-  private ask(key: string, endpointId: string, since: Date): Shared {
-    const shared = { stats: endpointStats(this.database, endpointId, since), until: Infinity };
-    this.shared.set(key, shared);
-    shared.stats.then(
-      () => (shared.until = performance.now() + STATS_SHARED_MS),
-      () => this.shared.delete(key),
-    );
-    return shared;
+    return this.shared.forceFetch(key, { context: { endpointId, since } });
   }
 }

@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../../../kernel/ids.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
-import type { AutomaticDisabling } from '../automatic-disabling.js';
+import type { AutomaticDisabling, DisableReason } from '../automatic-disabling.js';
 import type { ReceiverResult } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import type { GoneEndpoint } from '../automatic-disabling.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { LaneSchedule } from './lane-schedule.js';
 import { DeliverySender } from './delivery-sender.js';
@@ -35,7 +34,7 @@ describe('a delivery that is sent', () => {
   let failures: string[];
   let later: string[];
   let sender: DeliverySender;
-  let gone: GoneEndpoint[];
+  let gone: DisableReason[];
   let forged: string[];
   let posts: number;
   /** How often the database is unavailable before it takes a record. */
@@ -62,8 +61,8 @@ describe('a delivery that is sent', () => {
           recorded.push(result);
         },
       } as unknown as DeliveryTable,
-      { known: () => destination } as unknown as Destinations,
-      { expect: (id: string) => void later.push(id) } as unknown as LaneSchedule,
+      { load: async () => destination } as unknown as Destinations,
+      { wakeIn: (id: string) => void later.push(id) } as unknown as LaneSchedule,
       secrets,
       {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
@@ -72,7 +71,10 @@ describe('a delivery that is sent', () => {
       } as unknown as AttemptLog,
       {
         attemptFailed: (id: string) => void failures.push(id),
-        disableGone: async (endpoint: GoneEndpoint) => void gone.push(endpoint),
+        disable: async (_endpoint: object, reason: DisableReason) => {
+          if (unavailable-- > 0) throw new Error('the event store is unavailable');
+          gone.push(reason);
+        },
       } as unknown as AutomaticDisabling,
       { post: () => ((posts += 1), Promise.resolve(received)) },
       { now: () => NOW },
@@ -135,19 +137,27 @@ describe('a delivery that is sent', () => {
     },
   );
 
-  it('disables the endpoint before it is recorded when the response is 410', async () => {
-    received = { response: { kind: 'responded', status: 410, retryAfter: null }, error: null, excerpt: null };
-    expect(await deliver()).toMatchObject({ outcome: 'gone' });
-    expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
-    expect(gone).toEqual([
-      {
-        ...place,
-        delivery_id: delivery.delivery_id,
-        attempted_url: 'https://receiver.example/',
-        attempted_at: NOW.toISOString(),
-      },
-    ]);
-  });
+  it.each([0, 1])(
+    'disables the endpoint before it is recorded when the response is 410, %d failures later',
+    async (n) => {
+      unavailable = n;
+      received = {
+        response: { kind: 'responded', status: 410, retryAfter: null },
+        error: null,
+        excerpt: null,
+      };
+      expect(await deliver()).toMatchObject({ outcome: 'gone' });
+      expect(recorded).toMatchObject([{ state: 'exhausted', attempts: 4 }]);
+      expect(gone).toEqual([
+        {
+          cause: 'gone',
+          delivery_id: delivery.delivery_id,
+          attempted_url: 'https://receiver.example/',
+          attempted_at: NOW.toISOString(),
+        },
+      ]);
+    },
+  );
 
   describe('while the database is unavailable', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn');

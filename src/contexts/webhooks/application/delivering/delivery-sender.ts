@@ -4,7 +4,7 @@ import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
 import { outcomeOf, retryDelayMs, type AttemptOutcome } from '../../domain/retry.js';
-import { AutomaticDisabling, type GoneEndpoint } from '../automatic-disabling.js';
+import { AutomaticDisabling, type DisableReason } from '../automatic-disabling.js';
 import { RECEIVERS, type ReceiverResult, type Receivers } from '../ports.js';
 import {
   DeliveryTable,
@@ -34,8 +34,8 @@ interface Attempted {
 
 interface Evaluated {
   readonly result: DeliveryResult;
-  /** Its endpoint responded with 410. */
-  readonly gone?: GoneEndpoint;
+  /** Why its endpoint is to be disabled: it responded with 410. */
+  readonly gone?: DisableReason;
 }
 
 /** One delivery, one attempt: check again where it goes, sign, send, evaluate, record. */
@@ -43,8 +43,6 @@ interface Evaluated {
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
   private stopped = false;
-  /** Deliveries that wait for the database to come back. */
-  private unrecorded = 0;
   /** On the clock of `performance.now()`. */
   private warnedAt = -Infinity;
 
@@ -68,18 +66,27 @@ export class DeliverySender {
     delivery: ClaimedDelivery,
     responded: (attempt: AttemptRecord | null) => void,
   ): Promise<boolean> {
-    const { result, gone } = await this.attempt(delivery).catch((error: Error): Evaluated => ({
-      result: this.postpone(delivery, error),
-    }));
-    const { attempt } = result;
+    const { endpoint_id, merchant_id } = delivery;
+    const { result, gone } = await this.attempt(delivery).catch((error: Error): Evaluated => {
+      this.logger.warn(`delivery ${delivery.delivery_id} postponed: ${error.message}`);
+      return { result: notSent(delivery, 'pending', PAUSE_MS) };
+    });
+    const { attempt, state, delay_ms } = result;
+    const disable = async (): Promise<void> => {
+      if (gone) await this.disabling.disable({ endpoint_id, merchant_id }, gone);
+    };
     // Before the attempt is recorded: a crash in between sends again, and the next 410 disables.
-    const disabled = !gone || (await this.retryUntilRecorded(() => this.disabling.disableGone(gone)));
+    const disabled = await disable().then(
+      () => true,
+      () => false,
+    );
     responded(attempt);
-    if (!disabled || !(await this.retryUntilRecorded(() => this.table.record(result)))) return false;
-    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(result.endpoint_id);
-    if (result.state !== 'pending') return false;
-    if (result.delay_ms > 0) this.schedule.expect(result.endpoint_id);
-    return result.delay_ms === 0;
+    if (!disabled && !(await this.retryUntilDone(disable))) return false;
+    if (!(await this.retryUntilDone(() => this.table.record(result)))) return false;
+    if (attempt && attempt.outcome !== 'succeeded') this.disabling.attemptFailed(endpoint_id);
+    if (state !== 'pending') return false;
+    if (delay_ms > 0) this.schedule.wakeIn(endpoint_id, delay_ms);
+    return delay_ms === 0;
   }
 
   /** Gives up trying to record: this process ends and its leases with it. */
@@ -88,23 +95,21 @@ export class DeliverySender {
   }
 
   private async attempt(delivery: ClaimedDelivery): Promise<Evaluated> {
-    const { endpoint_id } = delivery;
     if (!(await this.secrets.isAuthentic(delivery))) {
       this.log.forged(delivery);
-      return { result: droppedResult(delivery) };
+      return { result: notSent(delivery, 'dropped', 0) };
     }
-    const destination = this.destinations.known(endpoint_id) ?? (await this.destinations.load(endpoint_id));
+    const destination = await this.destinations.load(delivery.endpoint_id);
     if (!destination || !mayGo(delivery, destination)) {
       this.log.dropped(delivery);
-      return { result: droppedResult(delivery) };
+      return { result: notSent(delivery, 'dropped', 0) };
     }
     const attempted = await this.log.span(delivery, () => this.send(delivery, destination));
     const result = this.evaluate(delivery, attempted);
-    this.log.attempted(delivery, destination.url, result);
+    this.log.attempted(delivery, destination.url, result, result.attempt);
     if (attempted.outcome !== 'gone') return { result };
-    const { merchant_id, delivery_id } = delivery;
-    const gone = { attempted_url: destination.url, attempted_at: attempted.startedAt.toISOString() };
-    return { result, gone: { endpoint_id, merchant_id, delivery_id, ...gone } };
+    const attempt = { attempted_url: destination.url, attempted_at: attempted.startedAt.toISOString() };
+    return { result, gone: { cause: 'gone', delivery_id: delivery.delivery_id, ...attempt } };
   }
 
   private async send(delivery: ClaimedDelivery, destination: Destination): Promise<Attempted> {
@@ -128,7 +133,7 @@ export class DeliverySender {
   private evaluate(
     delivery: ClaimedDelivery,
     { received, outcome, startedAt, durationMs }: Attempted,
-  ): DeliveryResult {
+  ): DeliveryResult & { readonly attempt: AttemptRecord } {
     const { response } = received;
     const attempts = delivery.attempts + 1;
     const schedule = this.config.webhookRetryScheduleSeconds;
@@ -150,57 +155,40 @@ export class DeliverySender {
         outcome,
         http_status: response.kind === 'responded' ? response.status : null,
         failure_phase: response.kind === 'failed' ? response.phase : null,
-        error: received.error,
+        error: received.error?.replaceAll('\0', '') ?? null,
         response_excerpt: received.excerpt,
       },
     };
   }
 
-  private postpone(delivery: ClaimedDelivery, error: Error): DeliveryResult {
-    this.logger.warn(`delivery ${delivery.delivery_id} postponed: ${error.message}`);
-    const { attempts } = delivery;
-    return { ...idOf(delivery), state: 'pending', attempts, delay_ms: PAUSE_MS, attempt: null };
-  }
-
   /** Keeps trying while the database is unavailable: what was sent must not be forgotten as long as this process lives. */
-  private async retryUntilRecorded(write: () => Promise<void>): Promise<boolean> {
-    let waiting = false;
-    try {
-      while (!this.stopped) {
-        try {
-          await write();
-          return true;
-        } catch (error) {
-          if (!waiting) this.unrecorded += 1;
-          waiting = true;
-          this.warnUnrecorded(error as Error);
-          await sleep(PAUSE_MS);
-        }
+  private async retryUntilDone(write: () => Promise<void>): Promise<boolean> {
+    while (!this.stopped) {
+      try {
+        await write();
+        return true;
+      } catch (error) {
+        this.warnUnrecorded(error as Error);
+        await sleep(PAUSE_MS);
       }
-      return false;
-    } finally {
-      if (waiting) this.unrecorded -= 1;
     }
+    return false;
   }
 
   private warnUnrecorded({ message }: Error): void {
     const now = performance.now();
     if (now - this.warnedAt < WARN_EVERY_MS) return;
     this.warnedAt = now;
-    this.logger.warn(`deliveries not recorded yet: ${this.unrecorded} waiting, ${message}`);
+    this.logger.warn(`deliveries not recorded yet: ${message}`);
   }
 }
 
-function idOf({
-  delivery_id,
-  endpoint_id,
-}: ClaimedDelivery): Pick<DeliveryResult, 'delivery_id' | 'endpoint_id'> {
-  return { delivery_id, endpoint_id };
-}
-
-function droppedResult(delivery: ClaimedDelivery): DeliveryResult {
-  const { attempts } = delivery;
-  return { ...idOf(delivery), state: 'dropped', attempts, delay_ms: 0, attempt: null };
+function notSent(
+  { delivery_id, endpoint_id, attempts }: ClaimedDelivery,
+  state: 'pending' | 'dropped',
+  delay_ms: number,
+): DeliveryResult {
+  return { delivery_id, endpoint_id, attempts, state, delay_ms, attempt: null };
 }
 
 /** Test deliveries go to disabled endpoints too (contract.md 12.10). */

@@ -1,86 +1,66 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import type { DeliveryTable } from '../../store/delivery-table.js';
 import { LaneSchedule, type LaneJob } from './lane-schedule.js';
-
-const DAY_MS = 86_400_000;
 
 describe('lane schedule', () => {
   jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
   let added: { readonly jobId: string; readonly delay: number }[];
   let takes: () => Promise<void>;
-  let dueIn: number | null;
   let schedule: LaneSchedule;
-  /** A lane with something left for later ends. */
-  const ended = (id: string): Promise<void> => {
-    schedule.expect(id);
-    return schedule.ended(id);
-  };
 
   beforeEach(() => {
+    jest.useFakeTimers({ now: 1_000_000_100 });
     added = [];
     takes = () => Promise.resolve();
-    dueIn = 5000;
     const add = (_name: string, _job: LaneJob, options: { jobId: string; delay: number }): Promise<void> => {
       added.push(options);
       return takes();
     };
-    schedule = new LaneSchedule(
-      { add } as unknown as Queue<LaneJob>,
-      { nextDueIn: () => Promise.resolve(dueIn) } as unknown as DeliveryTable,
-    );
+    schedule = new LaneSchedule({ add } as unknown as Queue<LaneJob>);
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  it.each([1, 5000, 60_000])('adds a job for a retry in %d ms, never too early', (delayMs) => {
+    schedule.wakeIn('a', delayMs);
+    expect(added).toHaveLength(1);
+    expect(added[0]!.delay).toBeGreaterThanOrEqual(delayMs);
+    expect(added[0]!.delay).toBeLessThanOrEqual(delayMs + 250);
   });
 
-  it('adds a job for the next delivery of a lane, never too early, however far ahead', async () => {
-    for (const each of [0, 5000, 3 * DAY_MS]) {
-      dueIn = each;
-      await ended('a');
-      const { delay } = added.at(-1)!;
-      expect(delay).toBeGreaterThanOrEqual(each);
-      expect(delay).toBeLessThanOrEqual(each + 250);
-    }
-    expect(added).toHaveLength(3);
-  });
-
-  it('adds none for a lane with nothing to send, and no second one for the same delivery', async () => {
-    jest.spyOn(Date, 'now').mockReturnValue(1_000_000_100);
-    await Promise.all(Array.from({ length: 50 }, () => ended('a')));
-    await ended('b');
-    dueIn = null;
-    await ended('c');
-    dueIn = 5000;
-    await schedule.ended('c');
-    await schedule.ended('never failed');
-    jest.mocked(Date.now).mockRestore();
+  it('adds one job for retries of an endpoint within a quarter of a second, and none for a retry after a minute', () => {
+    for (let n = 0; n < 50; n += 1) schedule.wakeIn('a', 5000);
+    schedule.wakeIn('b', 5000);
+    schedule.wakeIn('c', 60_001);
     expect(added.map(({ jobId }) => jobId.slice(0, 1))).toEqual(['a', 'b']);
   });
 
   it('adds the job again when the queue refused it', async () => {
     takes = () => Promise.reject(new Error('unavailable'));
-    await ended('a');
+    schedule.wakeIn('a', 5000);
+    await jest.advanceTimersByTimeAsync(0);
     takes = () => Promise.resolve();
-    await ended('a');
+    schedule.wakeIn('a', 5000);
     expect(added).toHaveLength(2);
   });
 
-  it('leaves the rest to the sweeper when many lanes end, and lets no jobs pile up for a queue that is unresponsive', async () => {
-    jest.useFakeTimers();
+  it('leaves the rest to the sweeper after 100 jobs in a second, and while the queue is unresponsive', async () => {
     let back!: () => void;
     const unresponsive = new Promise<void>((resolve) => (back = resolve));
+    const addMany = (name: string): void => {
+      for (let n = 0; n < 1000; n += 1) schedule.wakeIn(`${name}${n}`, 5000);
+    };
+    addMany('a');
+    expect(added).toHaveLength(100);
     takes = () => unresponsive;
-    const counts: number[] = [];
-    const waiting: Promise<void>[] = [];
-    for (const second of [1, 2, 3]) {
-      waiting.push(...Array.from({ length: 1000 }, (_, n) => ended(`e${second}-${n}`)));
-      await jest.advanceTimersByTimeAsync(1000);
-      counts.push(added.length);
-    }
-    expect(counts).toEqual([100, 200, 200]);
+    await jest.advanceTimersByTimeAsync(1000);
+    addMany('b');
+    await jest.advanceTimersByTimeAsync(5000);
+    addMany('c');
+    expect(added).toHaveLength(200);
     back();
-    await Promise.all(waiting);
-    await ended('another');
-    expect(added).toHaveLength(201);
-    jest.useRealTimers();
+    await jest.advanceTimersByTimeAsync(1000);
+    addMany('d');
+    expect(added).toHaveLength(300);
   });
 });

@@ -38,7 +38,7 @@ export class SendingLane {
     private readonly endpointId: string,
     private readonly parts: LaneParts,
     /** Called synchronously when the lane stops listening to {@link wake}. */
-    private readonly ended: () => void,
+    private readonly ended: () => unknown,
   ) {}
 
   wake(): void {

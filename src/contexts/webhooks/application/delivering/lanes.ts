@@ -4,7 +4,7 @@ import type { Job } from 'bullmq';
 import { withTimeout } from '../../../../platform/timeout.js';
 import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
-import { LaneSchedule, LANE_QUEUE, type LaneJob } from './lane-schedule.js';
+import { LANE_QUEUE, type LaneJob } from './lane-schedule.js';
 import { SendingLane } from './lane.js';
 import { SendSlots } from './send-slots.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
@@ -23,7 +23,6 @@ export class Lanes {
     private readonly table: DeliveryTable,
     private readonly sender: DeliverySender,
     private readonly slots: SendSlots,
-    private readonly schedule: LaneSchedule,
   ) {}
 
   wake(endpointId: string): void {
@@ -50,10 +49,7 @@ export class Lanes {
       deliver: this.sender.deliver.bind(this.sender),
       failed: (error: Error) => this.log.warn(`lane of ${endpointId} waiting: ${error.message}`),
     };
-    const lane = new SendingLane(endpointId, parts, () => {
-      this.running.delete(endpointId);
-      if (!this.stopping) void this.schedule.ended(endpointId);
-    });
+    const lane = new SendingLane(endpointId, parts, () => this.running.delete(endpointId));
     this.running.set(endpointId, { lane, done: lane.run() });
   }
 }
@@ -66,7 +62,6 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
     private readonly lanes: Lanes,
-    private readonly schedule: LaneSchedule,
   ) {
     super();
   }
@@ -77,8 +72,6 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
   }
 
   process(job: Job<LaneJob>): Promise<void> {
-    // There may be more after what this job was for.
-    this.schedule.expect(job.data.endpoint_id);
     this.lanes.wake(job.data.endpoint_id);
     return Promise.resolve();
   }

@@ -7,12 +7,9 @@ import type { Forget, Get } from '../../../../platform/context.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries-saga.js';
 
-const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
-/** From the end of one round over all endpoints to the next: reading a hundred thousand takes a second. */
-export const REST_MS = 6 * 3_600_000;
-/** Statements of one run; the next continues from there. */
-const CHUNKS_PER_RUN = 200;
+/** Reading a hundred thousand endpoints takes a second. */
+const ROUND_MS = 6 * 3_600_000;
 
 /** For how long finished deliveries are retained at least; Infinity: for ever. */
 export function retentionSeconds({
@@ -25,23 +22,15 @@ export function retentionSeconds({
 
 /**
  * Deletes deliveries that finished more than WEBHOOK_RETENTION_DAYS ago, with their attempts, and recoveries that ended
- * as long ago. What is pending stays, and so does everything of an endpoint that is being recovered. Goes around all
- * endpoints a few times a day and reads each old delivery once in a round: one that was sent again stays for long.
+ * as long ago. What is pending stays, and so does everything of an endpoint that is being recovered.
  */
 @Injectable()
 export class Retention {
   readonly work = new BackgroundWork({
     name: 'retention of deliveries',
-    everyMs: MINUTE_MS,
+    everyMs: ROUND_MS,
     run: (signal) => this.prune(signal),
   });
-
-  /** The last endpoint that this round has read. */
-  private after: string | null = null;
-  /** Those before it that are not done. */
-  private waiting: Place[] = [];
-  /** Unix milliseconds. */
-  private restUntil = -Infinity;
 
   constructor(
     @Inject(CONFIG)
@@ -50,26 +39,14 @@ export class Retention {
     private readonly table: OldDeliveries,
   ) {}
 
-  /** Up to CHUNKS_PER_RUN statements of a round; none between two rounds. */
   async prune(signal?: AbortSignal): Promise<void> {
     if (this.config.webhookRetentionDays === 0) return;
-    if (this.clock.now().getTime() < this.restUntil) return;
     const before = await this.cutoff();
-    for (let chunk = 0; chunk < CHUNKS_PER_RUN && !signal?.aborted; chunk += 1) {
-      const place = this.waiting.shift();
-      if (place) {
-        const next = await this.table.prune(place, before);
-        if (next) this.waiting.unshift(next);
-        continue;
-      }
-      const { last, old } = await this.table.endpoints(this.after, before);
-      this.waiting = old;
-      this.after = last ?? this.after;
-      if (last !== null || (await this.table.pruneRecoveries(before))) continue;
-      this.after = null;
-      this.restUntil = this.clock.now().getTime() + REST_MS;
-      return;
+    for (const endpointId of await this.table.endpointsBefore(before)) {
+      let place: Place | null = placeBefore(endpointId, '-infinity');
+      while (place !== null && !signal?.aborted) place = await this.table.prune(place, before);
     }
+    await this.table.pruneRecoveries(before, signal);
   }
 
   /** Attempts that still count as failures are kept, however short the retention is. */

@@ -1,0 +1,38 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { earlierNow } from '../../../platform/postgres/clock-check.js';
+import { Database } from '../../../platform/postgres/database.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Deletes finished batches and events that are older than they are kept. Once its event is gone, an id is new again. */
+@Injectable()
+export class EventRetention {
+  readonly work = new BackgroundWork({
+    name: 'retention of events',
+    everyMs: HOUR_MS,
+    run: (signal) => this.prune(signal),
+  });
+
+  constructor(
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'trackingRawDays' | 'trackingRetentionMonths'>,
+  ) {}
+
+  async prune(signal?: AbortSignal): Promise<void> {
+    const { pool } = this.database;
+    const now = await earlierNow(this.database, this.clock);
+    const day = new Date(now);
+    day.setUTCDate(day.getUTCDate() - this.config.trackingRawDays);
+    const month = new Date(now);
+    month.setUTCMonth(month.getUTCMonth() - this.config.trackingRetentionMonths);
+    const finished = "state in ('forwarded', 'failed') and received_at < $1";
+    await deleteBefore(pool, 'tracking.batches', finished, day, signal);
+    await deleteBefore(pool, 'tracking.events', 'received_at < $1', month, signal);
+    await deleteBefore(pool, 'tracking.refused_events', 'refused_at < $1', month, signal);
+  }
+}
