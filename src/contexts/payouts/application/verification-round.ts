@@ -184,16 +184,10 @@ export class VerificationRound {
     if (!isSecondCheck(each.closing, closing, rules))
       return { payout: each, delayMs: apartMs, finding: finding.kind, closing };
     // The wallets of the table follow the events, and may be behind them.
-    if (finding.kind === 'no_wallet' && (await this.hasWallet(each.userId)))
+    if (finding.kind === 'no_wallet' && (await this.payees.walletOf(each.userId, { fresh: true })) !== null)
       return this.nextCheck(each, finding, now);
     const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
     return expiry === 'early' ? this.nextCheck(each, finding, now) : 'ended';
-  }
-
-  private async hasWallet(userId: string): Promise<boolean> {
-    this.payees.forget(userId);
-    const { state } = await this.payees.get(userId);
-    return state.accountState !== 'unknown' && state.issuerWalletAddress !== null;
   }
 
   private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
@@ -206,9 +200,8 @@ export class VerificationRound {
     if (finding === null) return null;
     const head = Math.min(...confirmed.map((observed) => observed.final.number));
     if (finding.kind !== 'settled') return { finding, head };
-    const { hash, wallet, amountMinor } = each;
-    const paid = { hash, wallet: wallet ?? '', amountMinor, token: this.config.usdcAddress ?? '' };
-    const settled = settledBy(confirmed[findings.indexOf(finding)]!, finding, paid);
+    const agreeing = confirmed[findings.indexOf(finding)]!;
+    const settled = settledBy(agreeing, finding, each, this.config.usdcAddress ?? '');
     return settled === null ? null : { finding: { kind: 'settled', ...settled }, head };
   }
 
@@ -275,29 +268,22 @@ interface Settled {
 function settledBy(
   observed: ChainObservation,
   finding: Extract<Finding, { kind: 'settled' }>,
-  paid: {
-    readonly hash: string;
-    readonly wallet: string;
-    readonly token: string;
-    readonly amountMinor: bigint;
-  },
+  { hash, wallet, amountMinor }: PendingPayout,
+  token: string,
 ): Settled | null {
-  const source = observed.receipts.get(paid.hash)?.source;
+  const source = observed.receipts.get(hash)?.source;
   const { blockNumber, blockHash, blockTime, logs } = finding;
-  if (source === undefined || blockTime === undefined) return null;
-  const seen = {
+  if (source === undefined || blockTime === undefined || wallet === null) return null;
+  const transfers = logs.map(({ logIndex, from }) => ({
+    log_index: logIndex,
     block_number: blockNumber,
     block_hash: blockHash,
     block_time: new Date(blockTime * 1000).toISOString(),
     confirmations: confirmationsOf(blockNumber, observed.head.number),
-    token: paid.token.toLowerCase(),
-  };
-  const paidTo = { to: paid.wallet.toLowerCase(), value: paid.amountMinor.toString() };
-  const transfers = logs.map(({ logIndex, from }) => ({
-    log_index: logIndex,
-    ...seen,
+    token: token.toLowerCase(),
     from,
-    ...paidTo,
+    to: wallet.toLowerCase(),
+    value: amountMinor.toString(),
     receipt_sha256: source.sha256,
   }));
   return { transfers, source };

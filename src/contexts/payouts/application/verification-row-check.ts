@@ -35,14 +35,11 @@ export class VerificationRowCheck {
   }
 
   private async isWalletOf(userId: string, wallet: string): Promise<boolean> {
-    const isOwn = async (): Promise<boolean> => {
-      const { state } = await this.payees.get(userId);
-      const own = state.accountState === 'unknown' ? null : state.issuerWalletAddress;
-      return own?.toLowerCase() === wallet.toLowerCase();
-    };
-    if (await isOwn()) return true;
     // The user may have got the wallet since it was cached.
-    this.payees.forget(userId);
-    return isOwn();
+    for (const fresh of [false, true]) {
+      const own = await this.payees.walletOf(userId, { fresh });
+      if (own?.toLowerCase() === wallet.toLowerCase()) return true;
+    }
+    return false;
   }
 }

@@ -150,20 +150,16 @@ export const METADATA_MAX_BYTES = 16_384;
 
 type JsonFacts = Omit<PayoutFacts, 'merchant_id' | 'chain_id'>;
 
-/**
- * The JSON of a payout as the API gives it (contract.md 9), built without parsing
- * the merchant's metadata. `reason` is null unless the payout expired.
- */
-export function payoutJson(
-  facts: JsonFacts,
-  status: ReportedPayout['status'],
-  reason: string | null,
-  createdAt: string,
-): string {
-  return withCreatedAt(payoutJsonBeforeTime(facts, status, reason), createdAt);
+/** The response to a report, also to a repeat that comes when the payout has its outcome. */
+export function responseTo(state: PayoutState): string {
+  if (state.status === 'unreported') throw new Error('a reported payout has facts');
+  return `{"payout":${withCreatedAt(payoutJsonBeforeTime(state.facts, 'pending', null), state.createdAt)}}`;
 }
 
-/** {@link payoutJson} up to `created_at`, its last member: the terminal events do not repeat it. */
+/**
+ * The JSON of a payout as the API gives it (contract.md 9), built without parsing the merchant's metadata, up to
+ * `created_at`, its last member: the terminal events do not repeat it. `reason` is null unless the payout expired.
+ */
 export function payoutJsonBeforeTime(
   facts: JsonFacts,
   status: ReportedPayout['status'],
