@@ -13,7 +13,8 @@ import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { CreateOrderHandler } from './application/create-order.js';
 import { EraseOrderHandler, erasingOrders } from './application/erase-order.js';
-import { ComplianceNotices, Onramps, TokenOffer } from './application/offers.js';
+import { ComplianceNotices } from './application/compliance-notices.js';
+import { Onramps } from './application/onramps.js';
 import {
   CancelOrderHandler,
   MarkOrderAsPaidHandler,
@@ -120,7 +121,6 @@ const providers = [
     OrderWatcher,
     WatchGauge,
     ClockCheck,
-    TokenOffer,
     ComplianceNotices,
     Onramps,
     ProviderBudget,

@@ -13,7 +13,7 @@ import {
   type SettingsOf,
 } from '../../platform/config/settings.js';
 import { readNotices } from './domain/notices.js';
-import { readOnramps } from './domain/onramps.js';
+import { readOnramps } from './application/onramps.js';
 
 const MAX_FILE_BYTES = 1 << 20;
 

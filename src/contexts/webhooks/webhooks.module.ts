@@ -37,6 +37,7 @@ import { Destinations } from './store/destinations.js';
 import { OldDeliveries } from './store/old-deliveries.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
+import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesView } from './views/deliveries.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
@@ -62,6 +63,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
     { provide: RECEIVERS, useClass: HttpReceivers },
     DeliveryTable,
+    StoredDeliveries,
     Destinations,
     FailingEndpoints,
     OldDeliveries,

@@ -27,11 +27,15 @@ export const MerchantId = createParamDecorator(
 );
 
 /** The request's {@link IdempotencyTicket}; one without a key when there was no Idempotency-Key. */
-export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket => {
-  const request = requestOf(context);
+export function ticketOf(request: FastifyRequest): IdempotencyTicket {
   request.edge.ticket ??= new RequestTicket(callerOf(merchantOf(request)), null, '');
   return request.edge.ticket;
-});
+}
+
+/** {@link ticketOf} this request. */
+export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket =>
+  ticketOf(requestOf(context)),
+);
 
 /** Who and what caused the events of a request: the `metadata` of `CommandLoop.execute`. */
 export function causeOf(request: FastifyRequest): EventMetadata {

@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TokenOffer } from '../../../src/contexts/exchange/application/offers.js';
+import { iconUrl } from '../../../src/contexts/exchange/application/icons.js';
 import { TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 
+const PUBLIC_URL = 'https://api.example/base/';
+
 let test: TestApp;
 beforeAll(async () => {
-  test = await startTestApp({ PUBLIC_URL: 'https://api.example/base/' });
+  test = await startTestApp({ PUBLIC_URL });
 });
 afterAll(() => test?.close());
 
 describe('the icon of a token', () => {
   it.each(TOKENS.map(({ id }) => id))('%s is a picture that may be kept and can do nothing', async (id) => {
-    const url = test.app.get(TokenOffer, { strict: false }).iconUrl(id);
+    const url = iconUrl({ publicUrl: PUBLIC_URL, host: '', port: 0 }, id);
     expect(url).toMatch(/^https:\/\/api\.example\/base\/icons\//);
     const response = await fetch(url.replace('https://api.example/base', test.url));
     expect(response.status).toBe(200);

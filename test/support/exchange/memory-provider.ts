@@ -1,9 +1,9 @@
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
+import type { Outcome } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
   Deposit,
   ExchangeProvider,
   NewProviderOrder,
-  Outcome,
   ProviderOrder,
   ProviderReference,
   ProviderStatus,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../composition.js';
 import { Countries } from '../adapters/countries.js';
-import { ComplianceNotices } from './offers.js';
+import { ComplianceNotices } from './compliance-notices.js';
 
 const lines: string[] = [];
 const log = { error: ({ msg }: { msg: string }): void => void lines.push(msg) };

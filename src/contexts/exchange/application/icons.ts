@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { listenerUrl, type Config } from '../../../platform/config/config.js';
 
 /**
  * Icons of the tokens in the catalogue, as SVG: "color" of cryptocurrency-icons 0.18.1, which is in the public domain
@@ -29,6 +30,15 @@ export function iconPath(tokenId: string): string {
   const name = paths.get(tokenId);
   if (name === undefined) throw new Error(`${tokenId} has no icon`);
   return `/icons/${name}`;
+}
+
+/** Absolute; under one URL the picture never changes. */
+export function iconUrl(
+  { publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>,
+  tokenId: string,
+): string {
+  const base = publicUrl ?? listenerUrl(host, port);
+  return `${base.replace(/\/+$/, '')}${iconPath(tokenId)}`;
 }
 
 /** The SVG under a name of {@link iconPath}; null when there is no such file. */

@@ -1,6 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { isDecimal } from '../../../kernel/decimal.js';
 import {
   ClaimHeld,
   COMMAND_LOOP,
@@ -13,12 +12,8 @@ import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js'
 import { observe, type Observation } from '../domain/observation.js';
 import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
-import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { Deposit, ProviderStatus } from './ports.js';
 import { ExchangeProviders } from './provider-calls.js';
-
-/** Reasons are displayed to merchants. */
-const MAX_REASON = 255;
 
 interface PolledOrder {
   readonly state: ExistingOrder;
@@ -42,7 +37,7 @@ export class OrderPoller {
     private readonly clockCheck: ClockCheck,
   ) {}
 
-  /** Throws DomainError `not_found`, and {@link ProviderUnavailable}. */
+  /** Throws DomainError `not_found`, and ProviderUnavailable. */
   poll(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
     const known = this.inFlight.get(orderId);
     if (known !== undefined) return known;
@@ -57,7 +52,7 @@ export class OrderPoller {
     // Polls without a cause are those of the watch.
     const call = { operation: 'status', orderId, keyId: cause === undefined ? null : key_id } as const;
     const status = await this.providers.call(name, call, (provider) =>
-      provider.status({ orderId, reference }),
+      provider.status({ orderId, reference }, [...loaded.deposits, ...loaded.lateDeposits]),
     );
     failpoint('order.polled');
     return this.record(await this.observationOf(status, loaded), loaded, cause);
@@ -114,14 +109,10 @@ export class OrderPoller {
     status: ProviderStatus,
     { facts }: ExistingOrder,
   ): Promise<ProviderObservation> {
-    if (!isPlausible(status)) throw new ProviderUnavailable('returned impossible values', 'contradiction');
-    const { outcome } = status;
     const at = timestamp(this.clock);
     const mayEnd = isAfter(at, facts.expires_at);
     return {
       ...status,
-      outcome:
-        outcome?.kind === 'failed' ? { ...outcome, reason: outcome.reason.slice(0, MAX_REASON) } : outcome,
       completeUntil: mayEnd && !(await this.clockHolds()) ? null : status.completeUntil,
       at,
     };
@@ -154,16 +145,4 @@ function claimsOf({ deposits }: ProviderObservation, events: readonly OrderEvent
     field: 'transaction_hash',
     message: 'is a deposit of another order',
   }));
-}
-
-function isPlausible({ deposits, completeUntil, outcome }: ProviderStatus): boolean {
-  return (
-    deposits.every(({ amount, at }) => isDecimal(amount) && isTime(at)) &&
-    (completeUntil === null || isTime(completeUntil)) &&
-    (outcome?.kind !== 'completed' || outcome.amountTo === null || isDecimal(outcome.amountTo))
-  );
-}
-
-function isTime(text: string): boolean {
-  return !Number.isNaN(Date.parse(text));
 }

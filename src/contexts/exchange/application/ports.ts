@@ -1,4 +1,6 @@
 import type { ExistingOrder } from '../domain/order.js';
+import type { ListedDeposit, Observation } from '../domain/observation.js';
+import type { DepositFacts } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
@@ -20,8 +22,11 @@ export interface ExchangeProvider {
    */
   readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;
 
-  /** All that is known of an order. Throws {@link ProviderUnavailable}. */
-  readonly status: (order: ProviderReference) => Promise<ProviderStatus>;
+  /**
+   * All that is known of an order. `recorded`: the deposits of an earlier status, which a provider that lists deposits for
+   * ever must not deny. Throws {@link ProviderUnavailable}.
+   */
+  readonly status: (order: ProviderReference, recorded?: readonly DepositFacts[]) => Promise<ProviderStatus>;
 
   /**
    * The order's deposit was accepted: pay out. May be repeated; `status` returns the outcome. No effect where the provider
@@ -72,35 +77,14 @@ export interface ProviderOrder extends Quote {
 }
 
 /** A transfer to the deposit address in a final block. */
-export interface Deposit {
-  /** Identifies the transfer, its amount and its block: in another block it is another deposit. */
-  readonly id: string;
+export interface Deposit extends ListedDeposit {
   /** Only one order may have it, even if the provider lists it for several. Absent: the id is enough. */
   readonly claim?: string;
-  readonly amount: string;
-  readonly transactionHash: string;
-  /** Of its block, ISO 8601. */
-  readonly at: string;
 }
 
-export type Outcome =
-  | { readonly kind: 'completed'; readonly transactionHash: string; readonly amountTo: string | null }
-  | { readonly kind: 'refunded'; readonly transactionHash: string | null }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-export interface ProviderStatus {
-  /** In the order of the chain. */
+/** The status of an order at its provider. */
+export interface ProviderStatus extends Omit<Observation, 'at' | 'hasForeignDeposit'> {
   readonly deposits: readonly Deposit[];
-  /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
-  readonly missing?: readonly string[];
-  /** A transfer is in a block that is not final: the order does not expire meanwhile. */
-  readonly isDepositPending: boolean;
-  /**
-   * Until this time, ISO 8601, every deposit is in `deposits` or pending: an order that expires later may still be paid.
-   * Null when it is unknown.
-   */
-  readonly completeUntil: string | null;
-  readonly outcome: Outcome | null;
 }
 
 export interface Settlement {

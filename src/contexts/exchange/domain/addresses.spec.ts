@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
-import { readAddress, readTag, readTransactionId, readReturnUrl } from './addresses.js';
+import { PAIRS } from './catalog.js';
+import { isDepositAddress, readAddress, readTag, readTransactionId, readReturnUrl } from './addresses.js';
 
 const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -21,6 +22,48 @@ describe('the id of a transaction', () => {
     ['ripple', `${hash} `],
     ['stellar', ''],
   ])('of %s is not %j', (chain, text) => expect(readTransactionId(chain, text)).toBeInstanceOf(Fault));
+});
+
+describe('a deposit address', () => {
+  const GOOD: Readonly<Record<string, readonly string[]>> = {
+    ethereum: ['0x52908400098527886E0F7030069857D2E4169EE7', `0x${'ab'.repeat(20)}`],
+    base: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    polygon: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    tron: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+    bitcoin: [
+      '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
+      '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy',
+      'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+      'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
+    ],
+    litecoin: ['LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'],
+    ripple: ['rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'],
+    stellar: ['GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ'],
+  };
+
+  it('has a form on every chain that deposits come on', () =>
+    expect(new Set(PAIRS.map(({ from }) => from.chain))).toEqual(new Set(Object.keys(GOOD))));
+
+  it.each(Object.entries(GOOD))(
+    'of %s has its form, and is none on another kind of chain',
+    (chain, addresses) => {
+      const isEvm = (name: string): boolean => GOOD[name]![0]!.startsWith('0x');
+      const others = Object.keys(GOOD).filter((other) => other !== chain && !(isEvm(chain) && isEvm(other)));
+      for (const address of addresses) {
+        expect([address, isDepositAddress(chain, address)]).toEqual([address, true]);
+        for (const wrong of [
+          `${address}${'1'.repeat(30)}`,
+          address.slice(0, 20),
+          ` ${address}`,
+          `${address}\n`,
+          '',
+        ])
+          expect(isDepositAddress(chain, wrong)).toBe(false);
+      }
+      for (const other of [...others, 'elsewhere', 'constructor'])
+        expect([other, isDepositAddress(other, addresses[0]!)]).toEqual([other, false]);
+    },
+  );
 });
 
 describe('an address on Solana', () => {

@@ -17,6 +17,23 @@ export function readAddress(chain: string, text: string): string | Fault {
 }
 
 const EVM_CHAINS = ['ethereum', 'base', 'polygon'];
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+const BECH32 = '[02-9ac-hj-np-z]';
+const EVM = /^0x[0-9a-f]{40}$/i;
+/** Wallets check the checksums of addresses that they pay to. */
+const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
+  ...EVM_CHAINS.map((chain) => [chain, EVM] as const),
+  ['tron', new RegExp(`^T${BASE58}{33}$`)],
+  ['bitcoin', new RegExp(`^([13]${BASE58}{25,34}|bc1${BECH32}{39,59})$`)],
+  ['litecoin', new RegExp(`^([LM3]${BASE58}{26,33}|ltc1${BECH32}{39,59})$`)],
+  ['ripple', new RegExp(`^r${BASE58}{24,34}$`)],
+  ['stellar', /^G[A-Z2-7]{55}$/],
+]);
+
+/** Whether it has the form of an address of the chain, of those that deposits come on. */
+export function isDepositAddress(chain: string, text: string): boolean {
+  return DEPOSIT_FORMS.get(chain)?.test(text) ?? false;
+}
 
 /** The id of a transaction in the one form in which it is stored, or what is wrong with it. Of the chains that deposits come on. */
 export function readTransactionId(chain: string, text: string): string | Fault {

@@ -5,32 +5,37 @@ import type { OrderEvent } from './order-events.js';
 /** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
   /** All of the order, in the order of the chain. */
-  readonly deposits: readonly SeenDeposit[];
-  /** Ids of deposits that were listed, and are no longer on the chain. */
+  readonly deposits: readonly ListedDeposit[];
+  /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
   readonly missing?: readonly string[];
-  /** The provider lists a deposit besides, whose transaction is a deposit of another order. */
+  /** The provider lists another deposit, whose transaction is a deposit of another order. */
   readonly hasForeignDeposit?: boolean;
+  /** A transfer is in a block that is not final: the order does not expire meanwhile. */
   readonly isDepositPending: boolean;
-  /** Null when it is unknown: then no order ends without a deposit. */
+  /**
+   * Until this time, ISO 8601, every deposit is in `deposits` or pending: an order that expires later may still be paid.
+   * Null when it is unknown.
+   */
   readonly completeUntil: string | null;
-  readonly outcome: SeenOutcome | null;
+  readonly outcome: Outcome | null;
   readonly at: string;
 }
 
-interface SeenDeposit {
+export interface ListedDeposit {
+  /** Identifies the transfer, its amount and its block: in another block it is another deposit. */
   readonly id: string;
   readonly amount: string;
   readonly transactionHash: string;
-  /** Of its block, which decides whether it came in time. */
+  /** Of its block, ISO 8601: it decides whether the deposit came in time. */
   readonly at: string;
 }
 
-const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
-
-type SeenOutcome =
+export type Outcome =
   | { readonly kind: 'completed'; readonly transactionHash: string; readonly amountTo: string | null }
   | { readonly kind: 'refunded'; readonly transactionHash: string | null }
   | { readonly kind: 'failed'; readonly reason: string };
+
+const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
 /** The first deposits and the first late ones are all recorded; each later one only if it is a tenth or more. */
 const ONE_BY_ONE = 20;
@@ -55,7 +60,7 @@ export function observe(observation: Observation, state: Order): OrderEvent[] {
   };
   add(missingDeposits(observation, now));
   const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
-  const dust: SeenDeposit[] = [];
+  const dust: ListedDeposit[] = [];
   let sums = sumsOf(now);
   for (const deposit of observation.deposits) {
     if (known.has(deposit.id) || isZero(deposit.amount)) continue;
@@ -110,7 +115,7 @@ function sumsOf(state: ExistingOrder): Sums {
 
 /** Nothing for one that is not worth a record. */
 function deposited(
-  { id, amount, transactionHash, at: depositedAt }: SeenDeposit,
+  { id, amount, transactionHash, at: depositedAt }: ListedDeposit,
   at: string,
   { state, endMs, received, missing, whole }: Sums,
 ): OrderEvent[] {
@@ -157,7 +162,7 @@ function processingStarted(total: string, at: string, { facts }: ExistingOrder):
 
 /** `changed`: a deposit was recorded just now, which may have been dust before. */
 function dustOf(
-  deposits: readonly SeenDeposit[],
+  deposits: readonly ListedDeposit[],
   { missing = [], at }: Observation,
   changed: boolean,
   { facts, dust }: ExistingOrder,
@@ -213,7 +218,7 @@ function outcomeOf(
 }
 
 /** Each kind is recorded once. */
-function lateOutcome(outcome: SeenOutcome, at: string, state: ExistingOrder): OrderEvent[] {
+function lateOutcome(outcome: Outcome, at: string, state: ExistingOrder): OrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.lateOutcomes.includes(outcome.kind)) return [];
   const { kind, transactionHash: transaction_hash } = outcome;

@@ -120,7 +120,7 @@ function follows<Type extends OrderEvent['type']>(type: Type, from: readonly Ord
     if (state.status === 'none') return 'the order is created first';
     if (from !== null && !from.includes(state.status))
       return `the order is ${state.status}, after which it does not come`;
-    return [{ type, data } as unknown as OrderEvent];
+    return [{ type, data } as OrderEvent];
   };
 }
 

@@ -8,10 +8,10 @@ import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import type { ExchangeCaller } from '../../access/contract.js';
-import { ComplianceNotices, Onramps } from '../application/offers.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
+import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-url.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import type { Onramp as ConfiguredOnramp, Purchase } from '../domain/onramps.js';
 import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
 import {
   CHAIN_TO,
@@ -83,31 +83,6 @@ class ConfigurationQuery {
 
   @Field(querySignature, { optional: true })
   signature_v2?: string;
-}
-
-class OnrampFiat {
-  @ApiProperty({ type: 'string', examples: ['EUR'] })
-  code!: string;
-
-  @ApiProperty({ type: 'string' })
-  minimum!: string;
-
-  @ApiProperty({ type: 'string' })
-  maximum!: string;
-}
-
-class Onramp implements ConfiguredOnramp {
-  @ApiProperty({ type: 'string', examples: ['moonpay'] })
-  id!: string;
-
-  @ApiProperty({ type: 'string' })
-  name!: string;
-
-  @ApiProperty({ type: 'string', format: 'uri', description: 'Its shop, opened for this purchase.' })
-  url!: string;
-
-  @Many(() => OnrampFiat)
-  fiats!: readonly OnrampFiat[];
 }
 
 /** contract.md 25.3. */

@@ -13,7 +13,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ViewFreshness } from '../../../platform/projections/view-progress.js';
-import { ComplianceNotices } from '../application/offers.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import {

@@ -1,11 +1,14 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import { icon } from '../application/icons.js';
-import { ComplianceNotices, TokenOffer } from '../application/offers.js';
+import { icon, iconUrl } from '../application/icons.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
+import { ExchangeProviders } from '../application/provider-calls.js';
+import { offered } from '../domain/catalog.js';
 import { Caller, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
@@ -59,8 +62,9 @@ class TokensResponse {
 @Controller('v1/tokens')
 export class TokensController {
   constructor(
-    private readonly offer: TokenOffer,
+    private readonly providers: ExchangeProviders,
     private readonly notices: ComplianceNotices,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl' | 'host' | 'port'>,
   ) {}
 
   @Get()
@@ -74,7 +78,14 @@ export class TokensController {
     },
   })
   list(@Caller() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
-    const tokens = this.offer.to({ token: query.to_token, chain: query.to_chain ?? CHAIN_TO });
+    const to = { token: query.to_token, chain: query.to_chain ?? CHAIN_TO };
+    const tokens = offered(to, this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
+      id: token.id,
+      name: token.name,
+      icon_url: iconUrl(this.config, token.id),
+      chains: chains.map(({ id, name }) => ({ id, name })),
+      pair_ids: pairs.map(({ id }) => id),
+    }));
     return { tokens, compliance_notice: this.notices.of(ip) };
   }
 }

@@ -45,11 +45,9 @@ export class Exchange1795000000900 implements MigrationInterface {
         order_id uuid primary key,
         shift_id text not null unique,
         agreed text not null,
-        mac text not null,
-        seen jsonb not null default '{}'
+        mac text not null
       );
       comment on table exchange.sideshift_shifts is 'one row per order at SideShift: its shift, stored before its address is displayed';
-      comment on column exchange.sideshift_shifts.seen is 'deposits by their ids, as they were seen: what SideShift says later must not deny them';
 
       -- Orders at the sandbox provider (ADR 146).
       create table exchange.sandbox_orders (

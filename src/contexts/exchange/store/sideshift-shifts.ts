@@ -19,23 +19,9 @@ export interface AgreedShift {
   readonly settleAddress: string;
 }
 
-/** A deposit as it was seen last; `end` is what became of it. */
-export interface SeenShiftDeposit {
-  readonly amount: string;
-  readonly end: { readonly status: 'settled' | 'refunded'; readonly hash: string } | null;
-}
-
-/** By the ids of deposits. */
-export type SeenDeposits = Readonly<Record<string, SeenShiftDeposit>>;
-
-interface StoredShift {
-  readonly agreed: AgreedShift;
-  readonly seen: SeenDeposits;
-}
-
 /**
  * `exchange.sideshift_shifts`. What was agreed carries a MAC over the order and itself: a row that another program wrote
- * would have the order paid out for another shift. What was seen only adds to what SideShift may not deny.
+ * would have the order paid out for another shift.
  */
 @Injectable()
 export class SideShiftShifts {
@@ -45,15 +31,15 @@ export class SideShiftShifts {
   ) {}
 
   /** Throws {@link SealError} where the service did not write what was agreed. */
-  async find(orderId: string): Promise<StoredShift | null> {
-    const [row] = await this.database.query<{ agreed: string; mac: string; seen: SeenDeposits }>(
-      'select agreed, mac, seen from exchange.sideshift_shifts where order_id = $1',
+  async find(orderId: string): Promise<AgreedShift | null> {
+    const [row] = await this.database.query<{ agreed: string; mac: string }>(
+      'select agreed, mac from exchange.sideshift_shifts where order_id = $1',
       [orderId],
     );
     if (row === undefined) return null;
     if (!this.sealer.isAuthentic(AGREED_SHIFT, `${orderId} ${row.agreed}`, row.mac))
       throw new SealError(`the shift of order ${orderId} was changed outside the service`);
-    return { agreed: JSON.parse(row.agreed) as AgreedShift, seen: row.seen };
+    return JSON.parse(row.agreed) as AgreedShift;
   }
 
   /** The order's shift from now on: this one, or the one that it has already. */
@@ -64,14 +50,6 @@ export class SideShiftShifts {
        on conflict (order_id) do nothing`,
       [orderId, agreed.shiftId, text, this.sealer.mac(AGREED_SHIFT, `${orderId} ${text}`)],
     );
-    return (await this.find(orderId))!.agreed;
-  }
-
-  /** What two processes see at once is put together. */
-  async see(orderId: string, seen: SeenDeposits): Promise<void> {
-    await this.database.query(
-      'update exchange.sideshift_shifts set seen = seen || $2::jsonb where order_id = $1',
-      [orderId, JSON.stringify(seen)],
-    );
+    return (await this.find(orderId))!;
   }
 }

@@ -1,9 +1,10 @@
 import type { PoolClient } from 'pg';
+import { fold } from '../../../kernel/aggregate.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { ORDER_EVENTS, ORDER_STATUSES, type OrderEvent, type OrderStatus } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
-import { amountRefundable, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
+import { amountRefundable, order, shortfall, type ExistingOrder } from '../domain/order.js';
 
 /** Name of the checkpoint that a list waits for. */
 export const ORDER_VIEWS = subscriptionName('exchange.views');
@@ -40,7 +41,7 @@ export async function applyOrderEvents(
     const id = data['order_id'] as string;
     const { revision: last, events: before } = orders.get(id) ?? { revision: -1, events: [] };
     if (revision <= last) continue;
-    orders.set(id, { revision, events: [...before, { type, data } as never] });
+    orders.set(id, { revision, events: [...before, { type, data } as OrderEvent] });
     changed.add(id);
   }
   await write(
@@ -69,7 +70,7 @@ async function knownOrders(
 
 async function write(changed: readonly KnownOrder[], tx: PoolClient, schema: string): Promise<void> {
   const orders = changed.flatMap(({ revision, events }) => {
-    const state = foldOrder(events);
+    const state = fold(order, events);
     return state.status === 'none' ? [] : [{ revision, events: JSON.stringify(events), ...rowOf(state) }];
   });
   if (orders.length === 0) return;
@@ -96,10 +97,6 @@ function rowOf(state: ExistingOrder) {
     shortfall: shortfall(state),
     body: JSON.stringify(orderRecord(state)),
   };
-}
-
-export function foldOrder(events: readonly OrderEvent[]): Order {
-  return events.reduce<Order>((state, event) => order.evolve(state, event), order.initial);
 }
 
 /** The number of a status in `exchange.orders.status`. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { fold, streamOf } from '../../../kernel/aggregate.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { bodyPage, mergedByStatus, type PagePlace } from '../../../platform/postgres/list-page.js';
@@ -16,7 +16,7 @@ import {
 } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
 import { WATCH } from '../domain/watch-schedule.js';
-import { foldOrder, statusNumber } from './order-projection.js';
+import { statusNumber } from './order-projection.js';
 
 /** The filter of GET /v1/merchant/orders (contract.md 24). */
 export interface OrderFilter {
@@ -32,7 +32,7 @@ export interface OrderFilter {
   readonly after?: PagePlace | undefined;
 }
 
-/** The orders that an operator asks for. */
+/** Filters of operators. */
 interface OperatorFilter {
   readonly status: OrderStatus | null;
   readonly keyId: string | null;
@@ -110,7 +110,7 @@ export class OrdersView {
     );
     return rows.map(({ events, due_at: nextCheckAt }) => {
       // A row is of an order that was created.
-      const state = foldOrder(JSON.parse(events) as OrderEvent[]) as ExistingOrder;
+      const state = fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder;
       return { state, nextCheckAt };
     });
   }

@@ -18,7 +18,7 @@ const eventName = text({}, (value) =>
 );
 
 /** Query of GET /merchants/v1/users/{id}/events. */
-class JourneyQuery {
+class JourneyQuery implements JourneyFilter {
   @Filter(eventName, 'Only events of this name; letter case does not count.')
   event_name?: string;
 
@@ -32,17 +32,7 @@ class JourneyQuery {
   page_size!: number;
 
   @ExactPageCursor()
-  page_cursor?: JourneyFilter['after'];
-}
-
-function journeyFilter(query: JourneyQuery): JourneyFilter {
-  return {
-    eventName: query.event_name,
-    eventFrom: query.event_from,
-    eventTo: query.event_to,
-    pageSize: query.page_size,
-    after: query.page_cursor,
-  };
+  page_cursor?: JourneyFilter['page_cursor'];
 }
 
 class UserEvent {
@@ -104,6 +94,6 @@ export class JourneyController {
     const user = await this.users.find(merchantId, userId);
     if (user === null) throw DomainError.notFound('User');
     if (user.externalId === null) return new Reply(200, NO_EVENTS);
-    return new Reply(200, await this.journeys.page(merchantId, user.externalId, journeyFilter(query)));
+    return new Reply(200, await this.journeys.page(merchantId, user.externalId, query));
   }
 }

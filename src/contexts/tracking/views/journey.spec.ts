@@ -45,12 +45,14 @@ describe('pages of a name that few of very many events have', () => {
     await db.pool.query(sql, [eventName, merchant, ids]);
     return ids;
   }
-  async function walk(filter: Omit<JourneyFilter, 'after'>): Promise<{ ids: string[]; sizes: number[] }> {
+  async function walk(
+    filter: Omit<JourneyFilter, 'page_cursor'>,
+  ): Promise<{ ids: string[]; sizes: number[] }> {
     const [ids, sizes]: [string[], number[]] = [[], []];
-    for (let after: JourneyFilter['after']; sizes.length < 2 * EVENTS;) {
+    for (let after: JourneyFilter['page_cursor']; sizes.length < 2 * EVENTS;) {
       const text = await new JourneyView(db.database).page(merchant, USER, {
         ...filter,
-        ...(after ? { after } : {}),
+        ...(after ? { page_cursor: after } : {}),
       });
       const { events, next_cursor } = JSON.parse(text) as Page;
       ids.push(...events.map(({ event_id }) => event_id));
@@ -74,28 +76,30 @@ describe('pages of a name that few of very many events have', () => {
     const eventName = `rare ${where}`;
     const ids = await name(eventName, places);
     for (const pageSize of [1, 3, 100]) {
-      const walked = await walk({ eventName, pageSize });
+      const walked = await walk({ event_name: eventName, page_size: pageSize });
       expect(walked.ids).toEqual(ids);
       expect(Math.max(...walked.sizes)).toBeLessThanOrEqual(pageSize);
     }
     // The last scanned event of a page is on no page twice.
-    expect((await walk({ eventName, pageSize: 1000 })).sizes.length).toBe(Math.ceil(EVENTS / SCANNED_EVENTS));
+    expect((await walk({ event_name: eventName, page_size: 1000 })).sizes.length).toBe(
+      Math.ceil(EVENTS / SCANNED_EVENTS),
+    );
   });
 
   it('may be empty, and the next one continues: a page scans at most SCANNED_EVENTS', async () => {
     const ids = await name('last', [EVENTS - 1]);
-    expect(await walk({ eventName: 'last', pageSize: 10 })).toEqual({ ids, sizes: [0, 0, 1] });
-    expect(await walk({ eventName: 'never', pageSize: 10 })).toEqual({ ids: [], sizes: [0, 0, 0] });
+    expect(await walk({ event_name: 'last', page_size: 10 })).toEqual({ ids, sizes: [0, 0, 1] });
+    expect(await walk({ event_name: 'never', page_size: 10 })).toEqual({ ids: [], sizes: [0, 0, 0] });
   });
 
   it('hold all of many, with a name and without', async () => {
-    expect((await walk({ pageSize: 1000 })).ids).toEqual(order);
+    expect((await walk({ page_size: 1000 })).ids).toEqual(order);
     const { rows } = await db.pool.query<{ event_id: string }>(
       `select event_id from tracking.events where merchant_id = $1 and event_name = 'common'`,
       [merchant],
     );
     const common = new Set(rows.map(({ event_id }) => event_id));
     const expected = order.filter((id) => common.has(id));
-    expect((await walk({ eventName: 'common', pageSize: 1000 })).ids).toEqual(expected);
+    expect((await walk({ event_name: 'common', page_size: 1000 })).ids).toEqual(expected);
   });
 });

@@ -7,12 +7,12 @@ import { encodeExactCursor } from '../../../platform/postgres/page-cursor.js';
 /** Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
 export interface JourneyFilter {
   /** In lower case. */
-  readonly eventName?: string;
-  readonly eventFrom?: string;
-  readonly eventTo?: string;
-  readonly pageSize: number;
+  readonly event_name?: string;
+  readonly event_from?: string;
+  readonly event_to?: string;
+  readonly page_size: number;
   /** The last place of the previous page. */
-  readonly after?: ExactPlace;
+  readonly page_cursor?: ExactPlace;
 }
 
 interface JourneyRow {
@@ -49,7 +49,7 @@ export class JourneyView {
     const { sql, params } = pageQuery(merchantId, externalId, filter);
     const rows = await this.database.query<JourneyRow>(sql, params);
     const matching = rows.filter((row) => row.matches);
-    const page = matching.slice(0, filter.pageSize).filter(({ payload }) => payload !== null);
+    const page = matching.slice(0, filter.page_size).filter(({ payload }) => payload !== null);
     const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
     const cursor = last === undefined ? 'null' : `"${encodeExactCursor(placeOf(last))}"`;
     return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
@@ -59,28 +59,28 @@ export class JourneyView {
 function pageQuery(
   merchantId: string,
   externalId: string,
-  { eventName, eventFrom, eventTo, pageSize, after }: JourneyFilter,
+  { event_name, event_from, event_to, page_size, page_cursor: after }: JourneyFilter,
 ): { readonly sql: string; readonly params: readonly string[] } {
   const params = [merchantId, externalId];
   const parameter = (value: string): string => `$${params.push(value)}`;
   const place = ['merchant_id = $1', 'user_external_id = $2'];
-  if (eventFrom !== undefined)
-    place.push(`event_datetime >= ${parameter(eventFrom)}::date::timestamp at time zone 'UTC'`);
-  if (eventTo !== undefined)
-    place.push(`event_datetime < (${parameter(eventTo)}::date + 1)::timestamp at time zone 'UTC'`);
+  if (event_from !== undefined)
+    place.push(`event_datetime >= ${parameter(event_from)}::date::timestamp at time zone 'UTC'`);
+  if (event_to !== undefined)
+    place.push(`event_datetime < (${parameter(event_to)}::date + 1)::timestamp at time zone 'UTC'`);
   if (after !== undefined) {
     const time = parameter(isoOfMicroseconds(after.microseconds));
     place.push(`(event_datetime, event_id) < (${time}::timestamptz, ${parameter(after.id)}::uuid)`);
   }
-  const matches = eventName === undefined ? 'true' : `event_name = ${parameter(eventName)}`;
-  const limit = eventName === undefined ? pageSize + 1 : SCANNED_EVENTS;
+  const matches = event_name === undefined ? 'true' : `event_name = ${parameter(event_name)}`;
+  const limit = event_name === undefined ? page_size + 1 : SCANNED_EVENTS;
   // The last scanned event is the cursor of a page that is not full.
   const sql = `with scanned as materialized (
       select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}),
     found as (
       (select *, true as matches,
          sum(octet_length(payload)) over (${NEWEST_FIRST}) - octet_length(payload) as bytes_before
-       from scanned where ${matches} ${NEWEST_FIRST} limit ${pageSize + 1})
+       from scanned where ${matches} ${NEWEST_FIRST} limit ${page_size + 1})
       union all
       (select *, false, ${PAGE_BYTES} from scanned ${NEWEST_FIRST} offset ${limit - 1} limit 1))
     select event_id, event_name, user_external_id, device_id, received_at, matches,

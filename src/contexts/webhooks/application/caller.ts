@@ -1,3 +1,4 @@
+import { Command } from '@nestjs/cqrs';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -14,6 +15,16 @@ export interface MerchantCaller {
 export interface Responded {
   readonly body: string;
   readonly position: string | null;
+}
+
+/** A write of a merchant to one of its endpoints. */
+export abstract class EndpointCommand extends Command<Responded> {
+  constructor(
+    readonly caller: MerchantCaller,
+    readonly endpointId: string,
+  ) {
+    super();
+  }
 }
 
 interface Response<State> {

@@ -4,7 +4,7 @@ import { comparePositions, type RecordedEvent } from '../../../platform/event-st
 import { columnInWords, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
-import { StoredDeliveries, type StoredState } from '../views/audited-deliveries.js';
+import { CheckedDeliveries, type StoredState } from '../store/checked-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
 import { retentionSeconds } from './delivering/retention.js';
 import { publishedBy, type Published } from './published-events.js';
@@ -40,7 +40,7 @@ export class DeliveriesCheck implements TableCheck {
   readonly name = DELIVERIES_SAGA;
   private readonly published: Published;
   private readonly names: ReadonlySet<string>;
-  private readonly stored: StoredDeliveries;
+  private readonly stored: CheckedDeliveries;
   /** Endpoints that are not deleted, by merchant. */
   private readonly snapshots = new Map<string, Map<string, EndpointSnapshotRow>>();
   /** Ids of stored deliveries that an event created; of those that were created as dropped. */
@@ -59,7 +59,7 @@ export class DeliveriesCheck implements TableCheck {
   constructor(private readonly tables: CheckedTables) {
     this.published = publishedBy(tables.contexts);
     this.names = new Set(sagaEvents(this.published));
-    this.stored = new StoredDeliveries(tables);
+    this.stored = new CheckedDeliveries(tables);
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {

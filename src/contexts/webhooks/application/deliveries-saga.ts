@@ -31,6 +31,9 @@ export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
 export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 
+type OwnEvent = RecordedEvent &
+  (WebhookEndpointEvent | WebhookTestRequested | WebhookResendRequested | WebhookRecoveryRequested);
+
 interface Reaction {
   readonly snapshots: readonly EndpointSnapshotRow[];
   readonly deliveries: readonly CreatedDelivery[];
@@ -114,23 +117,23 @@ export function react(
       }
       continue;
     }
-    const snapshot = snapshots.get(event.data['endpoint_id'] as string);
+    const own = event as OwnEvent;
+    const snapshot = snapshots.get(own.data.endpoint_id);
     const status = snapshot && !isAhead(snapshot, event) ? snapshot.status : null;
-    if (event.type === WEBHOOK_TEST_REQUESTED) {
-      const { data } = event as unknown as WebhookTestRequested;
+    if (own.type === WEBHOOK_TEST_REQUESTED) {
       if (!snapshot || status === null || status === 'deleted') continue;
-      const row = rowOf(snapshot, data.delivery_id, testEvent(data), event);
+      const row = rowOf(snapshot, own.data.delivery_id, testEvent(own.data), event);
       deliveries.push({ ...row, is_test: true, state: 'pending' });
-    } else if (event.type === WEBHOOK_RESEND_REQUESTED) {
-      const { delivery_id, endpoint_id, is_test } = (event as unknown as WebhookResendRequested).data;
+    } else if (own.type === WEBHOOK_RESEND_REQUESTED) {
+      const { delivery_id, endpoint_id, is_test } = own.data;
       if (status === 'enabled' || (status === 'disabled' && is_test)) {
         resends.push({ delivery_id, endpoint_id, position: event.position });
       }
-    } else if (event.type === WEBHOOK_RECOVERY_REQUESTED) {
-      if (status === 'enabled') recoveries.push((event as unknown as WebhookRecoveryRequested).data);
+    } else if (own.type === WEBHOOK_RECOVERY_REQUESTED) {
+      if (status === 'enabled') recoveries.push(own.data);
     } else {
       if (snapshot && comparePositions(snapshot.position, event.position) >= 0) continue;
-      const after = evolveSnapshot(snapshot, event as unknown as WebhookEndpointEvent);
+      const after = evolveSnapshot(snapshot, own);
       if (!after || after === snapshot) continue;
       snapshots.set(after.endpoint_id, { ...after, position: event.position });
       changed.add(after.endpoint_id);

@@ -15,21 +15,13 @@ import {
   requestRecovery,
   webhookRecovery,
 } from '../domain/webhook-requests.js';
-import { decideFor, type Responded, type MerchantCaller } from './caller.js';
+import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
-import type { DeliveryJson } from '../views/delivery-json.js';
+import { StoredDeliveries, type DeliveryJson, type FoundDelivery } from '../store/stored-deliveries.js';
 
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
-export class RequestTestDelivery extends Command<Responded> {
-  constructor(
-    readonly caller: MerchantCaller,
-    readonly endpointId: string,
-  ) {
-    super();
-  }
-}
+export class RequestTestDelivery extends EndpointCommand {}
 
 @CommandHandler(RequestTestDelivery)
 export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDelivery> {
@@ -75,7 +67,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   constructor(
     @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly deliveries: DeliveriesView,
+    private readonly deliveries: StoredDeliveries,
   ) {}
 
   execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
@@ -112,13 +104,13 @@ function resent({ json, inFlight }: FoundDelivery, requestedAt: string): Deliver
  * Requests that what an endpoint did not get since then is sent after all. Throws `not_found`, `validation_failed` for a
  * time in the future, `invalid_transition` for a disabled endpoint.
  */
-export class RecoverWebhookEndpoint extends Command<Responded> {
+export class RecoverWebhookEndpoint extends EndpointCommand {
   constructor(
-    readonly caller: MerchantCaller,
-    readonly endpointId: string,
+    caller: MerchantCaller,
+    endpointId: string,
     readonly since: Date,
   ) {
-    super();
+    super(caller, endpointId);
   }
 }
 

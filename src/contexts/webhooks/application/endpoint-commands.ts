@@ -14,8 +14,8 @@ import {
   type EndpointFields,
   type Update,
 } from '../domain/webhook-endpoints.js';
-import { endpointJson } from '../views/endpoints.js';
-import { decideFor, type Responded, type MerchantCaller } from './caller.js';
+import { endpointJson } from '../domain/endpoint-json.js';
+import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
@@ -64,13 +64,13 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
 }
 
 /** Changes what is given of an endpoint. Throws `not_found`, or `validation_failed` for an address that may not be used. */
-export class UpdateWebhookEndpoint extends Command<Responded> {
+export class UpdateWebhookEndpoint extends EndpointCommand {
   constructor(
-    readonly caller: MerchantCaller,
-    readonly endpointId: string,
+    caller: MerchantCaller,
+    endpointId: string,
     readonly changes: Update['changes'],
   ) {
-    super();
+    super(caller, endpointId);
   }
 }
 
@@ -107,14 +107,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
 }
 
 /** Deletes an endpoint and, behind it, what is still to be sent to it. Throws `not_found`. */
-export class DeleteWebhookEndpoint extends Command<Responded> {
-  constructor(
-    readonly caller: MerchantCaller,
-    readonly endpointId: string,
-  ) {
-    super();
-  }
-}
+export class DeleteWebhookEndpoint extends EndpointCommand {}
 
 @CommandHandler(DeleteWebhookEndpoint)
 export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebhookEndpoint> {
@@ -136,13 +129,13 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
  * Gives an endpoint a fresh signing secret, which this response alone shows; the replaced one signs too for
  * `overlapSeconds`. Throws `not_found`, or `invalid_transition` while too many replaced ones are still valid.
  */
-export class RotateSigningSecret extends Command<Responded> {
+export class RotateSigningSecret extends EndpointCommand {
   constructor(
-    readonly caller: MerchantCaller,
-    readonly endpointId: string,
+    caller: MerchantCaller,
+    endpointId: string,
     readonly overlapSeconds: number,
   ) {
-    super();
+    super(caller, endpointId);
   }
 }
 

@@ -1,3 +1,6 @@
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
 /** Each delay lies within plus or minus this part of itself (contract.md 14.3). */
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */

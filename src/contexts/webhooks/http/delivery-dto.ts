@@ -2,17 +2,11 @@ import { ApiProperty, Many } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
-import type { DeliveriesPage } from '../views/deliveries.js';
-import {
-  DELIVERY_STATUSES,
-  LISTED_ATTEMPTS,
-  type AttemptJson,
-  type DeliveryJson,
-  type DeliveryStatus,
-} from '../views/delivery-json.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
+import { LISTED_ATTEMPTS } from '../views/deliveries.js';
 
 /** A delivery as lists show it; an extension of the specification. */
-export class WebhookDelivery implements DeliveryJson {
+export class WebhookDelivery {
   @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
   id!: string;
 
@@ -40,7 +34,7 @@ export class WebhookDelivery implements DeliveryJson {
   @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: string | null;
 }
 
-class WebhookAttempt implements AttemptJson {
+class WebhookAttempt {
   @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' }) attempt!: number;
   @ApiProperty(TIME) started_at!: string;
 
@@ -77,7 +71,7 @@ export class WebhookDeliveryDetail extends WebhookDelivery {
   attempts!: readonly WebhookAttempt[];
 }
 
-export class WebhookDeliveriesResponse implements DeliveriesPage {
+export class WebhookDeliveriesResponse {
   @Many(() => WebhookDelivery, { maxItems: MAX_PAGE }) webhook_deliveries!: readonly WebhookDelivery[];
   @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
 }

@@ -2,12 +2,11 @@ import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { DESCRIPTION_LIMIT, ENDPOINT_STATUSES, type DisableCause } from '../domain/webhook-endpoints.js';
 import { FAILURE_COUNT_LIMIT } from '../store/failing-endpoints.js';
-import type { DeliveryStatus } from '../views/delivery-json.js';
-import { COUNTED, type EndpointStats } from '../views/endpoint-stats.js';
-import type { EndpointJson } from '../views/endpoints.js';
+import type { DeliveryStatus } from '../domain/retry.js';
+import { COUNTED } from '../views/endpoint-stats.js';
 
 /** A WebhookEndpoint as the API shows it (contract.md 12), and what we show besides. */
-export class WebhookEndpoint implements EndpointJson {
+export class WebhookEndpoint {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', description: 'Where deliveries are POSTed.' }) url!: string;
   @ApiProperty({ type: 'string', maxLength: DESCRIPTION_LIMIT, nullable: true }) description!: string | null;
@@ -64,7 +63,7 @@ class Latency {
   @ApiProperty(COUNT) p99!: number;
 }
 
-export class WebhookEndpointStats implements EndpointStats {
+export class WebhookEndpointStats {
   @ApiProperty(UUID) webhook_endpoint_id!: string;
   @ApiProperty({ ...TIME, description: 'From when deliveries are counted.' }) since!: string;
 

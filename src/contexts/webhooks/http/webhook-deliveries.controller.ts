@@ -1,22 +1,19 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewFreshness, ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
-  Cause,
   ListQuery,
   MerchantId,
-  Ticket,
   UuidParam,
   ValidBody,
   ValidQuery,
 } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
+import { Caller } from './caller.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { Responded } from '../application/caller.js';
+import type { MerchantCaller, Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
 import { DeliveriesView } from '../views/deliveries.js';
@@ -131,13 +128,7 @@ export class WebhookDeliveriesController {
       409: DISABLED,
     },
   })
-  async resend(
-    @MerchantId() merchantId: string,
-    @UuidParam('id', DELIVERY) id: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
-  ): Promise<Reply> {
-    const caller = { merchantId, metadata, ticket };
+  async resend(@Caller() caller: MerchantCaller, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
     return this.accepted(await this.commandBus.execute(new ResendWebhookDelivery(caller, id)));
   }
 
@@ -156,13 +147,10 @@ export class WebhookDeliveriesController {
     },
   })
   async recover(
-    @MerchantId() merchantId: string,
+    @Caller() caller: MerchantCaller,
     @UuidParam('id', ENDPOINT) id: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
-    const caller = { merchantId, metadata, ticket };
     return this.accepted(await this.commandBus.execute(new RecoverWebhookEndpoint(caller, id, since)));
   }
 

@@ -18,7 +18,7 @@ import {
 import { DomainError } from '../../../kernel/domain-error.js';
 import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
 import type { DeliveryFilter } from '../views/deliveries.js';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../views/delivery-json.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
 import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from './endpoint-dto.js';
 

@@ -2,22 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
-import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
-  Cause,
   ListQuery,
   MerchantId,
   OptionalBody,
-  Ticket,
   UuidParam,
   ValidBody,
 } from '../../../platform/http/decorators.js';
-import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
+import { Caller } from './caller.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { Responded } from '../application/caller.js';
+import type { MerchantCaller, Responded } from '../application/caller.js';
 import {
   DeleteWebhookEndpoint,
   RegisterWebhookEndpoint,
@@ -67,14 +64,8 @@ export class WebhookEndpointsController {
       422: 'The url may not receive webhooks, or the merchant has 10 endpoints already.',
     },
   })
-  async register(
-    @MerchantId() merchantId: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
-    @ValidBody() body: NewWebhookEndpoint,
-  ): Promise<Reply> {
+  async register(@Caller() caller: MerchantCaller, @ValidBody() body: NewWebhookEndpoint): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
-    const caller = { merchantId, metadata, ticket };
     return this.respond(
       201,
       await this.commandBus.execute(new RegisterWebhookEndpoint(caller, { url, description, event_types })),
@@ -129,13 +120,10 @@ export class WebhookEndpointsController {
     },
   })
   async update(
-    @MerchantId() merchantId: string,
+    @Caller() caller: MerchantCaller,
     @UuidParam('id', WHAT) id: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
-    const caller = { merchantId, metadata, ticket };
     return this.respondToChange(
       200,
       await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint)),
@@ -150,13 +138,7 @@ export class WebhookEndpointsController {
     description: 'Deliveries still to be sent to it are dropped.',
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
-  async remove(
-    @MerchantId() merchantId: string,
-    @UuidParam('id', WHAT) id: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
-  ): Promise<Reply> {
-    const caller = { merchantId, metadata, ticket };
+  async remove(@Caller() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
     return this.respondToChange(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
   }
 
@@ -172,13 +154,7 @@ export class WebhookEndpointsController {
       404: NO_ENDPOINT,
     },
   })
-  async test(
-    @MerchantId() merchantId: string,
-    @UuidParam('id', WHAT) id: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
-  ): Promise<Reply> {
-    const caller = { merchantId, metadata, ticket };
+  async test(@Caller() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
     const { body } = await this.commandBus.execute(new RequestTestDelivery(caller, id));
     return new Reply(202, body);
   }
@@ -200,13 +176,10 @@ export class WebhookEndpointsController {
   })
   @ApiBody({ type: SecretRotation, required: false })
   async rotate(
-    @MerchantId() merchantId: string,
+    @Caller() caller: MerchantCaller,
     @UuidParam('id', WHAT) id: string,
-    @Cause() metadata: EventMetadata,
-    @Ticket() ticket: IdempotencyTicket,
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
-    const caller = { merchantId, metadata, ticket };
     return this.respondToChange(
       200,
       await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),

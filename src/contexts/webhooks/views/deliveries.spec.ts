@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { StoredDeliveries } from '../store/stored-deliveries.js';
 import { DeliveriesView, READ_AT_ONCE, type DeliveryFilter } from './deliveries.js';
-import { DELIVERY_STATUSES } from './delivery-json.js';
+import { DELIVERY_STATUSES } from '../domain/retry.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
 const START = Date.UTC(2026, 5, 30);
@@ -92,7 +93,10 @@ async function walk(
 ): Promise<string[]> {
   const seen: string[] = [];
   for (let next: DeliveryFilter | null = filtered; next !== null;) {
-    const { webhook_deliveries, next_cursor } = await new DeliveriesView(db.database).page(endpoint, next);
+    const { webhook_deliveries, next_cursor } = await new DeliveriesView(
+      db.database,
+      new StoredDeliveries(db.database),
+    ).page(endpoint, next);
     expect(webhook_deliveries.length).toBeLessThanOrEqual(filtered.pageSize);
     seen.push(...webhook_deliveries.map(({ id }) => id));
     await between();

@@ -3,17 +3,15 @@ import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { AuditedAttempt } from './audited-deliveries.js';
 import type { EventType } from '../domain/webhook-endpoints.js';
+import type { DeliveryStatus } from '../domain/retry.js';
 import {
-  LISTED_ATTEMPTS,
   DELIVERY_COLUMNS,
   deliveryJson,
-  type DeliveryJson,
+  StoredDeliveries,
   type DeliveryColumns,
-  type DeliveryStatus,
-  type AttemptJson,
-} from './delivery-json.js';
+  type DeliveryJson,
+} from '../store/stored-deliveries.js';
 
 export interface DeliveryFilter extends CreatedPage {
   readonly status?: DeliveryStatus;
@@ -25,13 +23,8 @@ export interface DeliveriesPage {
   readonly next_cursor: string | null;
 }
 
-export interface FoundDelivery {
-  readonly json: DeliveryJson;
-  /** The exact text that is signed and sent. */
-  readonly body: string;
-  readonly isTest: boolean;
-  readonly inFlight: boolean;
-}
+/** The newest attempts of a delivery in the API: after many resends there may be more. */
+export const LISTED_ATTEMPTS = 1000;
 
 /**
  * Deliveries that one page may read: where a filter matches few of many, a page holds less than its size rather than
@@ -44,20 +37,10 @@ const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 /** Which deliveries were created, and what became of them? */
 @Injectable()
 export class DeliveriesView {
-  constructor(private readonly database: Database) {}
-
-  /** One delivery of the merchant, also of an endpoint that was deleted; null when there is none. */
-  async find(merchantId: string, deliveryId: string): Promise<FoundDelivery | null> {
-    const [row] = await this.database.query<
-      DeliveryColumns & { readonly body: string; readonly is_test: boolean; readonly in_flight: boolean }
-    >(
-      `select ${DELIVERY_COLUMNS}, body, is_test, leased_by is not null as in_flight
-       from webhooks.deliveries where delivery_id = $1 and merchant_id = $2`,
-      [deliveryId, merchantId],
-    );
-    if (!row) return null;
-    return { json: deliveryJson(row), body: row.body, isTest: row.is_test, inFlight: row.in_flight };
-  }
+  constructor(
+    private readonly database: Database,
+    private readonly stored: StoredDeliveries,
+  ) {}
 
   /**
    * The JSON text of one delivery with its attempts; null when there is none. The payload is the text that is signed,
@@ -65,7 +48,7 @@ export class DeliveriesView {
    */
   async detail(merchantId: string, deliveryId: string): Promise<string | null> {
     const [found, attempts] = await Promise.all([
-      this.find(merchantId, deliveryId),
+      this.stored.find(merchantId, deliveryId),
       this.attempts(deliveryId),
     ]);
     if (!found) return null;
@@ -106,22 +89,17 @@ export class DeliveriesView {
     };
   }
 
-  private async attempts(deliveryId: string): Promise<AttemptJson[]> {
-    const rows = await this.database.query<Omit<AuditedAttempt, 'delivery_id'> & Record<string, unknown>>(
-      `select attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
+  private async attempts(deliveryId: string): Promise<object[]> {
+    const rows = await this.database.query<{ response_excerpt: Buffer | null }>(
+      `select attempt, started_at, duration_ms as latency_ms,
+         case when outcome = 'succeeded' then outcome else 'failed' end as outcome, http_status,
+         failure_phase as error_class, error, response_excerpt
        from webhooks.attempts where delivery_id = $1 order by attempt desc limit ${LISTED_ATTEMPTS}`,
       [deliveryId],
     );
-    return rows.reverse().map((row) => ({
-      attempt: row.attempt,
-      started_at: row.started_at.toISOString(),
-      latency_ms: row.duration_ms,
-      outcome: row.outcome === 'succeeded' ? 'succeeded' : 'failed',
-      http_status: row.http_status,
-      error_class: row.failure_phase,
-      error: row.error,
-      response_excerpt: row.response_excerpt === null ? null : textOf(row.response_excerpt),
-    }));
+    return rows
+      .reverse()
+      .map((row) => ({ ...row, response_excerpt: row.response_excerpt && textOf(row.response_excerpt) }));
   }
 
   private async hasFewPending(endpointId: string): Promise<boolean> {

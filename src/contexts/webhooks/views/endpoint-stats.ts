@@ -1,22 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '../../../platform/postgres/database.js';
-import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery-json.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 
 /** Deliveries that are counted at most, the newest first: a response comes in bounded time. */
 export const COUNTED = 25_000;
 
-export interface EndpointStats {
-  readonly webhook_endpoint_id: string;
-  readonly since: string;
-  readonly truncated: boolean;
-  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
-  readonly attempts: { readonly succeeded: number; readonly failed: number };
-  readonly failures: Readonly<Record<string, number>>;
-  readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
-  readonly pending_now: number;
-  readonly oldest_due_at: string | null;
-}
+export type EndpointStats = Awaited<ReturnType<typeof endpointStats>>;
 
 interface Counted {
   readonly [column: string]: unknown;
@@ -28,11 +18,7 @@ interface Counted {
 }
 
 /** Whose endpoint it is, the caller has made sure of. */
-export async function endpointStats(
-  database: Database,
-  endpointId: string,
-  since: Date,
-): Promise<EndpointStats> {
+export async function endpointStats(database: Database, endpointId: string, since: Date) {
   const [[counted], [now]] = await Promise.all([
     database.query<Counted>(NEWEST, [endpointId, since]),
     database.query<{ pending: number; oldest_due_at: Date | null }>(NOW, [endpointId]),
@@ -51,7 +37,10 @@ export async function endpointStats(
       DELIVERY_STATUSES.map((status) => [status, counted!.deliveries?.[status] ?? 0]),
     ) as Record<DeliveryStatus, number>,
     attempts: { succeeded: attempts - failed, failed },
-    failures: Object.fromEntries(failures.map((each) => [each.class, each.attempts])),
+    failures: Object.fromEntries(failures.map((each) => [each.class, each.attempts])) as Record<
+      string,
+      number
+    >,
     latency_ms: p50 === null ? null : { p50, p95, p99 },
     pending_now: now!.pending,
     oldest_due_at: now!.oldest_due_at?.toISOString() ?? null,

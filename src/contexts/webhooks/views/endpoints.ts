@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { webhookEndpoints, type Endpoint, type DisableCause } from '../domain/webhook-endpoints.js';
+import { endpointJson, type EndpointJson } from '../domain/endpoint-json.js';
+import { webhookEndpoints, type Endpoint } from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 
 /** Which endpoints does a merchant have? Read from the merchant's one stream of them: ten at most, and nothing to wait for. */
@@ -34,33 +35,4 @@ export class EndpointsView {
 
 function placeOf({ createdAt, id }: Endpoint): string {
   return `${createdAt} ${id}`;
-}
-
-/** A WebhookEndpoint as the API returns it (contract.md 12), and extensions. */
-export interface EndpointJson {
-  readonly id: string;
-  readonly url: string;
-  readonly description: string | null;
-  readonly status: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly event_types: readonly string[] | null;
-  readonly failure_count: number;
-  readonly disabled_cause: DisableCause | null;
-  readonly disabled_at: string | null;
-}
-
-export function endpointJson(endpoint: Endpoint, failureCount: number): EndpointJson {
-  return {
-    id: endpoint.id,
-    url: endpoint.url,
-    description: endpoint.description,
-    status: endpoint.status,
-    created_at: endpoint.createdAt,
-    updated_at: endpoint.updatedAt,
-    event_types: endpoint.eventTypes,
-    failure_count: failureCount,
-    disabled_cause: endpoint.disabledCause,
-    disabled_at: endpoint.disabledAt,
-  };
 }

@@ -4,9 +4,9 @@ import { isDecimal } from '../../../../kernel/decimal.js';
 import { ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { observe } from '../../domain/observation.js';
 import { order, type ExistingOrder, type Order } from '../../domain/order.js';
-import type { OrderFacts } from '../../domain/order-events.js';
+import type { DepositFacts, OrderFacts } from '../../domain/order-events.js';
 import { pairOf } from '../../domain/catalog.js';
-import type { AgreedShift, SeenDeposits } from '../../store/sideshift-shifts.js';
+import type { AgreedShift } from '../../store/sideshift-shifts.js';
 import { readShift } from './shift.js';
 import type { SideShiftObject } from './sideshift-api.js';
 
@@ -113,14 +113,12 @@ describe('any responses of SideShift, one poll after the other', () => {
     fc.assert(
       fc.property(fc.array(shift, { minLength: 1, maxLength: 6 }), (polls) => {
         let state: Order = order.evolve(order.initial, { type: 'order.created.v1', data: FACTS });
-        let seen: SeenDeposits = {};
         polls.forEach((body, index) => {
-          const read = readOrNull(body, seen);
+          const before = state as ExistingOrder;
+          const read = readOrNull(body, [...before.deposits, ...before.lateDeposits]);
           if (read === null) return;
           believed += 1;
-          seen = { ...seen, ...read.seen };
-          const before = state as ExistingOrder;
-          const poll = { ...read.status, completeUntil: null, at: at(100 + index) };
+          const poll = { ...read, completeUntil: null, at: at(100 + index) };
           for (const event of observe(poll, state)) state = order.evolve(state, event);
           const after = state as ExistingOrder;
           if (ENDED.includes(before.status)) expect(after.status).toBe(before.status);
@@ -140,7 +138,7 @@ describe('any responses of SideShift, one poll after the other', () => {
 describe('a deposit at SideShift', () => {
   const hash = 'AB'.repeat(32);
   const depositOf = (depositHash: string, body: SideShiftObject = SHIFT, pair = PAIR) => {
-    const all = readShift({ ...body, depositHash }, AGREED, pair, {}, NOW + 100 * 60_000).status.deposits;
+    const all = readShift({ ...body, depositHash }, AGREED, pair, [], NOW + 100 * 60_000).deposits;
     return all[0]!;
   };
 
@@ -160,15 +158,15 @@ describe('a deposit at SideShift', () => {
       status: 'refunded',
       depositAmount: '7',
     }));
-    const { status } = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, PAIR, {}, NOW + 6e6);
+    const status = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, PAIR, [], NOW + 6e6);
     expect(new Set(status.deposits.map(({ id }) => id)).size).toBe(2);
     expect(new Set(status.deposits.map(({ claim }) => claim)).size).toBe(1);
   });
 });
 
-function readOrNull(body: SideShiftObject, seen: SeenDeposits) {
+function readOrNull(body: SideShiftObject, recorded: readonly DepositFacts[]) {
   try {
-    return readShift(body, AGREED, PAIR, seen, NOW + 100 * 60_000);
+    return readShift(body, AGREED, PAIR, recorded, NOW + 100 * 60_000);
   } catch (error) {
     expect(error).toBeInstanceOf(ProviderUnavailable);
     expect(error).toMatchObject({ kind: 'contradiction' });

@@ -1,8 +1,10 @@
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
-import type { Deposit, Outcome, ProviderStatus } from '../../application/ports.js';
+import type { Deposit, ProviderStatus } from '../../application/ports.js';
 import { type Asset, type Pair, decimalsOf } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
-import type { AgreedShift, SeenDeposits, SeenShiftDeposit } from '../../store/sideshift-shifts.js';
+import type { Outcome } from '../../domain/observation.js';
+import type { DepositFacts } from '../../domain/order-events.js';
+import type { AgreedShift } from '../../store/sideshift-shifts.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.js';
 
 /** Pending; confirmed; paid out; waiting for a refund address; refunded. */
@@ -34,38 +36,28 @@ interface ReportedDeposit {
   readonly amountTo: string | null;
 }
 
-/** The state of a shift, and what later responses must not contradict. */
-interface ReadShift {
-  readonly status: Omit<ProviderStatus, 'completeUntil'>;
-  readonly seen: SeenDeposits;
-}
-
 /**
  * Reads a shift that was requested at `nowMs`. Throws ProviderUnavailable, `contradiction`, where it contradicts what was
- * agreed or seen before.
+ * agreed or recorded before.
  */
 export function readShift(
   response: SideShiftObject,
   agreed: AgreedShift,
   pair: Pair,
-  seen: SeenDeposits,
+  recorded: readonly Pick<DepositFacts, 'deposit_id' | 'amount'>[],
   nowMs: number,
-): ReadShift {
+): Omit<ProviderStatus, 'completeUntil'> {
   requireSame(response, agreed, pair);
   const deposits = depositsOf(response, agreed, pair, nowMs);
   const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
   listed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  const nowSeen = Object.fromEntries(
-    deposits.flatMap((each) => (each.deposit === null ? [] : [[each.deposit.id, seenOf(each)] as const])),
-  );
-  requireKept(seen, nowSeen);
+  for (const { deposit_id, amount } of recorded)
+    if (listed.find(({ id }) => id === deposit_id)?.amount !== amount)
+      contradiction('a deposit that was there is gone, or of another amount');
   return {
-    status: {
-      deposits: listed,
-      isDepositPending: deposits.some((each) => each.deposit === null),
-      outcome: outcomeOf(deposits, agreed),
-    },
-    seen: nowSeen,
+    deposits: listed,
+    isDepositPending: deposits.some((each) => each.deposit === null),
+    outcome: outcomeOf(deposits, agreed),
   };
 }
 
@@ -73,8 +65,7 @@ export function readShift(
 export function requireSame(response: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
   if (response['id'] !== agreed.shiftId) contradiction('it is another shift');
   if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
-  requireAsset(response['depositCoin'], response['depositNetwork'], pair.from, 'takes');
-  requireAsset(response['settleCoin'], response['settleNetwork'], pair.to, 'pays out');
+  requireAssets(response, pair);
   if (response['settleAddress'] !== agreed.settleAddress)
     contradiction('the shift pays out to another address');
   const { depositAddress = null, depositMemo = null } = response;
@@ -84,8 +75,13 @@ export function requireSame(response: SideShiftObject, agreed: AgreedShift, pair
     contradiction('the deposit memo of the shift has changed');
 }
 
-export function requireAsset(coin: unknown, network: unknown, { token, chain }: Asset, what: string): void {
-  if (lower(coin) !== token || lower(network) !== chain) contradiction(`the shift ${what} something else`);
+export function requireAssets(response: SideShiftObject, { from, to }: Pair): void {
+  const isOf = (coin: unknown, network: unknown, { token, chain }: Asset): boolean =>
+    lower(coin) === token && lower(network) === chain;
+  if (!isOf(response['depositCoin'], response['depositNetwork'], from))
+    contradiction('the shift takes something else');
+  if (!isOf(response['settleCoin'], response['settleNetwork'], to))
+    contradiction('the shift pays out something else');
 }
 
 /** A memo as text; SideShift may return a number. Null when there is none. */
@@ -189,20 +185,4 @@ function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
   if (deposits.length === 0 || isOpen) return null;
   if (deposits.some(({ status }) => status === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
-}
-
-function seenOf({ status, deposit, hash }: ReportedDeposit): SeenShiftDeposit {
-  const isOver = status === 'settled' || status === 'refunded';
-  return { amount: deposit!.amount, end: isOver ? { status: status, hash: hash! } : null };
-}
-
-/** A reported deposit stays, and so does its end. */
-function requireKept(before: SeenDeposits, now: SeenDeposits): void {
-  for (const [id, { amount, end }] of Object.entries(before)) {
-    const again = Object.hasOwn(now, id) ? now[id] : undefined;
-    if (again === undefined) contradiction('a deposit that was there is gone');
-    if (again.amount !== amount) contradiction('a deposit is of another amount than before');
-    if (end !== null && (again.end?.status !== end.status || again.end.hash !== end.hash))
-      contradiction('what became of a deposit is not what it was');
-  }
 }

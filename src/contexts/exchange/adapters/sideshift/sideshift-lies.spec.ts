@@ -9,6 +9,8 @@ import {
 import { ShiftBook } from '../../../../../test/support/exchange/sideshift/shift-book.js';
 import type { SideShift } from '../../../../../test/support/exchange/sideshift/sideshift.js';
 import { newId } from '../../../../kernel/ids.js';
+import type { ProviderStatus } from '../../application/ports.js';
+import type { DepositFacts } from '../../domain/order-events.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 
 let harness: SideShiftHarness;
@@ -22,6 +24,15 @@ afterAll(() => harness?.stop());
 beforeEach(() => harness.recover());
 
 const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
+
+/** As the events of the order have them. */
+const factsOf = ({ deposits }: ProviderStatus): DepositFacts[] =>
+  deposits.map(({ id, amount, transactionHash, at }) => ({
+    deposit_id: id,
+    amount,
+    transaction_hash: transactionHash,
+    deposited_at: at,
+  }));
 
 describe('a SideShift that lies', () => {
   it.each<[string, object]>([
@@ -38,10 +49,6 @@ describe('a SideShift that lies', () => {
     ['an amount below nothing', { settleAmount: '-0.5' }],
     ['no deposit address', { depositAddress: null }],
     ['a deposit address of another chain', { depositAddress: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' }],
-    [
-      'a deposit address with a wrong checksum',
-      { depositAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD' },
-    ],
     ['a deposit address of many lines', { depositAddress: '0x1234567890\n0x1234567890' }],
     ['a deposit address of 10,000 characters', { depositAddress: 'a'.repeat(10_000) }],
     ['a memo that is none', { depositMemo: 'a\u0000' }],
@@ -107,27 +114,23 @@ describe('a SideShift that lies', () => {
   it.each<[string, object]>([
     ['that nothing ever came', { status: 'waiting' }],
     ['that it expired', { status: 'expired' }],
-    ['that it is still being processed', { status: 'processing' }],
-    ['that the deposit went back', { status: 'refunded' }],
     ['that it was another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
-    ['that it was another payment', { settleHash: 'another-hash' }],
   ])('about what it said before, %s, is not believed', async (_, lie) => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
-    const reported = await provider.status(reference);
+    const recorded = factsOf(await provider.status(reference));
     sideshift.lie = (truth) => ({ ...truth, ...lie });
-    for (const each of [provider, harness.process()])
-      await expect(each.status(reference)).rejects.toMatchObject(CONTRADICTION);
+    await expect(provider.status(reference, recorded)).rejects.toMatchObject(CONTRADICTION);
     sideshift.lie = (truth) => truth;
-    expect((await provider.status(reference)).outcome).toEqual(reported.outcome);
+    expect((await provider.status(reference, recorded)).outcome).toMatchObject({ kind: 'completed' });
   });
 
   it('about the amount of a deposit that goes back is not believed', async () => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '99');
-    await provider.status(reference);
+    const recorded = factsOf(await provider.status(reference));
     sideshift.lie = (reported) => ({ ...reported, depositAmount: '9' });
-    await expect(provider.status(reference)).rejects.toMatchObject(CONTRADICTION);
+    await expect(provider.status(reference, recorded)).rejects.toMatchObject(CONTRADICTION);
   });
 
   it('about a new shift without the memo that its chain needs makes no order', async () => {

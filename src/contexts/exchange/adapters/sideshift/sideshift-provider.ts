@@ -11,12 +11,13 @@ import type {
   ProviderStatus,
   Quote,
 } from '../../application/ports.js';
+import { isDepositAddress } from '../../domain/addresses.js';
 import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
-import type { AgreedShift, SeenDeposits, SideShiftShifts } from '../../store/sideshift-shifts.js';
+import type { DepositFacts } from '../../domain/order-events.js';
+import type { AgreedShift, SideShiftShifts } from '../../store/sideshift-shifts.js';
 import { publicAddress } from '../countries.js';
-import { isDepositAddress } from './deposit-address.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
-import { assetAmount, memoText, readShift, requireAsset, requireSame, timeOf } from './shift.js';
+import { assetAmount, memoText, readShift, requireAssets, requireSame, timeOf } from './shift.js';
 
 /** How long a quote without an order is displayed. */
 const QUOTE_MS = 30_000;
@@ -75,22 +76,20 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   /** A shift that was created just before a crash is lost and harmless: its address was never displayed. */
   async create(order: NewProviderOrder): Promise<ProviderOrder> {
     const known = await this.shifts.find(order.orderId);
-    return providerOrder(known?.agreed ?? (await this.shifts.agree(order.orderId, await this.open(order))));
+    return providerOrder(known ?? (await this.shifts.agree(order.orderId, await this.open(order))));
   }
 
-  async status({ orderId, reference }: ProviderReference): Promise<ProviderStatus> {
-    const { agreed, seen } = await this.known(orderId, reference);
+  async status(
+    { orderId, reference }: ProviderReference,
+    recorded: readonly DepositFacts[] = [],
+  ): Promise<ProviderStatus> {
+    const agreed = await this.known(orderId, reference);
     const requestedAt = this.clock.now().getTime();
-    const read = readShift(
-      await this.api.shift(reference),
-      agreed,
-      knownPair(agreed.pairId),
-      seen,
-      requestedAt,
-    );
-    const news = newsIn(read.seen, seen);
-    if (Object.keys(news).length > 0) await this.shifts.see(orderId, news);
-    return { ...read.status, completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString() };
+    const shift = await this.api.shift(reference);
+    return {
+      ...readShift(shift, agreed, knownPair(agreed.pairId), recorded, requestedAt),
+      completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
+    };
   }
 
   settle(): Promise<void> {
@@ -113,8 +112,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   private async known(orderId: string, reference: string) {
     const stored = await this.shifts.find(orderId);
-    if (stored === null || stored.agreed.shiftId !== reference)
-      return contradiction('the order is of a shift that was never agreed');
+    if (stored?.shiftId !== reference) return contradiction('the order is of a shift that was never agreed');
     return stored;
   }
 
@@ -172,13 +170,13 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return { quoteId, amountTo, rate };
   }
 
-  private async readNewShift(
+  private readNewShift(
     response: SideShiftObject,
     pair: Pair,
     requested: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
-  ): Promise<AgreedShift> {
+  ): AgreedShift {
     const { depositAddress } = response;
-    if (typeof depositAddress !== 'string' || !(await isDepositAddress(pair.from.chain, depositAddress)))
+    if (typeof depositAddress !== 'string' || !isDepositAddress(pair.from.chain, depositAddress))
       return contradiction(`the deposit address of the shift is none of ${pair.from.chain}`);
     const depositMemo = memoText(response['depositMemo']);
     if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
@@ -232,11 +230,6 @@ function nameOf({ token, chain }: Asset): string {
   return `${token}-${chain}`;
 }
 
-function requireAssets(response: SideShiftObject, pair: Pair): void {
-  requireAsset(response['depositCoin'], response['depositNetwork'], pair.from, 'takes');
-  requireAsset(response['settleCoin'], response['settleNetwork'], pair.to, 'pays out');
-}
-
 function requestedAmount(pair: Pair, amountFrom: string | null): string {
   const amount = amountFrom ?? pair.defaultAmount;
   const decimals = decimalsOf(pair.from);
@@ -266,12 +259,4 @@ function idOf(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z0-9-]{6,64}$/.test(value)
     ? value
     : contradiction('an id is none');
-}
-
-function newsIn(now: SeenDeposits, before: SeenDeposits): SeenDeposits {
-  return Object.fromEntries(
-    Object.entries(now).filter(
-      ([id, { end }]) => before[id] === undefined || (before[id].end === null && end !== null),
-    ),
-  );
 }

@@ -7,7 +7,8 @@ import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js
 import { PageController, type Page } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { iconPath } from '../../application/icons.js';
-import { ComplianceNotices, Onramps } from '../../application/offers.js';
+import { ComplianceNotices } from '../../application/compliance-notices.js';
+import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/provider-calls.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { paymentUri } from '../../domain/payment-uris.js';

@@ -21,14 +21,11 @@ export class Sweeper implements BeforeApplicationShutdown {
     backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS },
     // Until the end of the process: a sender without a heartbeat loses its leases.
     stopsWithProvider: true,
-    run: () => {
-      this.sweep.wake();
-      return this.table.beat();
-    },
+    run: () => this.table.beat(),
   });
   readonly sweep = new BackgroundWork({
     name: 'sweep of deliveries',
-    everyMs: REST * SWEEP_MS,
+    everyMs: SWEEP_MS,
     backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS },
     run: () => this.wakeDue(),
   });

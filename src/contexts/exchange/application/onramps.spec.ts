@@ -18,29 +18,33 @@ describe('the file of on-ramps', () => {
     expect(readOnramps(SANDBOX_ONRAMPS)).toEqual(SANDBOX_ONRAMPS));
 
   it.each<[string, unknown, RegExp]>([
-    ['no array', { ...GOOD }, /an array of at most 50/],
-    ['too many', Array.from({ length: 51 }, () => GOOD), /an array of at most 50/],
-    ['an entry that is none', [null], /on-ramp 0 is no object/],
-    ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /the id of on-ramp 0/],
+    ['no array', { ...GOOD }, /onramps must be an array/],
+    ['too many', Array.from({ length: 51 }, () => GOOD), /must hold at most 50/],
+    ['an entry that is none', [null], /onramps 0 must be an object/],
+    ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /onramps 0 id must be/],
     ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],
-    ['a blank name', [{ ...GOOD, name: ' ' }], /the name of pay-co/],
-    ['a name with a line break', [{ ...GOOD, name: 'a\nb' }], /the name of pay-co/],
-    ['plain http', [{ ...GOOD, url: 'http://pay.example/' }], /must be an https:\/\/ URL/],
-    ['a script', [{ ...GOOD, url: 'javascript:alert(1)' }], /must be an https:\/\/ URL/],
+    ['a blank name', [{ ...GOOD, name: ' ' }], /name must be a text/],
+    ['a name with a line break', [{ ...GOOD, name: 'a\nb' }], /name must be a text/],
+    ['plain http', [{ ...GOOD, url: 'http://pay.example/' }], /url must be an https:\/\/ URL/],
+    ['a script', [{ ...GOOD, url: 'javascript:alert(1)' }], /url must be an https:\/\/ URL/],
     ['a user in its URL', [{ ...GOOD, url: 'https://a@pay.example/' }], /must name no user/],
     ['a password in its URL', [{ ...GOOD, url: 'https://:b@pay.example/' }], /must name no user/],
-    ['an unknown placeholder', [{ ...GOOD, url: 'https://pay.example/?a={user_id}' }], /holds \{user_id\}/],
+    [
+      'an unknown placeholder',
+      [{ ...GOOD, url: 'https://pay.example/?a={user_id}' }],
+      /must not hold \{user_id\}/,
+    ],
     ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /in its query alone/],
     ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],
     [
       'a currency that is none',
       [{ ...GOOD, fiats: [{ ...GOOD.fiats[0], code: 'euro' }] }],
-      /a code such as EUR/,
+      /fiats 0 code must be a code such as EUR/,
     ],
     [
       'a limit as a number',
       [{ ...GOOD, fiats: [{ code: 'EUR', minimum: 1, maximum: 2 }] }],
-      /as decimal strings/,
+      /minimum must be a string/,
     ],
     [
       'limits the wrong way round',
@@ -81,6 +85,6 @@ describe('the URL of an on-ramp', () => {
 
   it('takes nothing from where objects inherit', () => {
     const shop: Onramp = { ...GOOD, url: 'https://pay.example/?a={constructor}' };
-    expect(() => readOnramps([shop])).toThrow('holds {constructor}');
+    expect(() => readOnramps([shop])).toThrow('must not hold {constructor}');
   });
 });

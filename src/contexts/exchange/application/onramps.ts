@@ -1,0 +1,166 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import { isAtLeast, isDecimal, isZero } from '../../../kernel/decimal.js';
+import { Fault } from '../../../kernel/fault.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Field, Many, type Rule } from '../../../platform/dto/field.js';
+import { text } from '../../../platform/dto/rules.js';
+
+/** What an on-ramp is opened for. */
+export type Purchase = Readonly<
+  Record<'withdraw_address' | 'token' | 'chain', string> &
+    Partial<Record<'withdraw_address_tag' | 'withdraw_address_memo' | 'fiat' | 'amount', string | null>>
+>;
+
+const PLACEHOLDER = /\{([a-z_]*)\}/g;
+const PLACEHOLDERS = [
+  ...(['withdraw_address', 'withdraw_address_tag', 'withdraw_address_memo'] as const),
+  ...(['token', 'chain', 'fiat', 'amount'] as const),
+] satisfies (keyof Purchase)[];
+const isPlaceholder = (name: string): name is keyof Purchase => PLACEHOLDERS.some((known) => known === name);
+
+const MAX_ONRAMPS = 50;
+const MAX_URL = 2048;
+
+const matching = (form: RegExp, what: string, schema = {}): Rule =>
+  text(schema, (value) => (form.test(value) ? value : new Fault(`must be ${what}`)));
+const limit: Rule = text({}, (value) =>
+  isDecimal(value, 2) ? value : new Fault('must be a decimal with at most 2 digits after the point'),
+);
+
+/** An https URL, with placeholders in its query alone. */
+const shopUrl: Rule = text({ format: 'uri' }, (value) => {
+  const url = value.length <= MAX_URL && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !value.startsWith('https://')) return new Fault('must be an https:// URL');
+  if (url.username !== '' || url.password !== '') return new Fault('must name no user');
+  if (/[{}]/.test(value.split('?')[0]!)) return new Fault('may hold placeholders in its query alone');
+  const unknown = [...decodeURIComponent(url.search).matchAll(PLACEHOLDER)].find(
+    ([, name]) => !isPlaceholder(name!),
+  );
+  return unknown === undefined ? value : new Fault(`must not hold ${unknown[0]}, which nothing is put for`);
+});
+
+/** A currency, and from how much to how much of it. */
+class OnrampFiat {
+  @Field(matching(/^[A-Z]{3}$/, 'a code such as EUR'), { examples: ['EUR'] })
+  code!: string;
+
+  @Field(limit)
+  minimum!: string;
+
+  @Field(limit)
+  maximum!: string;
+}
+
+/** A seller of tokens for fiat money: in the file of EXCHANGE_ONRAMPS_FILE, and as the configuration shows it. */
+export class Onramp {
+  @Field(matching(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'lower-case letters, digits, - and _'), {
+    examples: ['moonpay'],
+  })
+  id!: string;
+
+  @Field(matching(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,60}$/u, 'a text of 1 to 60 characters'))
+  name!: string;
+
+  /** Values of its query may hold {@link PLACEHOLDERS} in braces. */
+  @Field(shopUrl, { description: 'Its shop, opened for this purchase.' })
+  url!: string;
+
+  @Many(() => OnrampFiat)
+  fiats!: readonly OnrampFiat[];
+}
+
+class OnrampsFile {
+  @Many(() => Onramp, { maxItems: MAX_ONRAMPS })
+  onramps!: readonly Onramp[];
+}
+
+/** Examples for the sandbox; these shops do not exist. */
+export const SANDBOX_ONRAMPS: readonly Onramp[] = [
+  {
+    id: 'example-card',
+    name: 'Example Card',
+    url: 'https://card.onramp.example/buy?token={token}&network={chain}&address={withdraw_address}&fiat={fiat}&amount={amount}',
+    fiats: [
+      { code: 'EUR', minimum: '20', maximum: '5000' },
+      { code: 'USD', minimum: '20', maximum: '5000' },
+    ],
+  },
+  {
+    id: 'example-bank',
+    name: 'Example Bank',
+    url: 'https://bank.onramp.example/transfer?asset={token}-{chain}&to={withdraw_address}&memo={withdraw_address_memo}&amount={amount}',
+    fiats: [{ code: 'EUR', minimum: '50', maximum: '50000' }],
+  },
+];
+
+/** Reads an array of {@link Onramp}s. Throws an Error that says what is wrong. */
+export function readOnramps(value: unknown): readonly Onramp[] {
+  const options = { excludeExtraneousValues: true };
+  const file = plainToInstance(OnrampsFile, { onramps: value }, options);
+  const [error] = validateSync(file);
+  if (error !== undefined) throw new Error(faultIn(error));
+  const ids = new Set<string>();
+  for (const { id, fiats } of file.onramps) {
+    if (ids.has(id)) throw new Error(`two on-ramps have the id ${id}`);
+    ids.add(id);
+    if (fiats.length === 0) throw new Error(`${id} has no fiats`);
+    const wrong = fiats.find(({ minimum, maximum }) => isZero(maximum) || !isAtLeast(maximum, minimum));
+    if (wrong)
+      throw new Error(`the maximum of ${wrong.code} of ${id} must be over 0, and no less than the minimum`);
+  }
+  return file.onramps;
+}
+
+function faultIn({ property, constraints, children = [] }: ValidationError): string {
+  if (constraints === undefined) return `${property} ${faultIn(children[0]!)}`;
+  return `${property} ${constraints['field'] ?? 'must be an object'}`;
+}
+
+/** Whether it takes the amount in the currency; without a currency, in any that it takes. */
+export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
+  return fiats
+    .filter(({ code }) => (fiat ?? code) === code)
+    .some(
+      ({ minimum, maximum }) =>
+        isAtLeast(amount ?? minimum, minimum) && isAtLeast(maximum, amount ?? maximum),
+    );
+}
+
+/** Its shop, opened for this purchase: a query parameter whose placeholder has no value is left out. */
+export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
+  const shop = new URL(url);
+  const filled = [...shop.searchParams].flatMap(([name, template]) => {
+    let isWhole = true;
+    const value = template.replace(PLACEHOLDER, (_, placeholder: string) => {
+      const given = (isPlaceholder(placeholder) && purchase[placeholder]) || '';
+      isWhole &&= given !== '';
+      return given;
+    });
+    return isWhole ? [[name, value] as [string, string]] : [];
+  });
+  shop.search = new URLSearchParams(filled).toString();
+  return shop.href;
+}
+
+/** The configured on-ramp providers (contract.md 25.3). */
+@Injectable()
+export class Onramps {
+  private readonly all: readonly Onramp[];
+
+  constructor(@Inject(CONFIG) { exchangeOnramps, mode }: Pick<Config, 'exchangeOnramps' | 'mode'>) {
+    this.all = exchangeOnramps ?? (mode === 'sandbox' ? SANDBOX_ONRAMPS : []);
+  }
+
+  get ids(): readonly string[] {
+    return this.all.map(({ id }) => id);
+  }
+
+  /** Those that take the currency and the amount; `url` opens the shop for the purchase. `only`: their ids, null for all. */
+  for(purchase: Purchase, only: readonly string[] | null): readonly Onramp[] {
+    return this.all
+      .filter((onramp) => (only === null || only.includes(onramp.id)) && takes(onramp, purchase))
+      .map((onramp) => ({ ...onramp, url: onrampUrl(onramp, purchase) }));
+  }
+}
