@@ -34,6 +34,7 @@ export class LogAudit {
   readonly books: Books;
   /** Anywhere in the log: subscriptions wait at these, or may pass them. */
   readonly unknown = new Map<string, UnknownType>();
+  private readonly unknownStreams = new Set<number>();
   private readonly upcasts: ReadonlyMap<string, Upcast | undefined>;
   private readonly logRules: readonly LogRule[];
 
@@ -56,7 +57,9 @@ export class LogAudit {
     let stream = -1;
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
-    if (!this.upcasts.has(type)) this.noteUnknown(event);
+    if (!this.upcasts.has(type)) this.noteUnknown(event, stream);
+    // What follows an event that this version does not know, only a newer one can evaluate.
+    if (this.unknownStreams.has(stream)) return;
     if (this.streams.isWhole(stream))
       this.checked(event, () => this.histories.add(this.newest(event), stream));
     // Rules across streams need a whole log.
@@ -94,7 +97,8 @@ export class LogAudit {
     return { position, stream, revision, type, data };
   }
 
-  private noteUnknown({ type, position }: RecordedEvent): void {
+  private noteUnknown({ type, position }: RecordedEvent, stream: number): void {
+    this.unknownStreams.add(stream);
     const seen = this.unknown.get(type);
     if (seen === undefined) this.unknown.set(type, { type, count: 1, position });
     else seen.count += 1;

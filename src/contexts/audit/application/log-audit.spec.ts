@@ -1,0 +1,32 @@
+import { expect, it } from '@jest/globals';
+import { ALL_CONTEXTS } from '../../../composition.js';
+import { WHOLE } from '../domain/streams.js';
+import { LogAudit } from './log-audit.js';
+
+const STREAM = 'payout-0d5c1f0e-6c1f-4b6e-9a7b-0d5c1f0e6c1f';
+
+/** The audit of a payout that begins with an event of this type, and expires. */
+function auditOf(type: string): LogAudit {
+  const audit = new LogAudit({
+    contexts: ALL_CONTEXTS,
+    booksEnd: '9',
+    extent: WHOLE,
+    token: null,
+  });
+  [type, 'payout.expired.v1'].forEach((each, revision) => {
+    const data = { payout_id: STREAM.slice('payout-'.length) };
+    const place = { stream: STREAM, revision, position: String(revision + 1) };
+    audit.add({ ...place, id: place.position, type: each, data, metadata: {}, recordedAt: new Date(0) });
+  });
+  return audit;
+}
+
+it('what follows an event of a newer version in its stream breaks no rule of this one', () => {
+  const audit = auditOf('payout.reported.v9');
+  expect(audit.violations.first).toEqual([]);
+  expect([...audit.unknown.values()]).toEqual([{ type: 'payout.reported.v9', count: 1, position: '1' }]);
+});
+
+it('an outcome that follows a known event without a report breaks the rules', () => {
+  expect(auditOf('payout.expired.v1').violations.count).toBeGreaterThan(0);
+});
