@@ -16,7 +16,7 @@ import {
   type SmsInbox,
   type WalletProvisioner,
 } from '../../../src/contexts/onboarding/application/ports.js';
-import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-saga.js';
+import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import type { ExistingUser } from '../../../src/contexts/users/contract.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -102,7 +102,7 @@ describe('the onboarding process', () => {
   ])(
     'continues automatically after an outage of %s',
     async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
-      const failed = failing(new provider(Buffer.alloc(32, 1)), 2);
+      const failed = failing(new provider({ root: Buffer.alloc(32, 1) }), 2);
       const people = await start({
         override: (builder) => builder.overrideProvider(token).useValue(failed.provider),
       });

@@ -8,6 +8,7 @@ import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onb
 import { Verifications } from '../store/verifications.js';
 import { AdvanceOnboarding, AdvanceOnboardingHandler, GiveUp, GiveUpHandler } from './advance-onboarding.js';
 import { en } from '../words/en.js';
+import { Onboardings } from './onboardings.js';
 import { IDENTITY_VERIFIER } from './ports.js';
 
 /** The handlers with these doubles; every other dependency is an empty object. */
@@ -18,6 +19,7 @@ function handlers(
     providers: [
       AdvanceOnboardingHandler,
       GiveUpHandler,
+      Onboardings,
       { provide: CLOCK, useValue: { now: () => new Date(0) } },
       ...doubles.map(([provide, useValue]) => ({ provide, useValue })),
     ],

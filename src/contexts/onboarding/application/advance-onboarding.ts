@@ -10,7 +10,7 @@ import {
 import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { ActivateUser, UsersView, type ExistingUser } from '../../users/contract.js';
+import { ActivateUser } from '../../users/contract.js';
 import {
   completeOnboarding,
   recordCard,
@@ -40,7 +40,7 @@ import {
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
-import { findApplicant } from './person-commands.js';
+import { Onboardings } from './onboardings.js';
 import { measureCall } from './provider-call.js';
 
 /**
@@ -81,7 +81,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     @Inject(WALLET_PROVISIONER) private readonly wallets: WalletProvisioner,
     @Inject(CARD_ISSUER) private readonly cards: CardIssuer,
     private readonly commandBus: CommandBus,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly images: Images,
     private readonly verifications: Verifications,
   ) {}
@@ -107,13 +107,16 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     }
   }
 
-  /** Calls the provider of the step that follows `state`; null when the next step is the person's. */
+  /**
+   * Calls the provider of the step that follows `state`; null when the next step is the person's. Throws before the call for a
+   * user who was deactivated meanwhile.
+   */
   private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
     switch (state.stage) {
       case 'kyc_submitted':
         return this.verify(state);
       case 'kyc_passed': {
-        await this.applicant(state);
+        await this.onboardings.applicant(state);
         const { address, derivation } = await measureCall('wallet', () =>
           this.wallets.provision(state.userId),
         );
@@ -141,10 +144,10 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   private async verify(state: Submitted): Promise<Step | null> {
     const { verificationId, userId, details } = state;
     const { provider } = this.identity;
-    await this.applicant(state);
+    await this.onboardings.applicant(state);
     const { opened_at } = await this.verifications.open(verificationId, provider, userId);
     // An erasure from here on finds the verification.
-    await this.applicant(state);
+    await this.onboardings.applicant(state);
     const request: IdentityRequest = {
       verificationId,
       userId,
@@ -163,7 +166,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
 
   private async issueCard(state: WithWallet): Promise<Step> {
     const { userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
-    const { phoneNumber, email } = await this.applicant(state);
+    const { phoneNumber, email } = await this.onboardings.applicant(state);
     const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
     try {
       const { cardId } = await measureCall('card', () => this.cards.issue(request));
@@ -172,11 +175,6 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
       const reason = reasonOf(error);
       return { decide: (current) => recordCardFailure({ attempt, reason, at: this.now() }, current) };
     }
-  }
-
-  /** Throws for a user who was deactivated meanwhile: no provider is called. */
-  private applicant({ merchantId, userId }: Submitted): Promise<ExistingUser> {
-    return findApplicant(this.users, merchantId, userId);
   }
 
   private now(): string {
@@ -214,18 +212,16 @@ export class GiveUp extends Command<Stage> {
 @CommandHandler(GiveUp)
 export class GiveUpHandler implements ICommandHandler<GiveUp> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly onboardings: Onboardings,
     @Inject(IDENTITY_VERIFIER) private readonly identity: IdentityVerifier,
   ) {}
 
   async execute({ userId }: GiveUp): Promise<Stage> {
-    const written = { metadata: { actor: 'onboarding.steps' }, follows: true } as const;
-    return (await this.loop.execute(onboarding, userId, (state) => this.decide(state), written)).state.stage;
+    const decide = (state: Onboarding, at: string) => this.decide(state, at);
+    return (await this.onboardings.decide(userId, { actor: ACTOR }, decide, { follows: true })).stage;
   }
 
-  private decide(state: Onboarding): OnboardingEvent[] {
-    const at = timestamp(this.clock);
+  private decide(state: Onboarding, at: string): OnboardingEvent[] {
     if (state.stage === 'kyc_submitted') {
       const outcome = { passed: false, reason: en.reasonNotChecked } as const;
       const { verificationId } = state;

@@ -3,8 +3,15 @@ import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import {
+  subscriptionName,
+  subscriptionOf,
+  type SubscriptionDefinition,
+} from '../../../platform/projections/projection.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { UserDeactivationStarted } from '../../users/contract.js';
+import type { OnboardingEvent } from '../domain/onboarding.js';
 import { AdvanceOnboarding, GiveUp } from './advance-onboarding.js';
 import { plainWords, whereFrom } from './provider-call.js';
 
@@ -89,4 +96,35 @@ export class StepsWorker {
 
 function fieldsOf({ key, failures, failing_seconds }: Step): object {
   return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
+}
+
+/** Schedules every onboarding that waits for the service, and deletes the items of users who are deactivating. */
+export function stepsSaga(wake: () => void): SubscriptionDefinition {
+  return subscriptionOf<OnboardingEvent | UserDeactivationStarted>({
+    name: subscriptionName('onboarding.steps'),
+    events: [
+      'onboarding.kyc_submitted.v1',
+      'onboarding.kyc_passed.v1',
+      'onboarding.card_retried.v1',
+      'user.deactivation_started.v1',
+    ],
+    async apply(events, tx) {
+      const ends = new Map(
+        events.map(({ type, data }) => [data.user_id, type === 'user.deactivation_started.v1']),
+      );
+      const users = [...ends.keys()];
+      const waiting = users.filter((userId) => ends.get(userId) === false);
+      await scheduleWork(
+        tx,
+        STEP,
+        waiting.map((key) => ({ key, state: {} })),
+      );
+      await dropWork(
+        tx,
+        STEP,
+        users.filter((userId) => ends.get(userId)),
+      );
+    },
+    afterCommit: wake,
+  });
 }
