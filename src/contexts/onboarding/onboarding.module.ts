@@ -14,7 +14,7 @@ import {
 import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
-import { AdvanceOnboardingHandler, GiveUpHandler } from './application/advance-onboarding.js';
+import { OnboardingSteps } from './application/onboarding-steps.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { OldRows, ProgressGauge } from './application/background-jobs.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
@@ -81,8 +81,7 @@ class OnboardingModule {
         VerifyPhoneHandler,
         ConfirmDetailsHandler,
         SubmitKycHandler,
-        AdvanceOnboardingHandler,
-        GiveUpHandler,
+        OnboardingSteps,
         RetryStepHandler,
         ReceiveCallbackHandler,
         Callbacks,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { AdvanceOnboarding } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
 import { CompleteSandboxOnboarding } from '../../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
 import {
@@ -126,7 +126,7 @@ describe('the onboarding process', () => {
     const people = await start({ roles: 'api' });
     const userId = await submitted(people);
     await Promise.all(
-      Array.from({ length: 8 }, () => people.commandBus.execute(new AdvanceOnboarding(userId))),
+      Array.from({ length: 8 }, () => people.module.get(OnboardingSteps, { strict: false }).advance(userId)),
     );
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
   });

@@ -1,12 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import {
+  COMMAND_LOOP,
+  type CommandLoop,
+  type Executed,
+  type ExecuteOptions,
+  type Loaded,
+} from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent, type Started } from '../domain/onboarding.js';
 
-type Decision = (state: Onboarding, at: string) => OnboardingEvent[];
+export type Decision = (state: Onboarding, at: string) => OnboardingEvent[];
 
 @Injectable()
 export class Onboardings {
@@ -25,21 +31,20 @@ export class Onboardings {
     return found;
   }
 
-  async load(userId: string): Promise<Onboarding> {
-    return (await this.loop.load(onboarding, userId)).state;
+  load(userId: string): Promise<Loaded<Onboarding>> {
+    return this.loop.load(onboarding, userId);
   }
 
-  async decide(
+  execute(
     userId: string,
-    metadata: EventMetadata,
     decision: Decision,
-    options: { readonly follows?: true } = {},
-  ): Promise<Onboarding> {
+    options: ExecuteOptions<Onboarding>,
+  ): Promise<Executed<Onboarding, OnboardingEvent>> {
     const at = timestamp(this.clock);
-    const { state } = await this.loop.execute(onboarding, userId, (current) => decision(current, at), {
-      metadata,
-      ...options,
-    });
-    return state;
+    return this.loop.execute(onboarding, userId, (current) => decision(current, at), options);
+  }
+
+  async decide(userId: string, metadata: EventMetadata, decision: Decision): Promise<Onboarding> {
+    return (await this.execute(userId, decision, { metadata })).state;
   }
 }

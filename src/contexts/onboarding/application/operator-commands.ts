@@ -33,7 +33,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
   ) {}
 
   async execute({ userId }: RetryStep): Promise<Stage> {
-    const state = await this.onboardings.load(userId);
+    const { state } = await this.onboardings.load(userId);
     if (state.stage !== 'not_started') await this.onboardings.applicant(state);
     switch (state.stage) {
       case 'not_started':

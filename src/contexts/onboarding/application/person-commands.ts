@@ -90,7 +90,7 @@ export class StoreImageHandler implements ICommandHandler<StoreImage> {
 
   async execute({ merchantId, userId, image }: StoreImage): Promise<void> {
     await this.onboardings.applicant({ merchantId, userId });
-    const state = await this.onboardings.load(userId);
+    const { state } = await this.onboardings.load(userId);
     if (!reached(state, 'phone_verified'))
       throw new DomainError('invalid_transition', 'The phone number comes first');
     if (reached(state, 'kyc_submitted'))
@@ -120,12 +120,12 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
 
   async execute({ merchantId, userId, cause }: SubmitKyc): Promise<Onboarding> {
     await this.onboardings.applicant({ merchantId, userId });
-    const seen = verificationOf(await this.onboardings.load(userId));
+    const { state: seen } = await this.onboardings.load(userId);
     const stored = await this.images.kinds(userId);
     const verificationId = newId();
     return this.onboardings.decide(userId, cause, (state, at) => {
       // Images from before a concurrent verification may be deleted by now.
-      const images = verificationOf(state) === seen ? stored : [];
+      const images = verificationOf(state) === verificationOf(seen) ? stored : [];
       return submitKyc({ verificationId, images, at }, state);
     });
   }

@@ -1,5 +1,4 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
@@ -12,7 +11,7 @@ import {
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { UserDeactivationStarted } from '../../users/contract.js';
 import type { OnboardingEvent } from '../domain/onboarding.js';
-import { AdvanceOnboarding, GiveUp } from './advance-onboarding.js';
+import { OnboardingSteps } from './onboarding-steps.js';
 import { plainWords, whereFrom } from './provider-call.js';
 
 /** Kind of work: an onboarding that waits for the service, by the id of the user. */
@@ -41,7 +40,7 @@ export class StepsWorker {
 
   constructor(
     items: WorkItems,
-    private readonly commandBus: CommandBus,
+    private readonly steps: OnboardingSteps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingGiveUpSeconds'>,
   ) {
     this.work = new DueWork(items, {
@@ -59,7 +58,7 @@ export class StepsWorker {
   private async advance(step: Step): Promise<WorkOutcome> {
     const { polls = 0 } = step.state;
     try {
-      const stage = await this.commandBus.execute(new AdvanceOnboarding(step.key));
+      const stage = await this.steps.advance(step.key);
       if (step.failures > 0)
         this.logger.log({ msg: 'onboarding continues after failed attempts', ...fieldsOf(step), stage });
       if (stage === 'kyc_submitted') return { inMs: backoffMs(REVIEW, polls), state: { polls: polls + 1 } };
@@ -75,7 +74,7 @@ export class StepsWorker {
     // A domain error means that no provider is configured: the step waits for one.
     const isProviders = !(error instanceof DomainError);
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
-      const stage = await this.commandBus.execute(new GiveUp(step.key));
+      const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
         this.logger.error({ msg: 'onboarding failed: retries ended', ...fieldsOf(step), stage, why });
         return 'done';
