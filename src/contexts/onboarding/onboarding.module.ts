@@ -14,17 +14,17 @@ import {
 import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
-import { AdvanceOnboardingHandler, GiveUpHandler } from './application/advance-onboarding.js';
+import { OnboardingSteps } from './application/onboarding-steps.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
-import { CallbackPurge, ImagePurge, ProgressGauge } from './application/background-jobs.js';
+import { OldRows, ProgressGauge } from './application/background-jobs.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { ApplicantRows } from './store/applicant-rows.js';
+import { Onboardings } from './application/onboardings.js';
 import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
-import { stepsSaga } from './application/steps-saga.js';
-import { StepsWorker } from './application/steps-worker.js';
+import { stepsSaga, StepsWorker } from './application/steps-worker.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
@@ -44,6 +44,7 @@ class OnboardingOperatorModule {
     return {
       module: OnboardingOperatorModule,
       providers: [
+        Onboardings,
         RetryStepHandler,
         RetryCardHandler,
         SubmitKycHandler,
@@ -69,6 +70,7 @@ class OnboardingModule {
         ...(isSandbox ? [SandboxOnboardingController] : []),
       ],
       providers: [
+        Onboardings,
         PhoneCodes,
         Images,
         ApplicantRows,
@@ -79,18 +81,16 @@ class OnboardingModule {
         VerifyPhoneHandler,
         ConfirmDetailsHandler,
         SubmitKycHandler,
-        AdvanceOnboardingHandler,
-        GiveUpHandler,
+        OnboardingSteps,
         RetryStepHandler,
         ReceiveCallbackHandler,
         Callbacks,
-        CallbackPurge,
+        OldRows,
         Verifications,
         Progress,
         StepsWorker,
         PresentTerms,
         ProgressGauge,
-        ImagePurge,
         OnboardingSessions,
         VisitorGuard,
         ProviderReadiness,

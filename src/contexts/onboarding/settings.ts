@@ -2,7 +2,6 @@ import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
   integer,
-  neededInProduction,
   oneOf,
   optional,
   pattern,
@@ -14,7 +13,7 @@ import {
 
 const NOT_SET = 'Not set: in the sandbox its own, in production none.';
 
-const SMS_SETTINGS = {
+const PROVIDER_SETTINGS = {
   onboardingSms: optional(
     'ONBOARDING_SMS',
     oneOf('twilio', 'none'),
@@ -50,9 +49,6 @@ const SMS_SETTINGS = {
     'https://api.twilio.com',
     'where Twilio has its API: for another region its host there. HTTPS in production.',
   ),
-};
-
-const IDENTITY_SETTINGS = {
   onboardingIdentity: optional(
     'ONBOARDING_IDENTITY',
     oneOf('onfido', 'none'),
@@ -76,9 +72,6 @@ const IDENTITY_SETTINGS = {
     'https://api.eu.onfido.com/v3.6',
     'where Onfido has its API: api.us or api.ca for other regions. HTTPS in production.',
   ),
-};
-
-const CARD_SETTINGS = {
   onboardingCards: optional('ONBOARDING_CARDS', oneOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
   stripeSecretKey: optional(
     'STRIPE_SECRET_KEY',
@@ -102,9 +95,6 @@ const CARD_SETTINGS = {
     'https://api.stripe.com',
     'where Stripe has its API. HTTPS in production.',
   ),
-};
-
-const WALLET_SETTINGS = {
   onboardingWallets: optional(
     'ONBOARDING_WALLETS',
     oneOf('xpub', 'none'),
@@ -124,58 +114,38 @@ const WALLET_SETTINGS = {
   ),
 };
 
-const PROVIDER_SETTINGS = {
-  ...SMS_SETTINGS,
-  ...IDENTITY_SETTINGS,
-  ...CARD_SETTINGS,
-  ...WALLET_SETTINGS,
-};
-
-declare module '../../platform/config/config.js' {
-  interface Config extends SettingsOf<typeof PROVIDER_SETTINGS> {}
-}
+/** What each provider needs, and where it has its API. */
+const NEEDED = [
+  ['onboardingSms', 'twilio', ['twilioAccountSid', 'twilioAuthToken'], 'twilioUrl'],
+  ['onboardingIdentity', 'onfido', ['onfidoApiToken', 'onfidoWebhookToken'], 'onfidoUrl'],
+  [
+    'onboardingCards',
+    'stripe',
+    ['stripeSecretKey', 'stripeIssuingCurrency', 'stripeIssuingAddress'],
+    'stripeUrl',
+  ],
+  ['onboardingWallets', 'xpub', ['walletXpub'], null],
+] as const;
 
 /** Throws ConfigError when a configured provider lacks a setting. */
 export function checkProviderSettings(config: Config): void {
-  if (config.onboardingSms === 'twilio') {
-    const { twilioAccountSid, twilioAuthToken } = SMS_SETTINGS;
-    requireAll(config, 'ONBOARDING_SMS is twilio', { twilioAccountSid, twilioAuthToken });
-    if ((config.twilioFrom === null) === (config.twilioMessagingServiceSid === null))
-      throw new ConfigError(
-        'One of TWILIO_FROM and TWILIO_MESSAGING_SERVICE_SID must be set where ONBOARDING_SMS is twilio, and not both.',
-      );
-    requireHttps(config, 'TWILIO_URL', config.twilioUrl);
-  }
-  if (config.onboardingIdentity === 'onfido') {
-    const { onfidoApiToken, onfidoWebhookToken } = IDENTITY_SETTINGS;
-    requireAll(config, 'ONBOARDING_IDENTITY is onfido', { onfidoApiToken, onfidoWebhookToken });
-    requireHttps(config, 'ONFIDO_URL', config.onfidoUrl);
-  }
-  if (config.onboardingCards === 'stripe') {
-    const { stripeSecretKey, stripeIssuingCurrency, stripeIssuingAddress } = CARD_SETTINGS;
-    requireAll(config, 'ONBOARDING_CARDS is stripe', {
-      stripeSecretKey,
-      stripeIssuingCurrency,
-      stripeIssuingAddress,
-    });
-    requireHttps(config, 'STRIPE_URL', config.stripeUrl);
-  }
-  if (config.onboardingWallets === 'xpub') {
-    const { walletXpub } = WALLET_SETTINGS;
-    requireAll(config, 'ONBOARDING_WALLETS is xpub', { walletXpub });
-  }
-}
-
-function requireAll(config: Config, where: string, settings: Parameters<typeof neededInProduction>[1]): void {
-  for (const [key, { name, help }] of Object.entries(settings))
-    if ((config as unknown as Record<string, unknown>)[key] === null)
+  for (const [port, provider, needed, api] of NEEDED) {
+    if (config[port] !== provider) continue;
+    const missing = needed.find((key) => config[key] === null);
+    if (missing !== undefined) {
+      const { name, help } = PROVIDER_SETTINGS[missing];
+      const where = `${PROVIDER_SETTINGS[port].name} is ${provider}`;
       throw new ConfigError(`${name} must be set where ${where}. ${name}: ${help}`);
-}
-
-/** Credentials and personal data travel there. */
-function requireHttps({ mode }: Config, name: string, value: string): void {
-  if (mode === 'production' && !value.startsWith('https://'))
-    throw new ConfigError(`${name} must begin with https:// in production.`);
+    }
+    // Credentials and personal data travel there.
+    if (api !== null && config.mode === 'production' && !config[api].startsWith('https://'))
+      throw new ConfigError(`${PROVIDER_SETTINGS[api].name} must begin with https:// in production.`);
+  }
+  const { onboardingSms, twilioFrom, twilioMessagingServiceSid } = config;
+  if (onboardingSms === 'twilio' && (twilioFrom === null) === (twilioMessagingServiceSid === null))
+    throw new ConfigError(
+      'One of TWILIO_FROM and TWILIO_MESSAGING_SERVICE_SID must be set where ONBOARDING_SMS is twilio, and not both.',
+    );
 }
 
 function extendedPublicKey(text: string): string {

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { Webhook } from 'standardwebhooks';
-import { CallbackPurge } from '../../../src/contexts/onboarding/application/background-jobs.js';
+import { OldRows } from '../../../src/contexts/onboarding/application/background-jobs.js';
 import { SandboxReviews } from '../../../src/contexts/onboarding/store/verifications.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -225,7 +225,7 @@ describe('callbacks of the identity provider', () => {
     const count = async (): Promise<number> =>
       (await here.database.query('select from onboarding.callbacks')).length;
     const purge = () =>
-      here.module.get(CallbackPurge, { strict: false }).work.options.run(new AbortController().signal);
+      here.module.get(OldRows, { strict: false }).work.options.run(new AbortController().signal);
     await purge();
     expect(await count()).toBeGreaterThan(0);
     await here.database.query(`update onboarding.callbacks set received_at = now() - interval '3 days'`);

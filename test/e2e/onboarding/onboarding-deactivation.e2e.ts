@@ -7,7 +7,7 @@ import {
   type IdentityRequest,
 } from '../../../src/contexts/onboarding/application/ports.js';
 import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { AdvanceOnboarding } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
 import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { StartDeactivation } from '../../../src/contexts/users/contract.js';
 import { EraseUser } from '../../../src/contexts/users/application/user-commands.js';
@@ -124,9 +124,11 @@ describe('the retry of a step by an operator', () => {
     });
     const requests = providers.checked.length;
     // As a process that was stalled meanwhile.
-    await expect(people.commandBus.execute(new AdvanceOnboarding(userId))).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    await expect(people.module.get(OnboardingSteps, { strict: false }).advance(userId)).rejects.toMatchObject(
+      {
+        code: 'not_found',
+      },
+    );
     expect(providers.checked).toHaveLength(requests);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { AdvanceOnboarding } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
 import { CompleteSandboxOnboarding } from '../../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
 import {
@@ -16,7 +16,7 @@ import {
   type SmsInbox,
   type WalletProvisioner,
 } from '../../../src/contexts/onboarding/application/ports.js';
-import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-saga.js';
+import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import type { ExistingUser } from '../../../src/contexts/users/contract.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -102,7 +102,7 @@ describe('the onboarding process', () => {
   ])(
     'continues automatically after an outage of %s',
     async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
-      const failed = failing(new provider(Buffer.alloc(32, 1)), 2);
+      const failed = failing(new provider({ root: Buffer.alloc(32, 1) }), 2);
       const people = await start({
         override: (builder) => builder.overrideProvider(token).useValue(failed.provider),
       });
@@ -126,7 +126,7 @@ describe('the onboarding process', () => {
     const people = await start({ roles: 'api' });
     const userId = await submitted(people);
     await Promise.all(
-      Array.from({ length: 8 }, () => people.commandBus.execute(new AdvanceOnboarding(userId))),
+      Array.from({ length: 8 }, () => people.module.get(OnboardingSteps, { strict: false }).advance(userId)),
     );
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
   });

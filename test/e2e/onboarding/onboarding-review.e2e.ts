@@ -4,7 +4,7 @@ import { en } from '../../../src/contexts/onboarding/words/en.js';
 import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { SandboxCards } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
-import { ImagePurge, ProgressGauge } from '../../../src/contexts/onboarding/application/background-jobs.js';
+import { OldRows, ProgressGauge } from '../../../src/contexts/onboarding/application/background-jobs.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../../support/onboarding/onboard.js';
@@ -193,7 +193,7 @@ describe('images that were never handed over', () => {
       `update onboarding.images set stored_at = now() - interval '49 hours' where user_id = $1`,
       [old],
     );
-    await people.module.get(ImagePurge, { strict: false }).work.options.run(new AbortController().signal);
+    await people.module.get(OldRows, { strict: false }).work.options.run(new AbortController().signal);
     expect(await images.kinds(old)).toEqual([]);
     expect(await images.kinds(fresh)).toEqual(['selfie']);
   });

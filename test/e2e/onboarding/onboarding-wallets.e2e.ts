@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
 import { newId } from '../../../src/kernel/ids.js';
-import { AdvanceOnboarding } from '../../../src/contexts/onboarding/application/advance-onboarding.js';
+import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
 import {
   WALLET_PROVISIONER,
   type ProvisionedWallet,
@@ -68,7 +68,7 @@ describe('one person with one wallet at two merchants', () => {
       'onboarding',
       'kyc_passed',
     ]);
-    await expect(people.commandBus.execute(new AdvanceOnboarding(second.id))).rejects.toThrow(
+    await expect(people.module.get(OnboardingSteps, { strict: false }).advance(second.id)).rejects.toThrow(
       'the wallet that was provisioned belongs to another user',
     );
     provider.address = HDNodeWallet.createRandom().address;
@@ -79,7 +79,7 @@ describe('one person with one wallet at two merchants', () => {
     const people = await start(new OneWallet(), 'api');
     const both = [await submit(people), await submit(people)];
     const ends = await Promise.allSettled(
-      both.map(({ id }) => people.commandBus.execute(new AdvanceOnboarding(id))),
+      both.map(({ id }) => people.module.get(OnboardingSteps, { strict: false }).advance(id)),
     );
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const stages = await Promise.all(both.map((each) => stageOf(people, each)));

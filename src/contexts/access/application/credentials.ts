@@ -12,6 +12,7 @@ import {
   issueSecret,
   revokeSecret,
   setAddresses,
+  type Credential,
   type CredentialKind,
   type NewSecret,
 } from '../domain/credential.js';
@@ -52,10 +53,11 @@ function placeOf(kind: CredentialKind, credentialId: string, secretId: string): 
   return `${kind}/${credentialId}/secret/${secretId}`;
 }
 
-const AGGREGATES = { api_key: merchant, exchange_key: exchangeKey };
-type Aggregates = typeof AGGREGATES;
-type StateOf<Kind extends CredentialKind> = Aggregates[Kind]['initial'];
-type EventOf<Kind extends CredentialKind> = Parameters<Aggregates[Kind]['evolve']>[1];
+/** As what they have in common. */
+const AGGREGATES: Readonly<Record<CredentialKind, Aggregate<Credential, DomainEvent>>> = {
+  api_key: merchant,
+  exchange_key: exchangeKey,
+};
 
 export interface CredentialChanged {
   /** Whether the directory has the change; false when no worker applied it in time. */
@@ -77,29 +79,26 @@ export class Credentials {
     private readonly progress: ViewProgress,
   ) {}
 
-  async change<Kind extends CredentialKind>(
-    kind: Kind,
+  async change<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
     id: string,
-    decide: (state: StateOf<Kind>, at: string) => readonly EventOf<Kind>[],
+    decide: (state: State, at: string) => readonly Event[],
   ): Promise<CredentialChanged> {
-    const aggregate = AGGREGATES[kind] as unknown as Aggregate<StateOf<Kind>, EventOf<Kind> & DomainEvent>;
     const at = timestamp(this.clock);
-    const { position } = await this.loop.execute(
-      aggregate,
-      id,
-      (state) => decide(state, at) as readonly (EventOf<Kind> & DomainEvent)[],
-      { metadata: { actor: 'operator' } },
-    );
+    const { position } = await this.loop.execute(aggregate, id, (state) => decide(state, at), {
+      metadata: { actor: 'operator' },
+    });
     return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
   }
 
-  async issue<Kind extends CredentialKind>(
-    kind: Kind,
+  async issue<State, Event extends DomainEvent>(
+    kind: CredentialKind,
+    aggregate: Aggregate<State, Event>,
     id: string,
-    decide: (state: StateOf<Kind>, at: string, secret: NewSecret) => readonly EventOf<Kind>[],
+    decide: (state: State, at: string, secret: NewSecret) => readonly Event[],
   ): Promise<IssuedSecret> {
     const { secret, ...sealed } = this.secrets.generate(kind, id);
-    const { visible } = await this.change(kind, id, (state, at) => decide(state, at, sealed));
+    const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed));
     return { secretId: sealed.secretId, secret, visible };
   }
 }
@@ -119,7 +118,7 @@ export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
   constructor(private readonly credentials: Credentials) {}
 
   execute({ kind, credentialId }: IssueSecret): Promise<IssuedSecret> {
-    return this.credentials.issue(kind, credentialId, (state, at, secret) =>
+    return this.credentials.issue(kind, AGGREGATES[kind], credentialId, (state, at, secret) =>
       issueSecret(kind, { secret, at }, state),
     );
   }
@@ -141,7 +140,7 @@ export class RevokeSecretHandler implements ICommandHandler<RevokeSecret> {
   constructor(private readonly credentials: Credentials) {}
 
   execute({ kind, credentialId, secretId }: RevokeSecret): Promise<CredentialChanged> {
-    return this.credentials.change(kind, credentialId, (state, at) =>
+    return this.credentials.change(AGGREGATES[kind], credentialId, (state, at) =>
       revokeSecret(kind, { secretId, at }, state),
     );
   }
@@ -167,7 +166,7 @@ export class SetAddressesHandler implements ICommandHandler<SetAddresses> {
 
   async execute({ kind, credentialId, cidrs: given }: SetAddresses): Promise<CredentialChanged> {
     const cidrs = canonicalCidrs(given);
-    return this.credentials.change(kind, credentialId, (state, at) =>
+    return this.credentials.change(AGGREGATES[kind], credentialId, (state, at) =>
       setAddresses(kind, { cidrs, at }, state),
     );
   }

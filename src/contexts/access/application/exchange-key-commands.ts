@@ -5,6 +5,7 @@ import { isUuid, newId } from '../../../kernel/ids.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
+  exchangeKey,
   issueExchangeKey,
   revokeExchangeKey,
   setPage,
@@ -44,7 +45,7 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
     if (!isUuid(merchantId) || (await this.loop.load(merchant, merchantId)).state.status === 'unknown')
       throw DomainError.notFound('Merchant');
     const keyId = newId();
-    const issued = await this.credentials.issue('exchange_key', keyId, (state, at, secret) =>
+    const issued = await this.credentials.issue('exchange_key', exchangeKey, keyId, (state, at, secret) =>
       issueExchangeKey({ ...key, keyId, merchantId, secret, at }, state),
     );
     return { keyId, ...issued };
@@ -63,7 +64,7 @@ export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeK
   constructor(private readonly credentials: Credentials) {}
 
   execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
-    return this.credentials.change('exchange_key', keyId, (state, at) => revokeExchangeKey({ at }, state));
+    return this.credentials.change(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
   }
 }
 
@@ -82,6 +83,6 @@ export class SetExchangeKeyPageHandler implements ICommandHandler<SetExchangeKey
   constructor(private readonly credentials: Credentials) {}
 
   execute({ keyId, page }: SetExchangeKeyPage): Promise<CredentialChanged> {
-    return this.credentials.change('exchange_key', keyId, (state, at) => setPage({ page, at }, state));
+    return this.credentials.change(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
   }
 }

@@ -4,6 +4,7 @@ import { newId } from '../../../kernel/ids.js';
 import { CommandHandler } from '../../../platform/commands.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import {
+  merchant,
   registerMerchant,
   reinstateMerchant,
   setEmbedding,
@@ -31,7 +32,7 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
 
   async execute({ name }: RegisterMerchant): Promise<RegisteredMerchant> {
     const merchantId = newId();
-    const issued = await this.credentials.issue('api_key', merchantId, (state, at, secret) =>
+    const issued = await this.credentials.issue('api_key', merchant, merchantId, (state, at, secret) =>
       registerMerchant({ merchantId, name, secret, at }, state),
     );
     return { merchantId, ...issued };
@@ -50,7 +51,7 @@ export class SuspendMerchantHandler implements ICommandHandler<SuspendMerchant> 
   constructor(private readonly credentials: Credentials) {}
 
   execute({ merchantId }: SuspendMerchant): Promise<CredentialChanged> {
-    return this.credentials.change('api_key', merchantId, (state, at) => suspendMerchant({ at }, state));
+    return this.credentials.change(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
   }
 }
 
@@ -66,7 +67,7 @@ export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMercha
   constructor(private readonly credentials: Credentials) {}
 
   execute({ merchantId }: ReinstateMerchant): Promise<CredentialChanged> {
-    return this.credentials.change('api_key', merchantId, (state, at) => reinstateMerchant({ at }, state));
+    return this.credentials.change(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
   }
 }
 
@@ -97,6 +98,6 @@ export class SetEmbeddingHandler implements ICommandHandler<SetEmbedding> {
       ...(origins && { origins: canonicalOrigins(origins, this.config.mode) }),
       ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
     };
-    return this.credentials.change('api_key', merchantId, (state, at) => setEmbedding({ change, at }, state));
+    return this.credentials.change(merchant, merchantId, (state, at) => setEmbedding({ change, at }, state));
   }
 }

@@ -153,7 +153,7 @@ export function secretIssued<Kind extends CredentialKind>(
 
 /** Its members are named by {@link KINDS}, which no type follows. */
 function eventOf<Kind extends CredentialKind>(type: string, data: object): CredentialEvent<Kind> {
-  return { type, data } as unknown as CredentialEvent<Kind>;
+  return { type, data } as CredentialEvent<Kind>;
 }
 
 /** Throws `not_found`. */

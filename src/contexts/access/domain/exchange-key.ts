@@ -23,7 +23,7 @@ export interface PayPageSettings {
 export const NO_PAGE_SETTINGS: PayPageSettings = { logo: null, helpUrl: null, termsUrl: null };
 
 /** The logo is in each page and in the log. */
-export const MAX_LOGO_BYTES = 16_384;
+const MAX_LOGO_BYTES = 16_384;
 const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 

@@ -1,38 +1,10 @@
 import { historyRules } from '../../../kernel/history-rules.js';
-import {
-  issueSecret,
-  KINDS,
-  revokeSecret,
-  setAddresses,
-  type Credential,
-  type CredentialEvent,
-  type CredentialKind,
-} from './credential.js';
+import { issueSecret, KINDS, revokeSecret, setAddresses } from './credential.js';
 import { exchangeKey, issueExchangeKey, revokeExchangeKey, setPage } from './exchange-key.js';
 import { merchant, registerMerchant, reinstateMerchant, setEmbedding, suspendMerchant } from './merchant.js';
 
 /** The secret that comes with the first event is verified by its own. */
 const NO_SECRET = { secretId: '', sealed: '' };
-
-type CredentialDecisions<Kind extends CredentialKind> = Record<
-  CredentialEvent<Kind>['type'],
-  (data: object, state: Credential) => readonly CredentialEvent<Kind>[]
->;
-
-function ofEveryKind<Kind extends CredentialKind>(kind: Kind): CredentialDecisions<Kind> {
-  const { secretIssued, secretRevoked, addressesSet, secretId: id, sealed: text } = KINDS[kind];
-  type Data = Readonly<Record<string, string>>;
-  return {
-    [secretIssued]: (
-      { [id]: secretId = '', [text]: sealed = '', issued_at: at = '' }: Data,
-      state: Credential,
-    ) => issueSecret(kind, { secret: { secretId, sealed }, at }, state),
-    [secretRevoked]: ({ [id]: secretId = '', revoked_at: at = '' }: Data, state: Credential) =>
-      revokeSecret(kind, { secretId, at }, state),
-    [addressesSet]: ({ cidrs, at }: { cidrs: readonly string[]; at: string }, state: Credential) =>
-      setAddresses(kind, { cidrs, at }, state),
-  } as unknown as CredentialDecisions<Kind>;
-}
 
 export const merchantHistory = historyRules(
   merchant,
@@ -43,7 +15,11 @@ export const merchantHistory = historyRules(
     'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
     'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: displayName, at }, state) =>
       setEmbedding({ change: { origins, callbacks, displayName }, at }, state),
-    ...ofEveryKind('api_key'),
+    'merchant.key_issued.v1': ({ key_id: secretId, sealed_private_key: sealed, issued_at: at }, state) =>
+      issueSecret('api_key', { secret: { secretId, sealed }, at }, state),
+    'merchant.key_revoked.v1': ({ key_id: secretId, revoked_at: at }, state) =>
+      revokeSecret('api_key', { secretId, at }, state),
+    'merchant.ip_allow_list_set.v1': (data, state) => setAddresses('api_key', data, state),
   },
   { id: KINDS.api_key.id },
 );
@@ -60,7 +36,11 @@ export const exchangeKeyHistory = historyRules(
     'exchange_key.revoked.v1': ({ revoked_at: at }, state) => revokeExchangeKey({ at }, state),
     'exchange_key.page_set.v1': ({ logo, help_url: helpUrl, terms_url: termsUrl, at }, state) =>
       setPage({ page: { logo, helpUrl, termsUrl }, at }, state),
-    ...ofEveryKind('exchange_key'),
+    'exchange_key.secret_issued.v1': ({ secret_id: secretId, sealed_secret: sealed, issued_at: at }, state) =>
+      issueSecret('exchange_key', { secret: { secretId, sealed }, at }, state),
+    'exchange_key.secret_revoked.v1': ({ secret_id: secretId, revoked_at: at }, state) =>
+      revokeSecret('exchange_key', { secretId, at }, state),
+    'exchange_key.addresses_set.v1': (data, state) => setAddresses('exchange_key', data, state),
   },
   { id: KINDS.exchange_key.id },
 );

@@ -9,38 +9,30 @@ import { Progress } from '../views/progress.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Deletes images that were never handed over, once they are ONBOARDING_IMAGE_DAYS old. */
+/**
+ * Deletes images that were never handed over, callbacks that would be refused by age if they were repeated, and expired
+ * codes.
+ */
 @Injectable()
-export class ImagePurge {
+export class OldRows {
   readonly work = new BackgroundWork({
-    name: 'purge of identity images',
-    everyMs: HOUR_MS,
-    run: () => this.images.deleteOlderThan(this.config.onboardingImageDays),
-  });
-
-  constructor(
-    private readonly images: Images,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingImageDays'>,
-  ) {}
-}
-
-/** Deletes callbacks that would be refused by age if they were repeated, and expired codes. */
-@Injectable()
-export class CallbackPurge {
-  readonly work = new BackgroundWork({
-    name: 'purge of identity callbacks and codes',
+    name: 'purge of identity images, callbacks and codes',
     everyMs: HOUR_MS,
     run: async () => {
+      const { onboardingImageDays, identityCallbackMaxAgeSeconds } = this.config;
+      await this.images.deleteOlderThan(onboardingImageDays);
       // Twice as long, because clocks differ.
-      await this.callbacks.deleteOlderThan(2 * this.config.identityCallbackMaxAgeSeconds + HOUR_MS / 1000);
+      await this.callbacks.deleteOlderThan(2 * identityCallbackMaxAgeSeconds + HOUR_MS / 1000);
       await this.codes.deleteOld();
     },
   });
 
   constructor(
+    private readonly images: Images,
     private readonly callbacks: Callbacks,
     private readonly codes: PhoneCodes,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'identityCallbackMaxAgeSeconds'>,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'onboardingImageDays' | 'identityCallbackMaxAgeSeconds'>,
   ) {}
 }
 

@@ -1,23 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { crc32, deflateSync } from 'node:zlib';
 import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import { UsersView, type ExistingUser } from '../../users/contract.js';
+import type { ExistingUser } from '../../users/contract.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { REQUIRED_IMAGES } from '../domain/image-kind.js';
-import type { IdentityImage } from '../domain/image-kind.js';
-import {
-  findApplicant,
-  ConfirmDetails,
-  RetryCard,
-  StartOnboarding,
-  StoreImage,
-  SubmitKyc,
-} from './person-commands.js';
+import { Onboardings } from './onboardings.js';
+import { ConfirmDetails, RetryCard, StartOnboarding, StoreImage, SubmitKyc } from './person-commands.js';
 import { SMS_INBOX, type SmsInbox } from './ports.js';
 import { PresentTerms } from './present-terms.js';
 import { SendPhoneCode, VerifyPhone } from './phone-verification.js';
@@ -27,6 +19,14 @@ const POLL_MS = 20;
 /** The inbox has the last code only, which may belong to a concurrent request. */
 const CODE_ATTEMPTS = 5;
 const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '1990-01-01' };
+/** A grey square of the smallest size that is accepted. */
+const GREY_PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAAAAACIM/FCAAAAtklEQVR42u3PQREAAAwCIKMb3ddK7KAB6RMRERERERERERER' +
+    'ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERER' +
+    'ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERER' +
+    'ETkDnJgkk7vm1XgAAAAASUVORK5CYII=',
+  'base64',
+);
 
 /**
  * Completes an onboarding with a fictitious person and images, and waits for the activation. Throws `not_found`,
@@ -48,7 +48,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
 
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     @Inject(SMS_INBOX) private readonly inbox: SmsInbox,
     private readonly terms: PresentTerms,
   ) {}
@@ -64,7 +64,7 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   }
 
   private async complete(merchantId: string, userId: string, cause: EventMetadata): Promise<ExistingUser> {
-    const user = await findApplicant(this.users, merchantId, userId);
+    const user = await this.onboardings.applicant({ merchantId, userId });
     if (user.accountState === 'active') return user;
     let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
     if (state.stage === 'started') state = await this.verifyPhone(user, cause);
@@ -99,8 +99,10 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
 
   private async submit(merchantId: string, userId: string, cause: EventMetadata): Promise<void> {
     try {
-      for (const image of sandboxImages())
+      for (const kind of REQUIRED_IMAGES) {
+        const image = { kind, type: 'image/png', bytes: GREY_PNG } as const;
         await this.commandBus.execute(new StoreImage(merchantId, userId, image));
+      }
     } catch (error) {
       // The identity was submitted concurrently; a repeat is harmless.
       if (!(error instanceof DomainError) || error.code !== 'invalid_transition') throw error;
@@ -111,44 +113,10 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   private async activation(merchantId: string, userId: string): Promise<ExistingUser> {
     const deadline = performance.now() + ACTIVATION_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      const user = await findApplicant(this.users, merchantId, userId);
+      const user = await this.onboardings.applicant({ merchantId, userId });
       if (user.accountState === 'active') return user;
       await wait(POLL_MS);
     }
     throw new DomainError('unavailable', 'The onboarding is still in progress; try again');
   }
-}
-
-/** The minimum side of an image. */
-const SIDE = 200;
-const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-
-/** Grey squares. */
-function sandboxImages(): IdentityImage[] {
-  const bytes = greyPng();
-  return REQUIRED_IMAGES.map((kind) => ({ kind, type: 'image/png', bytes }));
-}
-
-/** PNG (third edition), 5: 8 bits of grey per pixel; each row begins with its filter byte. */
-function greyPng(): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(SIDE, 0);
-  header.writeUInt32BE(SIDE, 4);
-  header.writeUInt8(8, 8);
-  const row = Buffer.concat([Buffer.of(0), Buffer.alloc(SIDE, 0x80)]);
-  const pixels = deflateSync(Buffer.concat(Array<Buffer>(SIDE).fill(row)));
-  return Buffer.concat([
-    SIGNATURE,
-    chunk('IHDR', header),
-    chunk('IDAT', pixels),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  checksum.writeUInt32BE(crc32(named));
-  return Buffer.concat([length, named, checksum]);
 }

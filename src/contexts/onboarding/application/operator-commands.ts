@@ -1,17 +1,15 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandHandler } from '../../../platform/commands.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import { UsersView } from '../../users/contract.js';
-import { onboarding, type Stage } from '../domain/onboarding.js';
+import type { Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
 import type { KycOutcome } from '../domain/decisions.js';
 import { Callbacks, SandboxReviews } from '../store/verifications.js';
-import { findApplicant, RetryCard, SubmitKyc } from './person-commands.js';
+import { Onboardings } from './onboardings.js';
+import { RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';
 
 /**
@@ -28,16 +26,15 @@ export class RetryStep extends Command<Stage> {
 @CommandHandler(RetryStep)
 export class RetryStepHandler implements ICommandHandler<RetryStep> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly onboardings: Onboardings,
     private readonly commandBus: CommandBus,
     private readonly items: WorkItems,
-    private readonly users: UsersView,
     private readonly images: Images,
   ) {}
 
   async execute({ userId }: RetryStep): Promise<Stage> {
-    const { state } = await this.loop.load(onboarding, userId);
-    if ('merchantId' in state) await findApplicant(this.users, state.merchantId, userId);
+    const { state } = await this.onboardings.load(userId);
+    if (state.stage !== 'not_started') await this.onboardings.applicant(state);
     switch (state.stage) {
       case 'not_started':
         throw new DomainError('not_found', 'There is no such user, or no code was requested yet');
@@ -51,7 +48,11 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
         await this.commandBus.execute(new RetryCard(userId));
         break;
       case 'kyc_failed':
-        await this.requireImages(userId);
+        if (missingImages(await this.images.kinds(userId)).length > 0)
+          throw new DomainError(
+            'invalid_transition',
+            'The images are no longer here: the person takes them again, by the same link as before',
+          );
         await this.commandBus.execute(new SubmitKyc(state.merchantId, userId, { actor: 'operator' }));
         break;
       case 'completed':
@@ -63,14 +64,6 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
         );
     }
     return state.stage;
-  }
-
-  private async requireImages(userId: string): Promise<void> {
-    if (missingImages(await this.images.kinds(userId)).length > 0)
-      throw new DomainError(
-        'invalid_transition',
-        'The images are no longer here: the person takes them again, by the same link as before',
-      );
   }
 }
 

@@ -2,32 +2,16 @@ import { Inject } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandHandler } from '../../../platform/commands.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { newId } from '../../../kernel/ids.js';
-import { UsersView, type ExistingUser } from '../../users/contract.js';
 import { startOnboarding, confirmDetails, submitKyc, retryCard } from '../domain/decisions.js';
-import { onboarding, reached, type Onboarding, type Consent, type Details } from '../domain/onboarding.js';
+import { reached, type Onboarding, type Consent, type Details } from '../domain/onboarding.js';
 import type { IdentityImage } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
+import { Onboardings } from './onboardings.js';
 import { PresentTerms } from './present-terms.js';
-
-/** Throws `not_found` when the merchant has no such user, and `invalid_transition` for one who is deactivating. */
-export async function findApplicant(
-  users: UsersView,
-  merchantId: string,
-  userId: string,
-): Promise<ExistingUser> {
-  const found = await users.find(merchantId, userId);
-  if (found === null) throw DomainError.notFound('User');
-  if (found.accountState === 'deactivating' || found.accountState === 'deactivated') {
-    throw new DomainError('invalid_transition', `The user is ${found.accountState}`);
-  }
-  return found;
-}
 
 /** Starts the onboarding, or changes nothing for a user who continues. */
 export class StartOnboarding extends Command<Onboarding> {
@@ -42,22 +26,13 @@ export class StartOnboarding extends Command<Onboarding> {
 
 @CommandHandler(StartOnboarding)
 export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> {
-  constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-    private readonly users: UsersView,
-  ) {}
+  constructor(private readonly onboardings: Onboardings) {}
 
   async execute({ merchantId, userId, cause }: StartOnboarding): Promise<Onboarding> {
-    await findApplicant(this.users, merchantId, userId);
-    const at = timestamp(this.clock);
-    const { state } = await this.loop.execute(
-      onboarding,
-      userId,
-      (current) => startOnboarding({ userId, merchantId, at }, current),
-      { metadata: cause },
+    await this.onboardings.applicant({ merchantId, userId });
+    return this.onboardings.decide(userId, cause, (state, at) =>
+      startOnboarding({ userId, merchantId, at }, state),
     );
-    return state;
   }
 }
 
@@ -80,25 +55,18 @@ export class ConfirmDetails extends Command<Onboarding> {
 @CommandHandler(ConfirmDetails)
 export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly onboardings: Onboardings,
     @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingMinimumAge'>,
-    private readonly users: UsersView,
     private readonly terms: PresentTerms,
   ) {}
 
   async execute({ merchantId, userId, details, consent, cause }: ConfirmDetails): Promise<Onboarding> {
-    await findApplicant(this.users, merchantId, userId);
+    await this.onboardings.applicant({ merchantId, userId });
     this.terms.require(consent);
-    const at = timestamp(this.clock);
     const minimumAge = this.config.onboardingMinimumAge;
-    const { state } = await this.loop.execute(
-      onboarding,
-      userId,
-      (current) => confirmDetails({ details, consent, minimumAge, at }, current),
-      { metadata: cause },
+    return this.onboardings.decide(userId, cause, (state, at) =>
+      confirmDetails({ details, consent, minimumAge, at }, state),
     );
-    return state;
   }
 }
 
@@ -116,14 +84,13 @@ export class StoreImage extends Command<void> {
 @CommandHandler(StoreImage)
 export class StoreImageHandler implements ICommandHandler<StoreImage> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly images: Images,
   ) {}
 
   async execute({ merchantId, userId, image }: StoreImage): Promise<void> {
-    await findApplicant(this.users, merchantId, userId);
-    const { state } = await this.loop.load(onboarding, userId);
+    await this.onboardings.applicant({ merchantId, userId });
+    const { state } = await this.onboardings.load(userId);
     if (!reached(state, 'phone_verified'))
       throw new DomainError('invalid_transition', 'The phone number comes first');
     if (reached(state, 'kyc_submitted'))
@@ -147,29 +114,20 @@ export class SubmitKyc extends Command<Onboarding> {
 @CommandHandler(SubmitKyc)
 export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly images: Images,
   ) {}
 
   async execute({ merchantId, userId, cause }: SubmitKyc): Promise<Onboarding> {
-    await findApplicant(this.users, merchantId, userId);
-    const { state: seen } = await this.loop.load(onboarding, userId);
-    const images = await this.images.kinds(userId);
-    const submission = { verificationId: newId(), at: timestamp(this.clock) };
-    const { state } = await this.loop.execute(
-      onboarding,
-      userId,
+    await this.onboardings.applicant({ merchantId, userId });
+    const { state: seen } = await this.onboardings.load(userId);
+    const stored = await this.images.kinds(userId);
+    const verificationId = newId();
+    return this.onboardings.decide(userId, cause, (state, at) => {
       // Images from before a concurrent verification may be deleted by now.
-      (current) =>
-        submitKyc(
-          { ...submission, images: verificationOf(current) === verificationOf(seen) ? images : [] },
-          current,
-        ),
-      { metadata: cause },
-    );
-    return state;
+      const images = verificationOf(state) === verificationOf(seen) ? stored : [];
+      return submitKyc({ verificationId, images, at }, state);
+    });
   }
 }
 
@@ -189,15 +147,9 @@ export class RetryCard extends Command<Onboarding> {
 
 @CommandHandler(RetryCard)
 export class RetryCardHandler implements ICommandHandler<RetryCard> {
-  constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+  constructor(private readonly onboardings: Onboardings) {}
 
-  async execute({ userId, cause }: RetryCard): Promise<Onboarding> {
-    const at = timestamp(this.clock);
-    return (
-      await this.loop.execute(onboarding, userId, (state) => retryCard({ at }, state), { metadata: cause })
-    ).state;
+  execute({ userId, cause }: RetryCard): Promise<Onboarding> {
+    return this.onboardings.decide(userId, cause, (state, at) => retryCard({ at }, state));
   }
 }

@@ -3,15 +3,18 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { CommandHandler } from '../../../platform/commands.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { UsersView } from '../../users/contract.js';
-import { DELIVERY_SECONDS, PhoneCodes, VALID_SECONDS, type CodeRequest } from '../store/phone-codes.js';
+import {
+  DELIVERY_SECONDS,
+  PhoneCodes,
+  VALID_SECONDS,
+  type CodeRequest,
+  type IssuedCode,
+} from '../store/phone-codes.js';
 import { WORDS, type Locale } from '../words/words.js';
 import { verifyPhone } from '../domain/decisions.js';
-import { onboarding, type Onboarding } from '../domain/onboarding.js';
-import { findApplicant } from './person-commands.js';
+import type { Onboarding } from '../domain/onboarding.js';
+import { Onboardings } from './onboardings.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, SMS_SENDER, type SmsSender } from './ports.js';
 import { measureCall, plainWords } from './provider-call.js';
@@ -29,7 +32,7 @@ const MAX_NAME_LENGTH = 40;
  * `validation_failed` with `phone_unreachable` for a number that gets no messages, `unavailable`, or other errors without
  * the code in them.
  */
-export class SendPhoneCode extends Command<{ readonly isLong: boolean }> {
+export class SendPhoneCode extends Command<Pick<IssuedCode, 'isLong'>> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
@@ -45,18 +48,13 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
   private readonly logger = new Logger(SendPhoneCodeHandler.name);
 
   constructor(
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly codes: PhoneCodes,
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute({
-    merchantId,
-    userId,
-    request,
-    words,
-  }: SendPhoneCode): Promise<{ readonly isLong: boolean }> {
-    const { phoneNumber } = await findApplicant(this.users, merchantId, userId);
+  async execute({ merchantId, userId, request, words }: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
+    const { phoneNumber } = await this.onboardings.applicant({ merchantId, userId });
     const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
     failpoint('onboarding.code_issued');
     try {
@@ -137,22 +135,16 @@ export class WrongCode extends DomainError {
 @CommandHandler(VerifyPhone)
 export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly codes: PhoneCodes,
   ) {}
 
   async execute({ merchantId, userId, phoneNumber, code, browser, cause }: VerifyPhone): Promise<Onboarding> {
-    const profile = await findApplicant(this.users, merchantId, userId);
+    const { phoneNumber: profilePhone } = await this.onboardings.applicant({ merchantId, userId });
     const tried = await this.codes.redeem(userId, phoneNumber, browser, code);
     if (tried !== 'right') throw new WrongCode(tried);
-    const at = timestamp(this.clock);
-    const verified = { verifiedPhone: phoneNumber, profilePhone: profile.phoneNumber, at };
-    return (
-      await this.loop.execute(onboarding, userId, (current) => verifyPhone(verified, current), {
-        metadata: cause,
-      })
-    ).state;
+    return this.onboardings.decide(userId, cause, (state, at) =>
+      verifyPhone({ verifiedPhone: phoneNumber, profilePhone, at }, state),
+    );
   }
 }

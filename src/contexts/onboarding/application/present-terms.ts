@@ -40,16 +40,15 @@ export class PresentTerms {
   /** Throws `unavailable`. */
   present(): Terms {
     if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
-    const { onboardingTermsUrl, onboardingTermsVersion, onboardingPrivacyUrl, onboardingPrivacyVersion } =
-      this.config;
+    const { config } = this;
     return {
       terms: {
-        url: onboardingTermsUrl ?? SANDBOX_PATHS.terms,
-        version: onboardingTermsVersion ?? SANDBOX_VERSION,
+        url: config.onboardingTermsUrl ?? SANDBOX_PATHS.terms,
+        version: config.onboardingTermsVersion ?? SANDBOX_VERSION,
       },
       privacy: {
-        url: onboardingPrivacyUrl ?? SANDBOX_PATHS.privacy,
-        version: onboardingPrivacyVersion ?? SANDBOX_VERSION,
+        url: config.onboardingPrivacyUrl ?? SANDBOX_PATHS.privacy,
+        version: config.onboardingPrivacyVersion ?? SANDBOX_VERSION,
       },
     };
   }

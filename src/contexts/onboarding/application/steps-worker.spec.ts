@@ -1,30 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommandBus } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG } from '../../../platform/config/config.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
-import { GiveUp } from './advance-onboarding.js';
+import { OnboardingSteps } from './onboarding-steps.js';
 import { StepsWorker } from './steps-worker.js';
 
 const GIVE_UP_SECONDS = 100;
 const failing = { failures: 3, failing_seconds: GIVE_UP_SECONDS };
 
-/** What becomes of a step whose command has this result, with the stage that giving up leads to. */
+/** What becomes of a step that ends like this, with the stage that giving up leads to. */
 async function performed(
   result: string | Error,
   step: object = {},
   givenUp = 'kyc_failed',
-): Promise<{ readonly outcome: unknown; readonly commands: readonly string[] }> {
+): Promise<{ readonly outcome: unknown; readonly calls: readonly string[] }> {
   const item = { key: 'u1', failures: 0, failing_seconds: 0, cause: null, state: {}, ...step };
-  const commands: string[] = [];
+  const calls: string[] = [];
   let outcome: unknown;
-  const execute = async (command: object): Promise<string> => {
-    commands.push(command.constructor.name);
-    if (command instanceof GiveUp) return givenUp;
+  const advance = async (): Promise<string> => {
+    calls.push('advance');
     if (result instanceof Error) throw result;
     return result;
+  };
+  const giveUp = async (): Promise<string> => {
+    calls.push('giveUp');
+    return givenUp;
   };
   const items = {
     claim: async () => ({ items: [item], more: false }),
@@ -36,14 +38,14 @@ async function performed(
     providers: [
       StepsWorker,
       { provide: WorkItems, useValue: items },
-      { provide: CommandBus, useValue: { execute } },
+      { provide: OnboardingSteps, useValue: { advance, giveUp } },
       { provide: CONFIG, useValue: { onboardingGiveUpSeconds: GIVE_UP_SECONDS } },
     ],
   })
     .setLogger({ log() {}, warn() {}, error() {} })
     .compile();
   await module.get(StepsWorker).work.options.run(new AbortController().signal);
-  return { outcome, commands };
+  return { outcome, calls };
 }
 
 const again = (cause: string): object => ({ inMs: expect.any(Number), failure: { cause } });
@@ -51,7 +53,7 @@ const again = (cause: string): object => ({ inMs: expect.any(Number), failure: {
 describe('the worker of onboarding steps', () => {
   it('completes a step after which the onboarding waits for the person, or is complete', async () => {
     for (const stage of ['completed', 'card_failed', 'kyc_failed'])
-      expect(await performed(stage)).toEqual({ outcome: 'done', commands: ['AdvanceOnboarding'] });
+      expect(await performed(stage)).toEqual({ outcome: 'done', calls: ['advance'] });
   });
 
   it('polls a verification under review again, and counts the polls', async () => {
@@ -60,8 +62,8 @@ describe('the worker of onboarding steps', () => {
   });
 
   it('retries a step while the provider is unavailable', async () => {
-    const { outcome, commands } = await performed(new ProviderUnavailable('no response'));
-    expect({ outcome, commands }).toEqual({ outcome: again('no response'), commands: ['AdvanceOnboarding'] });
+    const { outcome, calls } = await performed(new ProviderUnavailable('no response'));
+    expect({ outcome, calls }).toEqual({ outcome: again('no response'), calls: ['advance'] });
   });
 
   it('completes a step of a user who is deactivating or erased', async () => {
@@ -70,8 +72,8 @@ describe('the worker of onboarding steps', () => {
   });
 
   it.each(['kyc_failed', 'card_failed'])('gives up a step that fails for too long: %s', async (stage) => {
-    const { outcome, commands } = await performed(new ProviderUnavailable('no response'), failing, stage);
-    expect({ outcome, commands }).toEqual({ outcome: 'done', commands: ['AdvanceOnboarding', 'GiveUp'] });
+    const { outcome, calls } = await performed(new ProviderUnavailable('no response'), failing, stage);
+    expect({ outcome, calls }).toEqual({ outcome: 'done', calls: ['advance', 'giveUp'] });
   });
 
   it('retries a step that fails for too long at a stage that cannot fail', async () => {
@@ -80,13 +82,10 @@ describe('the worker of onboarding steps', () => {
   });
 
   it('retries a step without a configured provider for as long as it takes', async () => {
-    const { outcome, commands } = await performed(
-      new DomainError('unavailable', 'No card provider'),
-      failing,
-    );
-    expect({ outcome, commands }).toEqual({
+    const { outcome, calls } = await performed(new DomainError('unavailable', 'No card provider'), failing);
+    expect({ outcome, calls }).toEqual({
       outcome: again('No card provider'),
-      commands: ['AdvanceOnboarding'],
+      calls: ['advance'],
     });
   });
 

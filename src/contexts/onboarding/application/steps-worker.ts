@@ -1,11 +1,17 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import {
+  subscriptionName,
+  subscriptionOf,
+  type SubscriptionDefinition,
+} from '../../../platform/projections/projection.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AdvanceOnboarding, GiveUp } from './advance-onboarding.js';
+import type { UserDeactivationStarted } from '../../users/contract.js';
+import type { OnboardingEvent } from '../domain/onboarding.js';
+import { OnboardingSteps } from './onboarding-steps.js';
 import { plainWords, whereFrom } from './provider-call.js';
 
 /** Kind of work: an onboarding that waits for the service, by the id of the user. */
@@ -34,7 +40,7 @@ export class StepsWorker {
 
   constructor(
     items: WorkItems,
-    private readonly commandBus: CommandBus,
+    private readonly steps: OnboardingSteps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingGiveUpSeconds'>,
   ) {
     this.work = new DueWork(items, {
@@ -52,7 +58,7 @@ export class StepsWorker {
   private async advance(step: Step): Promise<WorkOutcome> {
     const { polls = 0 } = step.state;
     try {
-      const stage = await this.commandBus.execute(new AdvanceOnboarding(step.key));
+      const stage = await this.steps.advance(step.key);
       if (step.failures > 0)
         this.logger.log({ msg: 'onboarding continues after failed attempts', ...fieldsOf(step), stage });
       if (stage === 'kyc_submitted') return { inMs: backoffMs(REVIEW, polls), state: { polls: polls + 1 } };
@@ -68,7 +74,7 @@ export class StepsWorker {
     // A domain error means that no provider is configured: the step waits for one.
     const isProviders = !(error instanceof DomainError);
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
-      const stage = await this.commandBus.execute(new GiveUp(step.key));
+      const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
         this.logger.error({ msg: 'onboarding failed: retries ended', ...fieldsOf(step), stage, why });
         return 'done';
@@ -89,4 +95,35 @@ export class StepsWorker {
 
 function fieldsOf({ key, failures, failing_seconds }: Step): object {
   return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
+}
+
+/** Schedules every onboarding that waits for the service, and deletes the items of users who are deactivating. */
+export function stepsSaga(wake: () => void): SubscriptionDefinition {
+  return subscriptionOf<OnboardingEvent | UserDeactivationStarted>({
+    name: subscriptionName('onboarding.steps'),
+    events: [
+      'onboarding.kyc_submitted.v1',
+      'onboarding.kyc_passed.v1',
+      'onboarding.card_retried.v1',
+      'user.deactivation_started.v1',
+    ],
+    async apply(events, tx) {
+      const ends = new Map(
+        events.map(({ type, data }) => [data.user_id, type === 'user.deactivation_started.v1']),
+      );
+      const users = [...ends.keys()];
+      const waiting = users.filter((userId) => ends.get(userId) === false);
+      await scheduleWork(
+        tx,
+        STEP,
+        waiting.map((key) => ({ key, state: {} })),
+      );
+      await dropWork(
+        tx,
+        STEP,
+        users.filter((userId) => ends.get(userId)),
+      );
+    },
+    afterCommit: wake,
+  });
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 
 interface WalletIndex {
@@ -33,54 +32,46 @@ export class WalletIndexes {
   /** Assigns the next index to a user without one of `key`. */
   async of(userId: string, key: IndexedKey): Promise<WalletIndex> {
     const [row] = await this.database.query<Row>(INDEX_OF_USER, [userId]);
-    return (
-      indexOf(row, key) ??
-      this.locked(key, async (tx, next) => (await find(tx, userId, key)) ?? (await next(userId)))
-    );
+    const found = indexOf(row, key) ?? (await this.next(userId, key, (current) => current === null));
+    return found!;
   }
 
   /** Assigns the next index in place of `address`, unless that was replaced already. */
   async replace(userId: string, address: string, key: IndexedKey): Promise<void> {
-    await this.locked(key, async (tx, next) => {
-      const found = await find(tx, userId, key);
-      if (found?.address === address) await next(userId);
-    });
+    await this.next(userId, key, (current) => current?.address === address);
   }
 
-  private async locked<T>(
-    { fingerprint, firstIndex, addressAt }: IndexedKey,
-    work: (tx: PoolClient, next: (userId: string) => Promise<WalletIndex>) => Promise<T>,
-  ): Promise<T> {
+  /** The next index where `isDue`, under the lock of the key; otherwise the current one. */
+  private next(
+    userId: string,
+    key: IndexedKey,
+    isDue: (current: WalletIndex | null) => boolean,
+  ): Promise<WalletIndex | null> {
+    const { fingerprint, firstIndex, addressAt } = key;
     return this.database.transaction(async (tx) => {
-      const { rows } = await tx.query<{ next_index: string }>(
+      const { rows: keys } = await tx.query<{ next_index: string }>(
         // An update that changes nothing locks the row, too.
         `insert into onboarding.wallet_keys as kept (key, next_index) values ($1, $2)
          on conflict (key) do update set next_index = greatest(kept.next_index, excluded.next_index)
          returning next_index`,
         [fingerprint, firstIndex],
       );
-      let index = Number(rows[0]!.next_index);
-      return work(tx, async (userId) => {
-        const given = { key: fingerprint, index, address: addressAt(index) };
-        index += 1;
-        await tx.query('update onboarding.wallet_keys set next_index = $2 where key = $1', [
-          fingerprint,
-          index,
-        ]);
-        await tx.query(
-          `insert into onboarding.wallet_indexes (user_id, key, index) values ($1, $2, $3)
-           on conflict (user_id) do update set key = excluded.key, index = excluded.index`,
-          [userId, given.key, given.index],
-        );
-        return given;
-      });
+      const { rows } = await tx.query<Row>(INDEX_OF_USER, [userId]);
+      const current = indexOf(rows[0], key);
+      if (!isDue(current)) return current;
+      const index = Number(keys[0]!.next_index);
+      await tx.query('update onboarding.wallet_keys set next_index = $2 where key = $1', [
+        fingerprint,
+        index + 1,
+      ]);
+      await tx.query(
+        `insert into onboarding.wallet_indexes (user_id, key, index) values ($1, $2, $3)
+         on conflict (user_id) do update set key = excluded.key, index = excluded.index`,
+        [userId, fingerprint, index],
+      );
+      return { key: fingerprint, index, address: addressAt(index) };
     });
   }
-}
-
-async function find(tx: PoolClient, userId: string, key: IndexedKey): Promise<WalletIndex | null> {
-  const { rows } = await tx.query<Row>(INDEX_OF_USER, [userId]);
-  return indexOf(rows[0], key);
 }
 
 function indexOf(row: Row | undefined, { fingerprint, addressAt }: IndexedKey): WalletIndex | null {

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import type { UserDeactivationStarted } from '../../users/contract.js';
 import type { OnboardingEvent, Stage } from '../domain/onboarding.js';
 
 const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 
-const DEACTIVATION_STARTED = 'user.deactivation_started.v1' satisfies UserDeactivationStarted['type'];
+type ProgressEvent =
+  Exclude<OnboardingEvent, { type: 'onboarding.consent_given.v1' }> | UserDeactivationStarted;
 
 /** The stage after each event; null: the onboarding is over. */
 const STAGES = {
@@ -21,13 +22,8 @@ const STAGES = {
   'onboarding.card_failed.v1': 'card_failed',
   'onboarding.card_retried.v1': 'wallet_provisioned',
   'onboarding.completed.v1': null,
-  [DEACTIVATION_STARTED]: null,
-} as const satisfies Readonly<
-  Record<
-    Exclude<OnboardingEvent['type'], 'onboarding.consent_given.v1'> | typeof DEACTIVATION_STARTED,
-    Stage | null
-  >
->;
+  'user.deactivation_started.v1': null,
+} as const satisfies Readonly<Record<ProgressEvent['type'], Stage | null>>;
 
 interface Moved {
   readonly user_id: string;
@@ -38,17 +34,14 @@ interface Moved {
 }
 
 /** The stage of every onboarding in progress, and the time of its last event. */
-export const progressProjection: SubscriptionDefinition = {
+export const progressProjection = subscriptionOf<ProgressEvent>({
   name: PROGRESS_VIEW,
-  events: Object.keys(STAGES),
+  events: Object.keys(STAGES) as ProgressEvent['type'][],
   async apply(events, tx, schema = 'onboarding') {
     const last = new Map<string, Moved>();
     const started: Moved[] = [];
     for (const { type, data } of events) {
-      const moved = {
-        ...(data as unknown as Omit<Moved, 'stage'>),
-        stage: STAGES[type as keyof typeof STAGES],
-      };
+      const moved = { ...data, stage: STAGES[type] };
       const isStart = type === 'onboarding.started.v1';
       if (isStart) started.push(moved);
       // Events after the end of an onboarding change nothing, also within a batch.
@@ -79,7 +72,7 @@ export const progressProjection: SubscriptionDefinition = {
     );
   },
   tables: { schema: 'onboarding', names: ['progress'] },
-};
+});
 
 function columns(rows: readonly Moved[], ...names: readonly (keyof Moved)[]): unknown[][] {
   return names.map((name) => rows.map((row) => row[name] ?? null));

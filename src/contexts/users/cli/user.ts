@@ -37,7 +37,7 @@ export async function located(
 }
 
 /** What contexts have still to drop of an erased person, and why; null when nothing is left. */
-export async function leftOf(context: INestApplicationContext, userId: string): Promise<string | null> {
+async function leftOf(context: INestApplicationContext, userId: string): Promise<string | null> {
   const left = await context.get(ErasingWorker).leftOf(userId);
   const texts = left.map(({ part, failures, cause }) =>
     cause === null ? part : `${part} (${failures} attempts: ${cause})`,
@@ -76,11 +76,7 @@ const TIMEOUT_MS = 5000;
 const POLL_MS = 50;
 const CACHED = 'A process that just read the user can read the personal data for another minute.';
 
-export function eraseCommand(
-  program: Command,
-  operator: Operator,
-  userId: (text: string | undefined) => string,
-): void {
+function eraseCommand(program: Command, operator: Operator): void {
   withReason(program.command('erase <user-id>'))
     .description('erase a deactivated user for good: all personal data is dropped, payouts stay')
     .option('--yes', 'do it: only a backup restores the data')
@@ -141,7 +137,7 @@ export function userProgram(program: Command, operator: Operator): void {
       await operate(operator, (context) => located(context, knownOf(options), options.personal)).call(this);
     });
 
-  eraseCommand(program, operator, userId);
+  eraseCommand(program, operator);
 }
 
 interface Finding {

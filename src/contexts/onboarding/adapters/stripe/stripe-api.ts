@@ -5,53 +5,17 @@ import type { BillingAddress } from '../../settings.js';
 import { en } from '../../words/en.js';
 import { plainHeaders, unavailable } from '../provider-client.js';
 
-interface StripeResponse {
-  getStatusCode(): number;
-  getHeaders(): Record<string, string>;
-  getRawResponse(): object;
-  toStream(): never;
-  toJSON(): Promise<unknown>;
-}
-
-/** The HTTP client of Stripe's package. Sends every request to `base`. */
-export class StripeTransport {
-  constructor(
-    private readonly client: Pick<OutboundClient, 'get' | 'post'>,
-    private readonly base: string,
-  ) {}
-
-  getClientName(): string {
-    return 'disburse';
-  }
-
-  async makeRequest(
-    _host: string,
-    _port: string,
-    path: string,
-    method: string,
-    headers: object,
-    body: string,
-  ): Promise<StripeResponse> {
-    const url = this.base.replace(/\/+$/, '') + path;
-    const sent = plainHeaders(headers as Record<string, unknown>);
-    if (method !== 'GET' && method !== 'POST') throw new Error(`no ${method} is expected`);
+/** `fetch` for Stripe's package. Sends every request to `base`. */
+export function stripeFetch(client: Pick<OutboundClient, 'get' | 'post'>, base: string): typeof fetch {
+  return async (given, { method, headers, body } = {}) => {
+    const { pathname, search } = new URL(String(given));
+    const url = base.replace(/\/+$/, '') + pathname + search;
+    const sent = plainHeaders(Object.fromEntries(new Headers(headers)));
     const result =
-      method === 'GET' ? await this.client.get(url, sent) : await this.client.post(url, sent, body);
+      method === 'GET' ? await client.get(url, sent) : await client.post(url, sent, String(body));
     if (result.kind === 'failed') throw new Error(result.error);
-    return {
-      getStatusCode: () => result.status,
-      getHeaders: () => ({}),
-      getRawResponse: () => ({ statusCode: result.status }),
-      toStream: () => {
-        throw new Error('no stream is expected');
-      },
-      toJSON: async () => {
-        const parsed: unknown = JSON.parse(result.body.toString());
-        if (typeof parsed !== 'object' || parsed === null) throw new Error('no object');
-        return parsed;
-      },
-    };
-  }
+    return new Response(result.body, { status: result.status });
+  };
 }
 
 const MAX_ON_CARD = 24;

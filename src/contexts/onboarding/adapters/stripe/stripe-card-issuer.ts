@@ -17,7 +17,7 @@ import {
   cardholderIn,
   cardIn,
   isOf,
-  StripeTransport,
+  stripeFetch,
   type Card,
   type Cardholder,
 } from './stripe-api.js';
@@ -233,7 +233,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     const { stripeSecretKey, stripeUrl } = this.account;
     return new Package(stripeSecretKey, {
       apiVersion: STRIPE_VERSION,
-      httpClient: new StripeTransport(this.client, stripeUrl),
+      httpClient: Package.createFetchHttpClient(stripeFetch(this.client, stripeUrl)),
       // The step is retried later, with the same keys.
       maxNetworkRetries: 0,
       telemetry: false,

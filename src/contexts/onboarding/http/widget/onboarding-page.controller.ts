@@ -13,10 +13,9 @@ import { localeOf } from '../../../../platform/http/pages/locale.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
-import { UsersView } from '../../../users/contract.js';
 import { chosenOf } from '../../adapters/provider-wiring.js';
 import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
-import { findApplicant } from '../../application/person-commands.js';
+import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
 import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
 import { WORDS } from '../../words/words.js';
@@ -61,7 +60,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     @Inject(CONFIG) private readonly config: PageConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly visitors: VisitorGuard,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly terms: PresentTerms,
     private readonly health: HealthRegistry,
   ) {}
@@ -116,7 +115,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     userId,
   }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'words'>> {
     const consent = this.terms.present();
-    const { phoneNumber, email } = await findApplicant(this.users, merchantId, userId);
+    const { phoneNumber, email } = await this.onboardings.applicant({ merchantId, userId });
     return {
       steps: `/onboarding/${merchantId}/${userId}`,
       userId,

@@ -19,20 +19,19 @@ import { BytesBelow, PageCall, PageController, Visit } from '../../../../platfor
 import { refuseUntil } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import {
-  findApplicant,
   ConfirmDetails,
   RetryCard,
   StartOnboarding,
   StoreImage,
   SubmitKyc,
 } from '../../application/person-commands.js';
+import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms } from '../../application/present-terms.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-verification.js';
-import { IMAGE_KINDS, type ImageKind } from '../../domain/image-kind.js';
+import { IMAGE_KINDS, type IdentityImage, type ImageKind } from '../../domain/image-kind.js';
 import type { Onboarding } from '../../domain/onboarding.js';
-import { UsersView } from '../../../users/contract.js';
-import type { IdentityImage } from '../../domain/image-kind.js';
+import type { ExistingUser } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
 import { reasonIn, type Locale } from '../../words/words.js';
 import { NO_IMAGE, readImage } from './image-content.js';
@@ -74,7 +73,7 @@ class UploadGuard implements CanActivate {
 export class StepsController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly sessions: OnboardingSessions,
     private readonly images: Images,
     private readonly terms: PresentTerms,
@@ -158,8 +157,8 @@ export class StepsController {
     return { code: this.inbox.lastCode((await this.applicantOf(visit)).phoneNumber) };
   }
 
-  private applicantOf({ merchant, userId }: OnboardingVisitor): ReturnType<typeof findApplicant> {
-    return findApplicant(this.users, merchant.merchantId, userId);
+  private applicantOf({ merchant, userId }: OnboardingVisitor): Promise<ExistingUser> {
+    return this.onboardings.applicant({ merchantId: merchant.merchantId, userId });
   }
 
   private async after(

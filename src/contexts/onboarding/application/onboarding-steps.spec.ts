@@ -6,18 +6,19 @@ import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onboarding.js';
 import { Verifications } from '../store/verifications.js';
-import { AdvanceOnboarding, AdvanceOnboardingHandler, GiveUp, GiveUpHandler } from './advance-onboarding.js';
 import { en } from '../words/en.js';
+import { OnboardingSteps } from './onboarding-steps.js';
+import { Onboardings } from './onboardings.js';
 import { IDENTITY_VERIFIER } from './ports.js';
 
-/** The handlers with these doubles; every other dependency is an empty object. */
+/** The steps with these doubles; every other dependency is an empty object. */
 function handlers(
   ...doubles: readonly (readonly [token: InjectionToken, double: object])[]
 ): Promise<TestingModule> {
   return Test.createTestingModule({
     providers: [
-      AdvanceOnboardingHandler,
-      GiveUpHandler,
+      OnboardingSteps,
+      Onboardings,
       { provide: CLOCK, useValue: { now: () => new Date(0) } },
       ...doubles.map(([provide, useValue]) => ({ provide, useValue })),
     ],
@@ -49,8 +50,8 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
     [Verifications, { open }],
   );
   const result = await module
-    .get(AdvanceOnboardingHandler)
-    .execute(new AdvanceOnboarding('u1'))
+    .get(OnboardingSteps)
+    .advance('u1')
     .catch((error: { readonly code: string }) => error.code);
   return { calls, result };
 }
@@ -83,7 +84,7 @@ describe('a step whose retries end', () => {
       return { state: events.reduce((each, event) => onboarding.evolve(each, event), before) };
     };
     const module = await handlers([COMMAND_LOOP, { execute }], [IDENTITY_VERIFIER, { provider: 'p' }]);
-    return { stage: await module.get(GiveUpHandler).execute(new GiveUp('u1')), events };
+    return { stage: await module.get(OnboardingSteps).giveUp('u1'), events };
   }
 
   it('is a failed identity, with a reason that does not blame the person', async () => {

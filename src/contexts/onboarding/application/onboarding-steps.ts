@@ -1,16 +1,9 @@
-import { Inject } from '@nestjs/common';
-import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
-import {
-  ClaimHeld,
-  COMMAND_LOOP,
-  type Claim,
-  type CommandLoop,
-} from '../../../platform/event-store/command-loop.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { ActivateUser, UsersView, type ExistingUser } from '../../users/contract.js';
+import { ActivateUser } from '../../users/contract.js';
 import {
   completeOnboarding,
   recordCard,
@@ -19,7 +12,6 @@ import {
   recordWallet,
 } from '../domain/decisions.js';
 import {
-  onboarding,
   type OnboardingEvent,
   type Onboarding,
   type Stage,
@@ -40,21 +32,8 @@ import {
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
-import { findApplicant } from './person-commands.js';
+import { Onboardings, type Decision } from './onboardings.js';
 import { measureCall } from './provider-call.js';
-
-/**
- * Advances an onboarding as far as the service can alone: identity, wallet, card, activation of the user, completion. The
- * stage says what is done, and providers return the same result for the same ids, so a repeat after a crash is harmless.
- * The user is active before the completion is written. A refusal for good is a failed stage with its reason. Returns the
- * stage; `kyc_submitted` is under review. Throws other errors of a provider, {@link WalletConflict}, and
- * `invalid_transition` or `not_found` for a user who is deactivating or erased.
- */
-export class AdvanceOnboarding extends Command<Stage> {
-  constructor(readonly userId: string) {
-    super();
-  }
-}
 
 /** The provisioned wallet belongs to another user: nothing is written, and the step is retried. */
 class WalletConflict extends Error {
@@ -65,38 +44,41 @@ class WalletConflict extends Error {
 }
 
 const ACTOR = 'onboarding.steps';
+const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
 
 interface Step {
-  readonly decide: (state: Onboarding) => OnboardingEvent[];
+  readonly decide: Decision;
   readonly claims?: readonly Claim[];
   readonly onConflict?: () => Promise<void>;
 }
 
-@CommandHandler(AdvanceOnboarding)
-export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboarding> {
+/** The steps that the service takes alone: identity, wallet, card, activation of the user, completion. */
+@Injectable()
+export class OnboardingSteps {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDENTITY_VERIFIER) private readonly identity: IdentityVerifier,
     @Inject(WALLET_PROVISIONER) private readonly wallets: WalletProvisioner,
     @Inject(CARD_ISSUER) private readonly cards: CardIssuer,
     private readonly commandBus: CommandBus,
-    private readonly users: UsersView,
+    private readonly onboardings: Onboardings,
     private readonly images: Images,
     private readonly verifications: Verifications,
   ) {}
 
-  async execute({ userId }: AdvanceOnboarding): Promise<Stage> {
-    let { state, lastId } = await this.loop.load(onboarding, userId);
+  /**
+   * Takes every step that can be taken now. The stage says what is done, and providers return the same result for the same
+   * ids, so a repeat after a crash is harmless. The user is active before the completion is written. A refusal for good is a
+   * failed stage with its reason. Returns the stage; `kyc_submitted` is under review. Throws other errors of a provider,
+   * {@link WalletConflict}, and `invalid_transition` or `not_found` for a user who is deactivating or erased.
+   */
+  async advance(userId: string): Promise<Stage> {
+    let { state, lastId } = await this.onboardings.load(userId);
     for (;;) {
       const step = await this.nextStep(state, lastId);
       if (step === null) return state.stage;
       try {
-        ({ state, lastId } = await this.loop.execute(onboarding, userId, step.decide, {
-          metadata: { actor: ACTOR },
-          follows: true,
-          claims: step.claims ?? [],
-        }));
+        const claims = step.claims ?? [];
+        ({ state, lastId } = await this.onboardings.execute(userId, step.decide, { ...WRITTEN, claims }));
         const recorded = `onboarding.${state.stage}`;
         if (isFailpoint(recorded)) failpoint(recorded);
       } catch (error) {
@@ -107,20 +89,22 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     }
   }
 
-  /** Calls the provider of the step that follows `state`; null when the next step is the person's. */
+  /**
+   * Calls the provider of the step that follows `state`; null when the next step is the person's. Throws before the call for a
+   * user who was deactivated meanwhile.
+   */
   private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
     switch (state.stage) {
       case 'kyc_submitted':
         return this.verify(state);
       case 'kyc_passed': {
-        await this.applicant(state);
+        await this.onboardings.applicant(state);
         const { address, derivation } = await measureCall('wallet', () =>
           this.wallets.provision(state.userId),
         );
         failpoint('onboarding.wallet_given');
         return {
-          decide: (current) =>
-            recordWallet({ issuerWalletAddress: address, derivation, at: this.now() }, current),
+          decide: (current, at) => recordWallet({ issuerWalletAddress: address, derivation, at }, current),
           claims: [walletClaim(address)],
           onConflict: () => this.wallets.replace(state.userId, address),
         };
@@ -132,7 +116,7 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
           new ActivateUser(state.userId, state.issuerWalletAddress, followsFrom(lastId)),
         );
         failpoint('onboarding.user_activated');
-        return { decide: (current) => completeOnboarding({ at: this.now() }, current) };
+        return { decide: (current, at) => completeOnboarding({ at }, current) };
       default:
         return null;
     }
@@ -141,10 +125,10 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
   private async verify(state: Submitted): Promise<Step | null> {
     const { verificationId, userId, details } = state;
     const { provider } = this.identity;
-    await this.applicant(state);
+    await this.onboardings.applicant(state);
     const { opened_at } = await this.verifications.open(verificationId, provider, userId);
     // An erasure from here on finds the verification.
-    await this.applicant(state);
+    await this.onboardings.applicant(state);
     const request: IdentityRequest = {
       verificationId,
       userId,
@@ -158,29 +142,36 @@ export class AdvanceOnboardingHandler implements ICommandHandler<AdvanceOnboardi
     failpoint('onboarding.identity_decided');
     if (outcome === 'under_review') return null;
     const decided = { verificationId, provider, outcome };
-    return { decide: (current) => recordKycOutcome({ ...decided, at: this.now() }, current) };
+    return { decide: (current, at) => recordKycOutcome({ ...decided, at }, current) };
   }
 
   private async issueCard(state: WithWallet): Promise<Step> {
     const { userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
-    const { phoneNumber, email } = await this.applicant(state);
+    const { phoneNumber, email } = await this.onboardings.applicant(state);
     const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
     try {
       const { cardId } = await measureCall('card', () => this.cards.issue(request));
-      return { decide: (current) => recordCard({ cardId, at: this.now() }, current) };
+      return { decide: (current, at) => recordCard({ cardId, at }, current) };
     } catch (error) {
       const reason = reasonOf(error);
-      return { decide: (current) => recordCardFailure({ attempt, reason, at: this.now() }, current) };
+      return { decide: (current, at) => recordCardFailure({ attempt, reason, at }, current) };
     }
   }
 
-  /** Throws for a user who was deactivated meanwhile: no provider is called. */
-  private applicant({ merchantId, userId }: Submitted): Promise<ExistingUser> {
-    return findApplicant(this.users, merchantId, userId);
+  /** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
+  async giveUp(userId: string): Promise<Stage> {
+    const fail: Decision = (state, at) => this.failure(state, at);
+    return (await this.onboardings.execute(userId, fail, WRITTEN)).state.stage;
   }
 
-  private now(): string {
-    return timestamp(this.clock);
+  private failure(state: Onboarding, at: string): OnboardingEvent[] {
+    if (state.stage === 'kyc_submitted') {
+      const outcome = { passed: false, reason: en.reasonNotChecked } as const;
+      const { verificationId } = state;
+      return recordKycOutcome({ verificationId, provider: this.identity.provider, outcome, at }, state);
+    }
+    if (state.stage !== 'wallet_provisioned') return [];
+    return recordCardFailure({ attempt: state.cardAttempt, reason: en.reasonNotIssued, at }, state);
   }
 }
 
@@ -202,36 +193,4 @@ function walletClaim(address: string): Claim {
     field: 'issuer_wallet_address',
     message: 'belongs to another user',
   };
-}
-
-/** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
-export class GiveUp extends Command<Stage> {
-  constructor(readonly userId: string) {
-    super();
-  }
-}
-
-@CommandHandler(GiveUp)
-export class GiveUpHandler implements ICommandHandler<GiveUp> {
-  constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(IDENTITY_VERIFIER) private readonly identity: IdentityVerifier,
-  ) {}
-
-  async execute({ userId }: GiveUp): Promise<Stage> {
-    const written = { metadata: { actor: 'onboarding.steps' }, follows: true } as const;
-    return (await this.loop.execute(onboarding, userId, (state) => this.decide(state), written)).state.stage;
-  }
-
-  private decide(state: Onboarding): OnboardingEvent[] {
-    const at = timestamp(this.clock);
-    if (state.stage === 'kyc_submitted') {
-      const outcome = { passed: false, reason: en.reasonNotChecked } as const;
-      const { verificationId } = state;
-      return recordKycOutcome({ verificationId, provider: this.identity.provider, outcome, at }, state);
-    }
-    if (state.stage !== 'wallet_provisioned') return [];
-    return recordCardFailure({ attempt: state.cardAttempt, reason: en.reasonNotIssued, at }, state);
-  }
 }
