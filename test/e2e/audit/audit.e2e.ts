@@ -142,6 +142,8 @@ describe('npm run audit -- verify', () => {
        where stream = 'payout-${received}' and revision = 0`;
     const report = await tampered(change('2', '2000'), change('2000', '2'));
     expect(report.exitCode).toBe(2);
-    expect(report.violations.map(({ rule }) => rule)).toContain(`payout ${received} ends as it was reported`);
+    expect(report.violations.map(({ rule }) => rule)).toContain(
+      `payout-${received}, payout.received.v2: its amount is "2", and what was before it gives "2000"`,
+    );
   });
 });

@@ -1,28 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { listOf, stored as tableOf } from '../../../../test/support/audit/signed-log.js';
+import { listOf, signer, stored as tableOf } from '../../../../test/support/audit/signed-log.js';
 import { withMac } from '../../../platform/event-store/event-mac.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
-import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { hashOfHead, headText, type SignedHead } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { Manifest } from '../domain/manifest.js';
 import type { CheckedLedger } from './check-ledger.js';
 import { type Brought, exportedLedger, ledgerAtHand } from './checked-ledger.js';
-import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
 const sealer = new Sealer(randomBytes(32));
-const pair = newKeyPair();
-const key: SigningKey = {
-  key_id: keyIdOf(pair.publicKey),
-  public_key: pair.publicKey.toString('base64'),
-  made_at: 'then',
-  former_key_id: null,
-  signature: null,
-};
+const key = signer(null);
 const headOf = (size: number, root = 'ab'): SignedHead => {
   const head = {
     log_id: 'l',
@@ -33,7 +25,7 @@ const headOf = (size: number, root = 'ab'): SignedHead => {
     key_id: key.key_id,
     previous: null,
   };
-  return { ...head, signature: signText(headText(head), pair.privateKey) };
+  return { ...head, signature: key.sign(headText(head)) };
 };
 const tree = new MerkleTree();
 tree.append(randomBytes(32));

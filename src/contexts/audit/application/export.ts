@@ -64,13 +64,13 @@ export async function exportTo(
   const logId = await store.identity();
   for (const found of [done, begun]) if (found !== null) requireSame(found, scope, logId, folder.path);
   if (done !== null) return { manifest: done, resumed: null };
-  let { tree: kept, ...said } = begun ?? beginning(scope, logId, await store.head(), now);
-  const { log_end: end, last_position: after } = said;
+  const { tree: kept, ...before } = begun ?? beginning(scope, logId, await store.head(), now);
+  const { log_end: end, last_position: after } = before;
+  let said = before;
   const tree = new MerkleTree(kept.size, Buffer.from(kept.peaks, 'hex'));
   let part: PartWriter | null = null;
   const endPart = async (writer: PartWriter): Promise<void> => {
     const ended = await writer.end();
-    part = null;
     said = {
       ...said,
       events: said.events + ended.events,
@@ -78,8 +78,7 @@ export async function exportTo(
       last_position: ended.last_position,
       parts: [...said.parts, ended],
     };
-    kept = { size: tree.size, peaks: tree.peakBytes.toString('hex') };
-    await folder.keep({ ...said, tree: kept });
+    await folder.keep({ ...said, tree: { size: tree.size, peaks: tree.peakBytes.toString('hex') } });
   };
   try {
     for await (const page of exportedLines(store, scope, { end, after, progress })) {
@@ -89,12 +88,15 @@ export async function exportTo(
         lines = lines.slice(fitting.length);
         for (const { leaf } of fitting) tree.append(leaf);
         await part.add(fitting);
-        if (part.events === scope.part_events) await endPart(part);
+        if (part.events < scope.part_events) continue;
+        await endPart(part);
+        part = null;
       }
     }
     if (part !== null) await endPart(part);
+    part = null;
   } finally {
-    await (part as PartWriter | null)?.drop();
+    await part?.drop();
   }
   const manifest: Manifest = isWhole(scope)
     ? { ...said, merkle_root: tree.root.toString('hex'), ...(await signed(said.events)) }

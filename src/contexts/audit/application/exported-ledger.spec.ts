@@ -212,20 +212,9 @@ describe('the signed head of an export', () => {
     expect(not_checked).toContainEqual(expect.stringContaining('no signed head covers any event'));
   });
 
-  it.each<[string, object, string]>([
-    ['a part', { parts: [null] }, 'lacks what it says of part 1'],
-    ['the selection', { asked: null }, 'lacks what a manifest says'],
-    [
-      'a head',
-      { signed_head: { size: 3 } },
-      'names a signed head or a key that is none: a member is missing',
-    ],
-    ['a key', { signing_keys: [null] }, 'names a signed head or a key that is none: a member is missing'],
-    ['keys', { signing_keys: 7 }, 'names signing keys that are none'],
-    ['anything', { format: 7 }, 'is not of the format disburse-export.v1'],
-  ])('is refused with a sentence where a manifest lacks %s', async (_name, other, message) => {
-    rewrite({ ...manifestAt(whole), ...other });
-    await expect(offline()).rejects.toThrow(`manifest.json ${message}`);
+  it('is refused with a sentence where a manifest is none', async () => {
+    rewrite({ ...manifestAt(whole), format: 7 });
+    await expect(offline()).rejects.toThrow('manifest.json is not of the format disburse-export.v1');
   });
 
   it('is compared with the ledger of its database', async () => {

@@ -1,24 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { signer } from '../../../../test/support/audit/signed-log.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { headText, keyText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { HeadTrust } from './head-trust.js';
-import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
-
-type Pair = SigningKey & { readonly privateKey: Buffer };
-
-function keyAfter(former: Pair | null): Pair {
-  const { publicKey, privateKey } = newKeyPair();
-  const [key_id, public_key] = [keyIdOf(publicKey), publicKey.toString('base64')];
-  const key = { key_id, public_key, made_at: '2026-01-01', former_key_id: former?.key_id ?? null };
-  return { ...key, signature: former && signText(keyText(key), former.privateKey), privateKey };
-}
 
 describe('the keys of a ledger, for an auditor who knows one of them', () => {
-  const first = keyAfter(null);
-  const second = keyAfter(first);
-  const third = keyAfter(second);
-  const fourth = keyAfter(third);
+  const first = signer(null);
+  const second = signer(first);
+  const third = signer(second);
+  const fourth = signer(third);
   const keys = [first, second, third, fourth];
   const trusted = (known: SigningKey | null): readonly boolean[] => {
     const trust = new HeadTrust('l', keys, known, null);
@@ -37,7 +28,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
   });
 
   it('do not count after one that the key before did not sign', () => {
-    const stranger = { ...keyAfter(null), former_key_id: first.key_id, signature: third.signature };
+    const stranger = { ...signer(null), former_key_id: first.key_id, signature: third.signature };
     const trust = new HeadTrust('l', [first, stranger], first, null);
     expect(trust.findings).toEqual([
       { kind: 'key', key_id: stranger.key_id, why: 'the key before it did not sign it' },
@@ -53,7 +44,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
   });
 
   it('do not have the one that the auditor knows, which is named', () => {
-    const stranger = keyAfter(null);
+    const stranger = signer(null);
     const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
     expect(new HeadTrust('l', keys, stranger, null).findings).toEqual([finding]);
     const renamed = { ...stranger, key_id: first.key_id };
@@ -62,7 +53,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
 
   it('are those that the service has sealed, where the master key is at hand', () => {
     const sealer = new Sealer(randomBytes(32));
-    const kept = (key: Pair, bytes = Buffer.from(key.public_key, 'base64')) => ({
+    const kept = (key: SigningKey, bytes = Buffer.from(key.public_key, 'base64')) => ({
       ...key,
       sealedPrivateKey: null,
       sealedPublicKey: sealer.seal(bytes, `audit/public-key/${key.key_id}`),
@@ -77,7 +68,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
 });
 
 describe('a head, verified by the keys of a ledger', () => {
-  const key = keyAfter(null);
+  const key = signer(null);
   const head = {
     log_id: 'l',
     size: 1,
@@ -87,7 +78,7 @@ describe('a head, verified by the keys of a ledger', () => {
     key_id: key.key_id,
     previous: null,
   };
-  const signed: SignedHead = { ...head, signature: signText(headText(head), key.privateKey) };
+  const signed: SignedHead = { ...head, signature: key.sign(headText(head)) };
 
   it.each<[string, SignedHead, string | null]>([
     ['is good with the signature of a key', signed, null],

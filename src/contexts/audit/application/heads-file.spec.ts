@@ -1,20 +1,12 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { stored } from '../../../../test/support/audit/signed-log.js';
+import { signer, stored } from '../../../../test/support/audit/signed-log.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
-import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { hashOfHead, headText, type SignedHead } from '../domain/signed-head.js';
 import { HeadsFile } from './heads-file.js';
-import { keyIdOf, newKeyPair, signText } from './ledger-keys.js';
 
-const pair = newKeyPair();
-const key: SigningKey = {
-  key_id: keyIdOf(pair.publicKey),
-  public_key: pair.publicKey.toString('base64'),
-  made_at: 'then',
-  former_key_id: null,
-  signature: null,
-};
+const key = signer(null);
 
 /** Signed heads over so many events each, every one naming the one before. */
 function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
@@ -30,7 +22,7 @@ function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
       key_id: key.key_id,
       previous: last === undefined ? null : hashOfHead(last),
     };
-    heads.push({ ...head, signature: signText(headText(head), pair.privateKey) });
+    heads.push({ ...head, signature: key.sign(headText(head)) });
   }
   return heads;
 }

@@ -38,11 +38,10 @@ export class HeadsFile {
       let last = inFile?.log_id === newest.log_id ? inFile : null;
       if (last !== null && last.size >= newest.size) return;
       const trust = new HeadTrust(newest.log_id, await keys(), null, null);
-      let lines: string[] = [];
+      const lines: string[] = [];
       const write = async (): Promise<void> => {
-        await file.appendFile(lines.join(''));
+        await file.appendFile(lines.splice(0).join(''));
         await file.datasync();
-        lines = [];
       };
       for await (const head of heads.all({ after: last?.size ?? 0, upTo: newest.size })) {
         requireNext(head, last, trust);

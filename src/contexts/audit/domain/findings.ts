@@ -39,9 +39,12 @@ export class Differences {
 
 /** What the check of the ledger found; each one is something that somebody changed. */
 export type LedgerFinding =
-  /** The event at this position is not the one that was recorded there; unreadable: its bytes are no JSON any more. */
+  /**
+   * The event at this position is not the one that was recorded there; unreadable: its bytes are no JSON any more; forged:
+   * its MAC is missing or wrong, the service did not write it there.
+   */
   | {
-      readonly kind: 'changed' | 'unreadable';
+      readonly kind: 'changed' | 'unreadable' | 'forged';
       readonly position: string;
       readonly stream: string;
       readonly revision: number;
@@ -53,14 +56,6 @@ export type LedgerFinding =
       readonly position: string;
       readonly from: string;
       readonly stream: string;
-      readonly id: string;
-    }
-  /** Its MAC is missing or wrong: the service did not write it there. */
-  | {
-      readonly kind: 'forged';
-      readonly position: string;
-      readonly stream: string;
-      readonly revision: number;
       readonly id: string;
     }
   | { readonly kind: 'inserted'; readonly position: string; readonly stream: string; readonly id: string }
@@ -104,21 +99,27 @@ export function describeFindings(findings: readonly LedgerFinding[]): readonly s
   ];
 }
 
+const WRONG = {
+  changed: 'is not the one that was recorded there',
+  unreadable: 'cannot be read any more',
+  forged: 'was not written by the service',
+} as const;
+
 /** A finding as a sentence. */
 export function describeFinding(finding: LedgerFinding): string {
   switch (finding.kind) {
     case 'changed':
-      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) is not the one that was recorded there`;
+    case 'unreadable':
+    case 'forged': {
+      const { position, id, stream, revision } = finding;
+      return `the event at position ${position} (${id}, ${stream} revision ${revision}) ${WRONG[finding.kind]}`;
+    }
     case 'moved':
       return `the event ${finding.id} of ${finding.stream} was recorded at position ${finding.from} and is now at ${finding.position}`;
-    case 'forged':
-      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) was not written by the service`;
     case 'inserted':
       return `the event at position ${finding.position} (${finding.id}, ${finding.stream}) was inserted: none was recorded there`;
     case 'deleted':
       return `the event at position ${finding.position} is missing`;
-    case 'unreadable':
-      return `the event at position ${finding.position} (${finding.id}, ${finding.stream} revision ${finding.revision}) cannot be read any more`;
     case 'truncated':
       return `events are missing at the end: there are ${finding.events} of ${finding.size}${finding.signed_at === null ? '' : ` that were signed at ${finding.signed_at}`}`;
     case 'rewritten':

@@ -20,39 +20,35 @@ export function lastLeafOf({ level, index }: Subtree): number {
 /** What an inclusion proof consists of: the roots over these leaves, from the leaf up (RFC 9162, 2.1.3.1). */
 export function inclusionRanges(leaf: number, size: number): readonly Range[] {
   if (!(leaf >= 0 && leaf < size)) throw new RangeError('no such leaf in a tree of that size');
-  const ranges: Range[] = [];
-  for (let from = 0, to = size; to - from > 1;) {
-    const middle = from + splitOf(to - from);
-    if (leaf < middle) {
-      ranges.push({ from: middle, to });
-      to = middle;
-    } else {
-      ranges.push({ from, to: middle });
-      from = middle;
-    }
-  }
-  return ranges.reverse();
+  return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
 }
 
 /** What a proof consists of that a tree of `size` leaves extends its first `former` ones (RFC 9162, 2.1.4.1). */
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
-  const ranges: Range[] = [];
-  let from = 0;
-  let to = size;
-  while (to !== former) {
-    const middle = from + splitOf(to - from);
-    if (former <= middle) {
-      ranges.push({ from: middle, to });
-      to = middle;
-    } else {
-      ranges.push({ from, to: middle });
-      from = middle;
-    }
-  }
+  const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
   // The verifier knows the former tree.
-  if (from > 0) ranges.push({ from, to });
-  return ranges.reverse();
+  return last.from > 0 ? [last, ...around] : around;
+}
+
+/** From the whole tree down to the subtree of the leaf that is the last: that one, and the other halves on the way, from below. */
+function rangesAround(
+  leaf: number,
+  size: number,
+  isLast: (range: Range) => boolean,
+): { readonly last: Range; readonly around: readonly Range[] } {
+  const around: Range[] = [];
+  let last: Range = { from: 0, to: size };
+  while (!isLast(last)) {
+    const middle = last.from + splitOf(last.to - last.from);
+    const [left, right] = [
+      { from: last.from, to: middle },
+      { from: middle, to: last.to },
+    ];
+    around.unshift(leaf < middle ? right : left);
+    last = leaf < middle ? left : right;
+  }
+  return { last, around };
 }
 
 /** The complete subtrees that a range of a proof is made of, the largest first: such a range begins at a multiple of its largest one. */

@@ -18,8 +18,6 @@ const ALONE_TIMEOUT_MS = 5000;
 interface ChainNodeOptions extends NodeRules {
   readonly url: string;
   readonly token: string;
-  /** Receipts of {@link ChainNode.confirm} come with their source, to be kept. */
-  readonly sources: boolean;
 }
 
 type Receipts = Map<string, TransactionReceipt | null>;
@@ -51,7 +49,7 @@ export class ChainNode {
   async confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, alone, receipts, this.options.sources);
+    const refusals = await this.readReceipts(requested, alone, receipts, true);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts, head);

@@ -28,7 +28,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   ) {
     const { chainRpcUrl, chainId, usdcAddress } = config;
     const { finality, maxHeadAgeSeconds } = chainRules(config);
-    const options = { chainId, token: usdcAddress ?? '', finality, maxHeadAgeSeconds, sources: true };
+    const options = { chainId, token: usdcAddress ?? '', finality, maxHeadAgeSeconds };
     const urls = chainRpcUrl === null ? [] : urlsIn(chainRpcUrl);
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
   }

@@ -69,7 +69,7 @@ function nodeOptions(config: Config, rpc: string | undefined): ConstructorParame
   const { chainId, usdcAddress } = config;
   const { finality, maxHeadAgeSeconds } = chainRules(config);
   const token = usdcAddress ?? '';
-  return { url: urlsIn(given)[0]!, chainId, token, finality, maxHeadAgeSeconds, sources: false };
+  return { url: urlsIn(given)[0]!, chainId, token, finality, maxHeadAgeSeconds };
 }
 
 /** Why the node could not be relied on any more; null when everything was checked. */
