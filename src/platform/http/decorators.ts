@@ -28,8 +28,7 @@ export const MerchantId = createParamDecorator(
 
 /** The request's {@link IdempotencyTicket}; one without a key when there was no Idempotency-Key. */
 export function ticketOf(request: FastifyRequest): IdempotencyTicket {
-  request.edge.ticket ??= new RequestTicket(callerOf(merchantOf(request)), null, '');
-  return request.edge.ticket;
+  return (request.edge.ticket ??= new RequestTicket(callerOf(merchantOf(request)), null, ''));
 }
 
 /** {@link ticketOf} this request. */

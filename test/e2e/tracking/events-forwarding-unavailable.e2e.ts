@@ -15,7 +15,6 @@ import {
   idsOf,
   item,
   items,
-  type RunningForwarder,
   type TestItem,
 } from '../../support/tracking/forwarding-harness.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -27,7 +26,6 @@ const FORWARDER = fileURLToPath(new URL('../../support/tracking/event-forwarder.
 let db: TestDatabase;
 let provider: AnalyticsProvider;
 let harness: ForwardingHarness;
-let running: RunningForwarder[];
 let log: Log;
 const logFile = join(specFolder('log'), 'forwarding.log');
 
@@ -44,18 +42,11 @@ beforeEach(async () => {
   provider = await AnalyticsProvider.start();
   harness = new ForwardingHarness(db.database, provider.url, log);
   await harness.clear();
-  running = [];
 });
 afterEach(async () => {
-  await Promise.all(running.map((each) => each.stop()));
+  await harness.stop();
   await provider.stop();
 });
-
-function start(...args: Parameters<ForwardingHarness['start']>): RunningForwarder {
-  const forwarder = harness.start(...args);
-  running.push(forwarder);
-  return forwarder;
-}
 
 const failures = async (): Promise<number> => (await harness.provider())[0]!.failures;
 const logged = (): string => {
@@ -81,7 +72,7 @@ describe('while the provider', () => {
     await harness.processed(events.slice(0, 2));
     await harness.processed(events.slice(2));
     // Only a hanging provider is meant to time out: on a busy machine others may take as long.
-    start(harness.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
+    harness.start(harness.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await harness.provider()).toMatchObject([{ cause }]);
     expect(provider.accepted.size).toBe(0);
@@ -96,14 +87,14 @@ describe('while the provider', () => {
   it('does not take the key, no event is refused, and operators are notified', async () => {
     const events = items(3);
     await harness.processed(events);
-    const first = start(harness.amplitude({ apiKey: 'a-wrong-key' }));
+    const first = harness.start(harness.amplitude({ apiKey: 'a-wrong-key' }));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await harness.provider()).toMatchObject([{ cause: 'unauthorized' }]);
     const entry = /"level":"error".*"cause":"unauthorized".*analytics provider unavailable/;
     await eventually(() => entry.test(logged()));
     expect(logged()).not.toMatch(/a-wrong-key|customer-/);
     await first.stop();
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
     expect(await harness.refused()).toEqual([]);
@@ -112,10 +103,10 @@ describe('while the provider', () => {
   it('requests a pause of 600 s, it is kept over a restart', async () => {
     await harness.processed(items(2));
     provider.always = { status: 503, headers: { 'retry-after': '600' } };
-    const first = start();
+    const first = harness.start();
     await eventually(async () => ((await failures()) === 1 ? true : null));
     await first.stop();
-    start();
+    harness.start();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(provider.requests).toBe(1);
     const [row] = await db.database.query<{ left: number }>(
@@ -133,8 +124,8 @@ describe('while the provider', () => {
     }
     provider.always = { status: 500 };
     const times = { unavailable: { firstMs: 20, maxMs: 50 }, blamed: { firstMs: 20, maxMs: 50 } };
-    const first = start(undefined, times);
-    start(undefined, times);
+    const first = harness.start(undefined, times);
+    harness.start(undefined, times);
     await eventually(async () => ((await failures()) >= 6 ? true : null));
     await first.stop();
     await eventually(async () => ((await failures()) >= 12 ? true : null));
@@ -154,7 +145,7 @@ describe('while the provider', () => {
     provider.failsOver = poison.event_id;
     await harness.processed([poison]);
     for (const each of others) await harness.processed([each]);
-    start();
+    harness.start();
     await eventually(() => (provider.accepted.size === 60 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
     provider.recovers();
@@ -171,12 +162,12 @@ it.each([
   provider.faults = faults;
   if (faults.length === 1) {
     await harness.processed([unlucky]);
-    start(undefined, { unavailable: { firstMs: 1, maxMs: 1 } });
+    harness.start(undefined, { unavailable: { firstMs: 1, maxMs: 1 } });
     await eventually(() => (provider.requests >= 1 ? true : null));
     await harness.processed([other]);
   } else {
     await harness.processed([unlucky, other]);
-    start();
+    harness.start();
   }
   await harness.drained();
   expect(provider.ids).toEqual(idsOf([unlucky, other]));
@@ -188,7 +179,7 @@ it('a body that cannot be read waits with its error, and delays no other batch',
   await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
   const events = items(2);
   await harness.processed(events);
-  start();
+  harness.start();
   await eventually(() => (provider.accepted.size === 2 ? true : null));
   const rows = await db.database.query(`select error from tracking.batches where batch_id = $1`, [broken]);
   expect(rows).toEqual([{ error: 'the body cannot be read for forwarding' }]);
@@ -205,7 +196,7 @@ it('events of a process that was killed before it recorded them are sent again, 
   await killedAt('forwarding.recorded');
   expect(await harness.waiting()).toBe(0);
   await harness.processed(second);
-  start();
+  harness.start();
   await harness.drained();
   expect(provider.ids).toEqual(idsOf([...first, ...second]));
   expect(first.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(first.map(() => 2));
@@ -225,7 +216,7 @@ async function killedAt(failpoint: Failpoint): Promise<void> {
 it('the backlog and the state of the provider are metrics', async () => {
   provider.always = { status: 401 };
   await harness.processed(items(5), (index) => index < 3);
-  const { forwarder } = start();
+  const { forwarder } = harness.start();
   forwarder.onApplicationBootstrap();
   await eventually(async () => ((await failures()) > 0 ? true : null));
   const text = await scrape();

@@ -9,7 +9,6 @@ import {
   idsOf,
   item,
   items,
-  type RunningForwarder,
   type TestItem,
 } from '../../support/tracking/forwarding-harness.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -20,7 +19,6 @@ const merchant = '5b0e9a38-7f1e-4c58-8f0a-0c4f2c0d9a11';
 let db: TestDatabase;
 let provider: AnalyticsProvider;
 let harness: ForwardingHarness;
-let running: RunningForwarder[];
 const log = Log.open({ logLevel: 'silent', logFile: null });
 
 beforeAll(async () => {
@@ -31,18 +29,11 @@ beforeEach(async () => {
   provider = await AnalyticsProvider.start();
   harness = new ForwardingHarness(db.database, provider.url, log);
   await harness.clear();
-  running = [];
 });
 afterEach(async () => {
-  await Promise.all(running.map((each) => each.stop()));
+  await harness.stop();
   await provider.stop();
 });
-
-function start(...args: Parameters<ForwardingHarness['start']>): RunningForwarder {
-  const forwarder = harness.start(...args);
-  running.push(forwarder);
-  return forwarder;
-}
 
 const acceptedOnce = (): boolean => [...provider.accepted.values()].every(({ times }) => times === 1);
 const refusals = async (): Promise<Record<string, string>> =>
@@ -64,7 +55,7 @@ describe('new events', () => {
       (index) => index === 0,
       merchant,
     );
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(['a1b2c3d4-0000-4000-8000-00000000000f']);
     expect([...provider.accepted.values()][0]!.event).toMatchObject({
@@ -82,7 +73,7 @@ describe('new events', () => {
       item({ device_id }),
     );
     await harness.processed([...events, item({ device_id: null }), item()]);
-    start();
+    harness.start();
     await harness.drained();
     const devices = [...provider.accepted.values()].map(({ event }) => event.device_id);
     expect(devices.filter((each) => each !== undefined)).toEqual(['phone-1']);
@@ -95,7 +86,7 @@ describe('new events', () => {
     for (const each of small) await harness.processed([each]);
     const large = items(900, { payload: { filler: 'x'.repeat(1000) } });
     await harness.processed(large);
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf([...small, ...large]));
     expect(provider.requests).toBeLessThan(6);
@@ -107,7 +98,7 @@ describe('new events', () => {
     const backlog = items(600);
     await harness.processed(backlog);
     const began = performance.now();
-    start(undefined, {}, 400);
+    harness.start(undefined, {}, 400);
     await harness.drained();
     // 400 at once, and the next 200 a second later.
     expect(performance.now() - began).toBeGreaterThan(900);
@@ -121,8 +112,8 @@ describe('new events', () => {
       all.push(...events);
       await harness.processed(events);
     }
-    start();
-    start();
+    harness.start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(all));
     expect(acceptedOnce()).toBe(true);
@@ -132,11 +123,11 @@ describe('new events', () => {
     provider.always = 'hang';
     const events = items(3);
     await harness.processed(events);
-    const first = start(harness.amplitude({ timeoutMs: 200 }));
+    const first = harness.start(harness.amplitude({ timeoutMs: 200 }));
     await eventually(() => (provider.requests > 0 ? true : null));
     await first.stop();
     provider.recovers();
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
   });
@@ -150,7 +141,7 @@ describe('an event that is refused', () => {
     const batch = await harness.processed(events);
     const others = items(5);
     await harness.processed(others);
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf([...events.filter((e) => !wrong.has(e.event_id)), ...others]));
     expect(acceptedOnce()).toBe(true);
@@ -167,7 +158,7 @@ describe('an event that is refused', () => {
     ];
     provider.silencedDevices.add('spammer');
     await harness.processed([ancient, silenced, good]);
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual([good.event_id]);
     expect(await refusals()).toEqual({
@@ -181,7 +172,7 @@ describe('an event that is refused', () => {
     const wrong = [events[0]!, events[500]!, events[501]!];
     provider.blocks = (body) => wrong.some(({ event_id }) => body.includes(event_id));
     await harness.processed(events);
-    start();
+    harness.start();
     await eventually(() => (provider.accepted.size === 997 ? true : null));
     const later = items(40);
     for (const each of later) {
@@ -199,7 +190,7 @@ describe('an event that is refused', () => {
     const events = items(200, { payload: { filler: 'x'.repeat(4000) } });
     await harness.processed([...events.slice(0, 100), huge]);
     await harness.processed(events.slice(100));
-    start();
+    harness.start();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
     expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
@@ -209,7 +200,7 @@ describe('an event that is refused', () => {
     const events = items(50);
     provider.always = { status: 403, body: { code: 403, error: 'Forbidden' } };
     await harness.processed(events);
-    start();
+    harness.start();
     await eventually(async () => ((await harness.provider())[0]!.failures > 2 ? true : null));
     const [{ failures, cause }] = (await harness.provider()) as [{ failures: number; cause: string }];
     expect(cause).toBe('forbidden');
@@ -229,7 +220,7 @@ describe('a user of whom too much comes', () => {
     const others = items(30);
     await harness.processed(spam);
     await harness.processed(others);
-    start();
+    harness.start();
     await eventually(() => (idsOf(others).every((id) => provider.accepted.has(id)) ? true : null));
     const order = [...provider.accepted.keys()];
     expect(Math.max(...idsOf(others).map((id) => order.indexOf(id)))).toBeLessThan(300);
@@ -244,7 +235,7 @@ describe('a user of whom too much comes', () => {
     const others = items(3);
     provider.spentUsers.add(`${merchant}:spent`);
     await harness.processed([...spent, ...others], () => true, merchant);
-    start();
+    harness.start();
     await eventually(() => (provider.accepted.size === 3 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
     provider.spentUsers.clear();
@@ -256,7 +247,7 @@ describe('a user of whom too much comes', () => {
 describe('without Amplitude', () => {
   it('events are skipped when no provider is configured', async () => {
     await harness.processed(items(3));
-    start(null);
+    harness.start(null);
     await harness.drained();
     expect(provider.requests).toBe(0);
   });
@@ -266,7 +257,7 @@ describe('without Amplitude', () => {
     const twice = item({ payload: { nul: '\0', lone: '\ud800' } });
     await harness.processed([twice]);
     await harness.processed([twice, item()], undefined, merchant);
-    start(sandbox);
+    harness.start(sandbox);
     await harness.drained();
     const rows = await db.database.query<{ insert_id: string; event: SentEvent; times: number }>(
       'select insert_id, event::text, times from tracking.sandbox_analytics order by times desc',

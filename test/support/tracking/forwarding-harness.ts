@@ -62,6 +62,8 @@ export interface RunningForwarder {
 
 /** Processed batches in a database, and forwarders as worker processes have them. */
 export class ForwardingHarness {
+  private readonly running: RunningForwarder[] = [];
+
   constructor(
     readonly database: Database,
     private readonly url: string,
@@ -115,7 +117,7 @@ export class ForwardingHarness {
     );
     forwarder.work.start();
     const timer = setInterval(() => forwarder.work.wake(), WAKE_MS);
-    return {
+    const running = {
       forwarder,
       stop: async () => {
         clearInterval(timer);
@@ -123,6 +125,12 @@ export class ForwardingHarness {
         if (analytics instanceof Amplitude) await analytics.onApplicationShutdown();
       },
     };
+    this.running.push(running);
+    return running;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.running.map((each) => each.stop()));
   }
 
   /** Resolves once nothing waits to be forwarded. */

@@ -4,7 +4,7 @@ import { comparePositions, type RecordedEvent } from '../../../platform/event-st
 import { columnInWords, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
-import { CheckedDeliveries, type StoredState } from '../store/checked-deliveries.js';
+import { CheckedDeliveries, type StoredState } from '../store/stored-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
 import { retentionSeconds } from './delivering/retention.js';
 import { publishedBy, type Published } from './published-events.js';

@@ -5,6 +5,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import {
+  endpointJson,
   endpointOf,
   register,
   webhookEndpoints,
@@ -14,7 +15,6 @@ import {
   type EndpointFields,
   type Update,
 } from '../domain/webhook-endpoints.js';
-import { endpointJson } from '../domain/endpoint-json.js';
 import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';

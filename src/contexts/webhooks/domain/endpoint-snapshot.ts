@@ -1,7 +1,7 @@
 import type { WebhookEndpointEvent } from './webhook-endpoints.js';
 
 /** A replaced signing secret that still signs, alongside the present one. */
-export interface FormerSecret {
+interface FormerSecret {
   readonly sealed: string;
   /** ISO 8601, UTC. */
   readonly expires_at: string;

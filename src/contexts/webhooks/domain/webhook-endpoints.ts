@@ -281,6 +281,24 @@ export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEve
   return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
 }
 
+export type EndpointJson = ReturnType<typeof endpointJson>;
+
+/** A WebhookEndpoint as the API returns it (contract.md 12), and extensions. */
+export function endpointJson(endpoint: Endpoint, failure_count: number) {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    description: endpoint.description,
+    status: endpoint.status,
+    created_at: endpoint.createdAt,
+    updated_at: endpoint.updatedAt,
+    event_types: endpoint.eventTypes,
+    failure_count,
+    disabled_cause: endpoint.disabledCause,
+    disabled_at: endpoint.disabledAt,
+  };
+}
+
 /** Types of the event catalog (contract.md 13.5), the only values an endpoint may subscribe to. */
 export const EVENT_TYPES = [
   'user.onboarding_started',

@@ -11,7 +11,7 @@ import {
   ValidQuery,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Caller } from './caller.js';
+import { CallingMerchant } from './webhook-endpoints.controller.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import type { MerchantCaller, Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
@@ -128,7 +128,10 @@ export class WebhookDeliveriesController {
       409: DISABLED,
     },
   })
-  async resend(@Caller() caller: MerchantCaller, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
+  async resend(
+    @CallingMerchant() caller: MerchantCaller,
+    @UuidParam('id', DELIVERY) id: string,
+  ): Promise<Reply> {
     return this.accepted(await this.commandBus.execute(new ResendWebhookDelivery(caller, id)));
   }
 
@@ -147,7 +150,7 @@ export class WebhookDeliveriesController {
     },
   })
   async recover(
-    @Caller() caller: MerchantCaller,
+    @CallingMerchant() caller: MerchantCaller,
     @UuidParam('id', ENDPOINT) id: string,
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {

@@ -1,18 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
+import {
+  Controller,
+  createParamDecorator,
+  Delete,
+  Get,
+  Patch,
+  Post,
+  type ExecutionContext,
+} from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
+  causeOf,
   ListQuery,
   MerchantId,
   OptionalBody,
   UuidParam,
   ValidBody,
+  merchantOf,
+  ticketOf,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Caller } from './caller.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import type { MerchantCaller, Responded } from '../application/caller.js';
 import {
@@ -43,6 +54,15 @@ const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 /** A timer of Node may fire so much before its time. */
 const TIMER_EARLY_MS = 2;
 
+/** The merchant of a write, its cause and its ticket. */
+export const CallingMerchant = createParamDecorator(
+  (_: unknown, context: ExecutionContext): MerchantCaller => {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const { merchantId } = merchantOf(request);
+    return { merchantId, metadata: causeOf(request), ticket: ticketOf(request) };
+  },
+);
+
 /** contract.md 12. Writes respond once reads show them and deliveries follow them. */
 @Controller('merchants/v1/webhook_endpoints')
 export class WebhookEndpointsController {
@@ -64,7 +84,10 @@ export class WebhookEndpointsController {
       422: 'The url may not receive webhooks, or the merchant has 10 endpoints already.',
     },
   })
-  async register(@Caller() caller: MerchantCaller, @ValidBody() body: NewWebhookEndpoint): Promise<Reply> {
+  async register(
+    @CallingMerchant() caller: MerchantCaller,
+    @ValidBody() body: NewWebhookEndpoint,
+  ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
     return this.respond(
       201,
@@ -120,7 +143,7 @@ export class WebhookEndpointsController {
     },
   })
   async update(
-    @Caller() caller: MerchantCaller,
+    @CallingMerchant() caller: MerchantCaller,
     @UuidParam('id', WHAT) id: string,
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
@@ -138,7 +161,7 @@ export class WebhookEndpointsController {
     description: 'Deliveries still to be sent to it are dropped.',
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
-  async remove(@Caller() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
+  async remove(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
     return this.respondToChange(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
   }
 
@@ -154,7 +177,7 @@ export class WebhookEndpointsController {
       404: NO_ENDPOINT,
     },
   })
-  async test(@Caller() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
+  async test(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
     const { body } = await this.commandBus.execute(new RequestTestDelivery(caller, id));
     return new Reply(202, body);
   }
@@ -176,7 +199,7 @@ export class WebhookEndpointsController {
   })
   @ApiBody({ type: SecretRotation, required: false })
   async rotate(
-    @Caller() caller: MerchantCaller,
+    @CallingMerchant() caller: MerchantCaller,
     @UuidParam('id', WHAT) id: string,
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {

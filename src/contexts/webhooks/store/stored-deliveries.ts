@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { CheckedTables } from '../../../platform/context.js';
+import { everyRow } from '../../../platform/postgres/chunks.js';
 import { Database } from '../../../platform/postgres/database.js';
+import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import type { DeliveryStatus } from '../domain/retry.js';
 
 export const DELIVERY_COLUMNS =
@@ -56,5 +59,65 @@ export class StoredDeliveries {
     );
     if (!row) return null;
     return { json: deliveryJson(row), body: row.body, isTest: row.is_test, inFlight: row.in_flight };
+  }
+}
+
+/** What of a delivery is fixed when it is created; `is_test` is `true` or `false`. */
+interface StoredDelivery extends Ids {
+  readonly type: string;
+  readonly body: string;
+  readonly is_test: string;
+}
+
+interface Ids {
+  readonly delivery_id: string;
+  readonly endpoint_id: string;
+  readonly merchant_id: string;
+}
+
+/** How far a delivery is, and the outcome of its last attempt. */
+export interface StoredState extends Ids {
+  readonly created_at: Date;
+  readonly resent_position: string | null;
+  readonly state: DeliveryStatus;
+  readonly outcome: string | null;
+}
+
+/** What the check of deliveries reads. */
+export class CheckedDeliveries {
+  constructor(private readonly tables: Pick<CheckedTables, 'query'>) {}
+
+  /** Unix milliseconds, by the clock that deliveries are dated with. */
+  async now(): Promise<number> {
+    const [row] = await this.tables.query<{ now: Date }>('select now()', []);
+    return row!.now.getTime();
+  }
+
+  async snapshots(): Promise<readonly EndpointSnapshot[]> {
+    return this.tables.query<EndpointSnapshot>(
+      `select endpoint_id, merchant_id, url, event_types, status, sealed_signing_secret, former_secrets from webhooks.endpoint_snapshots`,
+      [],
+    );
+  }
+
+  async withIds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredDelivery>> {
+    const rows = await this.tables.query<StoredDelivery>(
+      `select delivery_id, endpoint_id, merchant_id, type, is_test::text as is_test, body
+       from webhooks.deliveries where delivery_id = any($1::uuid[])`,
+      [ids],
+    );
+    return new Map(rows.map((row) => [row.delivery_id, row]));
+  }
+
+  states(read: (row: StoredState) => void): Promise<void> {
+    return everyRow<StoredState>(
+      this.tables.query,
+      `select d.delivery_id, d.endpoint_id, merchant_id, state, created_at, resent_position, outcome
+       from webhooks.deliveries d
+       left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
+       where $1::uuid is null or d.delivery_id > $1 order by d.delivery_id limit $2`,
+      ({ delivery_id: id }) => id,
+      read,
+    );
   }
 }

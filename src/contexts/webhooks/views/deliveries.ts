@@ -18,7 +18,7 @@ export interface DeliveryFilter extends CreatedPage {
   readonly type?: EventType;
 }
 
-export interface DeliveriesPage {
+interface DeliveriesPage {
   readonly webhook_deliveries: readonly DeliveryJson[];
   readonly next_cursor: string | null;
 }

@@ -6,7 +6,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 /** Deliveries that are counted at most, the newest first: a response comes in bounded time. */
 export const COUNTED = 25_000;
 
-export type EndpointStats = Awaited<ReturnType<typeof endpointStats>>;
+type EndpointStats = Awaited<ReturnType<typeof endpointStats>>;
 
 interface Counted {
   readonly [column: string]: unknown;

@@ -1,7 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { endpointJson, type EndpointJson } from '../domain/endpoint-json.js';
-import { webhookEndpoints, type Endpoint } from '../domain/webhook-endpoints.js';
+import {
+  endpointJson,
+  webhookEndpoints,
+  type Endpoint,
+  type EndpointJson,
+} from '../domain/webhook-endpoints.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 
 /** Which endpoints does a merchant have? Read from the merchant's one stream of them: ten at most, and nothing to wait for. */
