@@ -40,7 +40,7 @@ export class SandboxOrders {
     await this.database.query(
       `insert into exchange.sandbox_orders (order_id, address, terms, first_block) values ($1, $2, $3, $4)
        on conflict (order_id) do nothing`,
-      [orderId, terms.reference, JSON.stringify(terms), firstBlock],
+      [orderId, terms.provider_reference, JSON.stringify(terms), firstBlock],
     );
     return (await this.find(orderId))!.terms;
   }

@@ -11,7 +11,7 @@ describeExchangeProvider('the sandbox', async () => {
     pairId: 'USDCSOL',
     withdrawAddress: SOLANA_ADDRESS,
     isSettledByUs: true,
-    pay: async ({ depositAddress }, amount) => void (await harness.chain.transfer(depositAddress, amount)),
+    pay: async ({ deposit_address: to }, amount) => void (await harness.chain.transfer(to, amount)),
     startOutage: async () => {
       harness.node.goDown();
       await harness.db.database.query('alter schema exchange rename to unavailable');

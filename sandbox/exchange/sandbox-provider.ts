@@ -58,11 +58,11 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
       throw invalid(`must be from ${minimum} to ${maximum}`);
     const amountTo = exchanged(amount, rate, DECIMALS_TO);
-    return { amountFrom: amount, amountTo, rate, minimum, maximum, expiresAt: this.expiry(0) };
+    return { amount_from: amount, amount_to: amountTo, rate, minimum, maximum, expires_at: this.expiry(0) };
   }
 
-  async create({ orderId, pairId, amountFrom }: NewProviderOrder): Promise<ProviderOrder> {
-    const quote = await this.quote(pairId, amountFrom);
+  async create({ order_id: orderId, pair_id, amount_from }: NewProviderOrder): Promise<ProviderOrder> {
+    const quote = await this.quote(pair_id, amount_from);
     return orUnavailable(async () => {
       const known = await this.orders.find(orderId);
       if (known !== null) return known.terms;
@@ -70,10 +70,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
       const depositAddress = await addressOf(orderId);
       const terms = {
         ...quote,
-        expiresAt: this.expiry(CREATION_MARGIN_MS),
-        reference: depositAddress.toLowerCase(),
-        depositAddress,
-        depositAddressTag: null,
+        expires_at: this.expiry(CREATION_MARGIN_MS),
+        provider_reference: depositAddress.toLowerCase(),
+        deposit_address: depositAddress,
+        deposit_address_tag: null,
       };
       return this.orders.add(orderId, terms, Math.max(0, head.number - EARLIER_BLOCKS));
     });

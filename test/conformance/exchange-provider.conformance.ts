@@ -3,10 +3,10 @@ import { ProviderRefused, ProviderUnavailable } from '../../src/platform/outboun
 import type {
   ExchangeProvider,
   NewProviderOrder,
-  ProviderOrder,
   ProviderReference,
   ProviderStatus,
 } from '../../src/contexts/exchange/application/ports.js';
+import type { ProviderOrder } from '../../src/contexts/exchange/domain/order-events.js';
 import { isAtLeast, sum } from '../../src/kernel/decimal.js';
 import { newId } from '../../src/kernel/ids.js';
 import { eventually } from '../support/eventually.js';
@@ -43,18 +43,18 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     afterAll(() => under.cleanUp());
 
     const requested = (over: Partial<NewProviderOrder> = {}): NewProviderOrder => ({
-      orderId: newId(),
-      pairId: under.pairId,
-      amountFrom: null,
-      withdrawAddress: under.withdrawAddress,
-      withdrawAddressTag: null,
-      withdrawAddressMemo: null,
+      order_id: newId(),
+      pair_id: under.pairId,
+      amount_from: null,
+      withdraw_address: under.withdrawAddress,
+      withdraw_address_tag: null,
+      withdraw_address_memo: null,
       ...over,
     });
     const newOrder = async (): Promise<{ order: ProviderOrder; reference: ProviderReference }> => {
-      const { orderId, ...rest } = requested();
-      const order = await provider.create({ orderId, ...rest });
-      return { order, reference: { orderId, reference: order.reference } };
+      const given = requested();
+      const order = await provider.create(given);
+      return { order, reference: { orderId: given.order_id, reference: order.provider_reference } };
     };
     const until = (
       reference: ProviderReference,
@@ -67,13 +67,13 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
 
     it('quotes the default amount, and within its limits any other', async () => {
       const usual = await provider.quote(under.pairId, null);
-      expect(Date.parse(usual.expiresAt)).toBeGreaterThan(Date.now());
-      expect(isAtLeast(usual.amountFrom, usual.minimum) && isAtLeast(usual.maximum, usual.amountFrom)).toBe(
+      expect(Date.parse(usual.expires_at)).toBeGreaterThan(Date.now());
+      expect(isAtLeast(usual.amount_from, usual.minimum) && isAtLeast(usual.maximum, usual.amount_from)).toBe(
         true,
       );
-      expect(await provider.quote(under.pairId, usual.minimum)).toMatchObject({ amountFrom: usual.minimum });
-      expect(await provider.quote(under.pairId, usual.maximum)).toMatchObject({ amountFrom: usual.maximum });
-      expect(isAtLeast('0', usual.amountTo)).toBe(false);
+      expect(await provider.quote(under.pairId, usual.minimum)).toMatchObject({ amount_from: usual.minimum });
+      expect(await provider.quote(under.pairId, usual.maximum)).toMatchObject({ amount_from: usual.maximum });
+      expect(isAtLeast('0', usual.amount_to)).toBe(false);
     });
 
     it.each(['0', '-5', '1e3', '0.0000000000001', '', ' 100', '9'.repeat(40)])(
@@ -89,7 +89,9 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect(provider.pairIds).toContain(under.pairId);
       for (const pairId of ['NOSUCHPAIR', 'toString', '']) {
         await expect(provider.quote(pairId, null)).rejects.toBeInstanceOf(ProviderRefused);
-        await expect(provider.create(requested({ pairId }))).rejects.toMatchObject({ parameter: 'pair_id' });
+        await expect(provider.create(requested({ pair_id: pairId }))).rejects.toMatchObject({
+          parameter: 'pair_id',
+        });
       }
     });
 
@@ -104,18 +106,19 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       expect(others).toEqual([first, first]);
       expect(await other.create(order)).toEqual(first);
       const usual = await provider.quote(under.pairId, null);
-      const { amountFrom, amountTo, rate } = usual;
-      expect(first).toMatchObject({ amountFrom, amountTo, rate });
+      const { amount_from, amount_to, rate } = usual;
+      expect(first).toMatchObject({ amount_from, amount_to, rate });
       // An order may be narrower than its pair.
       const { minimum, maximum } = first!;
-      expect(isAtLeast(minimum, usual.minimum) && isAtLeast(amountFrom, minimum)).toBe(true);
-      expect(isAtLeast(usual.maximum, maximum) && isAtLeast(maximum, amountFrom)).toBe(true);
+      expect(isAtLeast(minimum, usual.minimum) && isAtLeast(amount_from, minimum)).toBe(true);
+      expect(isAtLeast(usual.maximum, maximum) && isAtLeast(maximum, amount_from)).toBe(true);
     });
 
     it('gives each order an address of its own', async () => {
       const orders = await Promise.all(Array.from({ length: 20 }, () => provider.create(requested())));
       expect(
-        new Set(orders.map(({ depositAddress, depositAddressTag: tag }) => `${depositAddress} ${tag}`)).size,
+        new Set(orders.map(({ deposit_address, deposit_address_tag: tag }) => `${deposit_address} ${tag}`))
+          .size,
       ).toBe(20);
     });
 
@@ -130,20 +133,20 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       const { order, reference } = await newOrder();
       await under.pay(order, order.minimum);
       const one = await until(reference, ({ deposits }) => deposits.length > 0);
-      await under.pay(order, order.amountFrom);
+      await under.pay(order, order.amount_from);
       const two = await until(reference, ({ deposits }) => deposits.length > 1);
       expect(two.deposits[0]).toEqual(one.deposits[0]);
-      expect(two.deposits.map(({ amount }) => amount)).toEqual([order.minimum, order.amountFrom]);
+      expect(two.deposits.map(({ amount }) => amount)).toEqual([order.minimum, order.amount_from]);
       expect(new Set(two.deposits.map(({ id }) => id)).size).toBe(2);
       expect((await provider.status(reference)).deposits).toEqual(two.deposits);
     });
 
     it('pays out once, however often it is settled', async () => {
       const { order, reference } = await newOrder();
-      await under.pay(order, order.amountFrom);
+      await under.pay(order, order.amount_from);
       const { deposits } = await until(reference, (status) => status.deposits.length > 0);
       const received = sum(deposits.map(({ amount }) => amount));
-      const settlement = { amountFrom: received, amountTo: order.amountTo };
+      const settlement = { amountFrom: received, amountTo: order.amount_to };
       await Promise.all([provider.settle(reference, settlement), provider.settle(reference, settlement)]);
       const { outcome } = await until(reference, (status) => status.outcome !== null);
       expect(outcome).toMatchObject({ kind: 'completed', transactionHash: expect.any(String) });
@@ -156,10 +159,10 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       const { order, reference } = await newOrder();
       await provider.cancel(reference);
       await provider.cancel(reference);
-      await under.pay(order, order.amountFrom);
+      await under.pay(order, order.amount_from);
       const { outcome } = await until(reference, ({ deposits }) => deposits.length > 0);
       expect(outcome).toBeNull();
-      const { amountFrom, amountTo } = order;
+      const { amount_from: amountFrom, amount_to: amountTo } = order;
       await expect(provider.settle(reference, { amountFrom, amountTo })).rejects.toThrow();
       expect((await provider.status(reference)).outcome).toBeNull();
     });
@@ -167,7 +170,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
     it('keeps what it paid out when it is cancelled afterwards', async () => {
       if (!under.isSettledByUs) return;
       const { order, reference } = await newOrder();
-      const { amountFrom, amountTo } = order;
+      const { amount_from: amountFrom, amount_to: amountTo } = order;
       await provider.settle(reference, { amountFrom, amountTo });
       await provider.cancel(reference);
       await until(reference, ({ outcome }) => outcome?.kind === 'completed');
@@ -186,7 +189,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
         );
         await expect(provider.status(reference)).rejects.toBeInstanceOf(ProviderUnavailable);
         await expect(provider.create(fresh)).rejects.toBeInstanceOf(ProviderUnavailable);
-        const { amountFrom, amountTo } = order;
+        const { amount_from: amountFrom, amount_to: amountTo } = order;
         if (under.isSettledByUs)
           await expect(provider.settle(reference, { amountFrom, amountTo })).rejects.toBeInstanceOf(
             ProviderUnavailable,
@@ -203,7 +206,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       );
       const again = await provider.create(fresh);
       expect(await provider.create(fresh)).toEqual(again);
-      await under.pay(order, order.amountFrom);
+      await under.pay(order, order.amount_from);
       await until(reference, ({ deposits }) => deposits.length === 1);
     });
   });

@@ -3,12 +3,10 @@ export {
   TEST_MONEY,
   type ExchangeProvider,
   type NewProviderOrder,
-  type ProviderOrder,
   type ProviderReference,
   type ProviderStatus,
-  type Quote,
   type Settlement,
   type TestMoney,
 } from './application/ports.js';
-export type { DepositFacts, OrderEvent } from './domain/order-events.js';
+export type { DepositFacts, OrderEvent, ProviderOrder, Quote } from './domain/order-events.js';
 export { amountRefundable, order, type ExistingOrder } from './domain/order.js';

@@ -12,7 +12,6 @@ import {
   type Parser,
   type SettingsOf,
 } from '../../platform/config/settings.js';
-import { readNotices } from './domain/notices.js';
 import { readOnramps } from './application/onramps.js';
 
 const MAX_FILE_BYTES = 1 << 20;
@@ -28,6 +27,27 @@ function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
       throw new Error(`${form} (${(error as Error).message})`, { cause: error });
     }
   };
+}
+
+const COUNTRY = /^[A-Z]{2}$/;
+const MAX_NOTICE = 500;
+/** Line breaks are allowed; a page shows them as spaces. */
+const UNWANTED_IN_NOTICE = /[^\P{Cc}\n]|\p{Cs}/u;
+
+/** Reads `{"DE": "Not offered in Germany."}`, by country (ISO 3166-1 alpha-2). Throws an Error that says what is wrong. */
+function readNotices(value: unknown): ReadonlyMap<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error('it must hold an object of notices by country');
+  const notices = Object.entries(value as Record<string, unknown>).map(([country, text]) => {
+    if (!COUNTRY.test(country)) throw new Error(`${JSON.stringify(country)} is no country code such as DE`);
+    if (typeof text !== 'string' || text.trim() === '')
+      throw new Error(`the notice for ${country} is no text`);
+    if ([...text].length > MAX_NOTICE)
+      throw new Error(`the notice for ${country} has more than ${MAX_NOTICE} characters`);
+    if (UNWANTED_IN_NOTICE.test(text)) throw new Error(`the notice for ${country} holds control characters`);
+    return [country, text.trim()] as const;
+  });
+  return new Map(notices);
 }
 
 /** The one chain whose tokens are play money. */

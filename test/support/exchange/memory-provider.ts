@@ -1,13 +1,12 @@
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
+import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
 import type { Outcome } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
   Deposit,
   ExchangeProvider,
   NewProviderOrder,
-  ProviderOrder,
   ProviderReference,
   ProviderStatus,
-  Quote,
   Settlement,
 } from '../../../src/contexts/exchange/application/ports.js';
 
@@ -35,16 +34,16 @@ export class MemoryProvider implements ExchangeProvider {
   beforeStatus: (orderId: string) => Promise<void> | void = () => undefined;
 
   async quote(): Promise<Quote> {
-    const { amountFrom, amountTo, rate, minimum, maximum } = QUOTE;
-    return { amountFrom, amountTo, rate, minimum, maximum, expiresAt: this.expiry() };
+    return { ...QUOTE, expires_at: this.expiry() };
   }
 
-  async create({ orderId }: NewProviderOrder): Promise<ProviderOrder> {
+  async create({ order_id: orderId }: NewProviderOrder): Promise<ProviderOrder> {
     this.record('create');
     const known = this.orders.get(orderId);
     if (known !== undefined) return known.order;
     const reference = `m-${this.orders.size}`;
-    const order = { ...QUOTE, reference, expiresAt: this.expiry(), depositAddress: `0x${reference}` };
+    const address = { deposit_address: `0x${reference}`, deposit_address_tag: null };
+    const order = { ...QUOTE, ...address, provider_reference: reference, expires_at: this.expiry() };
     this.orders.set(orderId, { order, deposits: [], isDepositPending: false, outcome: null });
     return order;
   }
@@ -108,10 +107,9 @@ export class MemoryProvider implements ExchangeProvider {
 }
 
 const QUOTE = {
-  amountFrom: '100',
-  amountTo: '0.5',
+  amount_from: '100',
+  amount_to: '0.5',
   rate: '0.005',
   minimum: '10',
   maximum: '1000',
-  depositAddressTag: null,
 };

@@ -84,16 +84,16 @@ export class OrderHarness {
   creation(key: string): CreateOrder {
     return new CreateOrder(
       {
-        keyId: this.keyId,
-        merchantId: this.merchantId,
-        pairId: 'USDCSOL',
-        withdrawAddress: 'So11111111111111111111111111111111111111112',
-        withdrawAddressTag: null,
-        withdrawAddressMemo: null,
-        userId: null,
-        callerAddress: '192.0.2.1',
+        key_id: this.keyId,
+        merchant_id: this.merchantId,
+        pair_id: 'USDCSOL',
+        withdraw_address: 'So11111111111111111111111111111111111111112',
+        withdraw_address_tag: null,
+        withdraw_address_memo: null,
+        user_id: null,
+        caller_address: '192.0.2.1',
         client: '192.0.2.1',
-        amountFrom: null,
+        amount_from: null,
       },
       null,
       // The response was lost, as in a crash on a store that does not carry it.

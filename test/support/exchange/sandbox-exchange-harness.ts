@@ -58,13 +58,13 @@ export class SandboxExchangeHarness {
 
   async order(): Promise<TestOrder> {
     const orderId = newId();
-    const { reference, depositAddress: address } = await this.provider.create({
-      orderId,
-      pairId: 'USDCSOL',
-      amountFrom: null,
-      withdrawAddress: SOLANA_ADDRESS,
-      withdrawAddressTag: null,
-      withdrawAddressMemo: null,
+    const { provider_reference: reference, deposit_address: address } = await this.provider.create({
+      order_id: orderId,
+      pair_id: 'USDCSOL',
+      amount_from: null,
+      withdraw_address: SOLANA_ADDRESS,
+      withdraw_address_tag: null,
+      withdraw_address_memo: null,
     });
     return { orderId, reference, address };
   }

@@ -10,28 +10,20 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
-import { type OrderFacts, userHash } from '../domain/order-events.js';
+import { type OrderFacts, type RequestedOrder, userHash } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { ExchangeProviders, unavailableResponse } from './provider-calls.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
-interface NewOrder {
-  readonly keyId: string;
-  readonly merchantId: string;
-  /** One of the catalogue. */
-  readonly pairId: string;
-  readonly withdrawAddress: string;
-  readonly withdrawAddressTag: string | null;
-  readonly withdrawAddressMemo: string | null;
-  readonly userId: string | null;
-  /** The caller's network address, for the provider; never stored. */
-  readonly callerAddress: string;
-  /** Identifies the caller where there is no `userId`: stored as a keyed hash. */
-  readonly client: string;
+interface NewOrder extends RequestedOrder {
   /** Decimal string; null: the pair's default. */
-  readonly amountFrom: string | null;
+  readonly amount_from: string | null;
+  /** The caller's network address, for the provider; never stored. */
+  readonly caller_address: string;
+  /** Identifies the caller where there is no `user_id`: stored as a keyed hash. */
+  readonly client: string;
 }
 
 /**
@@ -67,45 +59,39 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
 
   private async create(
     orderId: string,
-    { order: requested, complianceNotice, ticket, cause }: CreateOrder,
+    {
+      order: { client, caller_address, amount_from, ...requested },
+      complianceNotice,
+      ticket,
+      cause,
+    }: CreateOrder,
   ): Promise<ExistingOrder> {
-    const pair = pairOf(requested.pairId);
+    const pair = pairOf(requested.pair_id);
     if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair that can be exchanged'] });
     const decimalsTo = decimalsOf(pair.to);
     const { name } = this.providers.current;
-    const call = { operation: 'create', orderId, keyId: requested.keyId } as const;
+    const { key_id: keyId, merchant_id: merchantId, user_id: userId } = requested;
+    const call = { operation: 'create', orderId, keyId } as const;
     const terms = await this.providers
-      .call(name, call, (provider) => provider.create({ ...requested, orderId }))
+      .call(name, call, (provider) =>
+        provider.create({ ...requested, order_id: orderId, amount_from, caller_address }),
+      )
       .catch((error: unknown) => {
         throw refusalResponse(error);
       });
     failpoint('order.provider_created');
-    const { keyId, merchantId, userId, client } = requested;
     const now = this.clock.now();
     const expiryMs = now.getTime() + this.config.exchangeOrderExpirySeconds * 1000;
     const facts: OrderFacts = {
+      ...terms,
+      ...requested,
       order_id: orderId,
-      key_id: keyId,
-      merchant_id: merchantId,
-      pair_id: requested.pairId,
-      withdraw_address: requested.withdrawAddress,
-      withdraw_address_tag: requested.withdrawAddressTag,
-      withdraw_address_memo: requested.withdrawAddressMemo,
-      user_id: userId,
       user_hash: userId === null ? null : userHash(this.keyedHash, keyId, userId),
       caller: userId === null ? this.keyedHash.of('exchange caller', merchantId, client) : null,
       provider: name,
-      provider_reference: terms.reference,
-      deposit_address: terms.depositAddress,
-      deposit_address_tag: terms.depositAddressTag,
-      amount_from: terms.amountFrom,
-      amount_to: terms.amountTo,
-      rate: terms.rate,
-      minimum: terms.minimum,
-      maximum: terms.maximum,
       decimals_to: decimalsTo,
       created_at: now.toISOString(),
-      expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expiresAt))).toISOString(),
+      expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expires_at))).toISOString(),
     };
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,

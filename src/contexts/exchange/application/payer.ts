@@ -2,22 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { RequestedOrder } from '../domain/order-events.js';
 import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { OrdersView } from '../views/orders.js';
 
 /** The parameters of a pay page's link, which all orders of the page have. */
-export interface Payer {
-  readonly keyId: string;
-  readonly withdrawAddress: string;
-  readonly withdrawAddressTag: string | null;
-  readonly withdrawAddressMemo: string | null;
-  readonly userId: string | null;
-}
+export type Payer = Omit<RequestedOrder, 'merchant_id' | 'pair_id'>;
 
 /** A payer whose page is open. */
 export interface PayerSession extends Payer {
   /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
-  readonly secretHash: string | null;
+  readonly secret_hash: string | null;
 }
 
 /** An order, and how many events it has. */
@@ -54,12 +49,14 @@ export class PayerOrders {
   }
 }
 
+const NAMES = [
+  'key_id',
+  'withdraw_address',
+  'withdraw_address_tag',
+  'withdraw_address_memo',
+  'user_id',
+] as const satisfies (keyof Payer)[];
+
 function isOf(payer: Payer, { facts }: ExistingOrder): boolean {
-  return (
-    facts.key_id === payer.keyId &&
-    facts.withdraw_address === payer.withdrawAddress &&
-    facts.withdraw_address_tag === payer.withdrawAddressTag &&
-    facts.withdraw_address_memo === payer.withdrawAddressMemo &&
-    facts.user_id === payer.userId
-  );
+  return NAMES.every((name) => facts[name] === payer[name]);
 }

@@ -1,6 +1,6 @@
 import type { ExistingOrder } from '../domain/order.js';
 import type { ListedDeposit, Observation } from '../domain/observation.js';
-import type { DepositFacts } from '../domain/order-events.js';
+import type { DepositFacts, ProviderOrder, Quote, RequestedOrder } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
@@ -47,33 +47,17 @@ export interface ProviderReference {
   readonly reference: string;
 }
 
-export interface Quote {
-  readonly amountFrom: string;
-  readonly amountTo: string;
-  /** `amountTo` per one of `amountFrom`, fees included. */
-  readonly rate: string;
-  /** Of `amountFrom`. */
-  readonly minimum: string;
-  readonly maximum: string;
-  /** ISO 8601. */
-  readonly expiresAt: string;
-}
+type Requested = Pick<
+  RequestedOrder,
+  'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo'
+>;
 
-export interface NewProviderOrder {
-  readonly orderId: string;
-  readonly pairId: string;
-  readonly amountFrom: string | null;
-  readonly withdrawAddress: string;
-  readonly withdrawAddressTag: string | null;
-  readonly withdrawAddressMemo: string | null;
+export interface NewProviderOrder extends Requested {
+  readonly order_id: string;
+  /** Null: the pair's default amount. */
+  readonly amount_from: string | null;
   /** The network address of the caller, for providers that require it; never stored. */
-  readonly callerAddress?: string;
-}
-
-export interface ProviderOrder extends Quote {
-  readonly reference: string;
-  readonly depositAddress: string;
-  readonly depositAddressTag: string | null;
+  readonly caller_address?: string;
 }
 
 /** A transfer to the deposit address in a final block. */

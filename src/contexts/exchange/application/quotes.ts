@@ -3,7 +3,7 @@ import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
-import type { Quote } from './ports.js';
+import type { Quote } from '../domain/order-events.js';
 import { ExchangeProviders, unavailableResponse } from './provider-calls.js';
 
 /** An amount of one side, or of neither for the pair's default. Decimal strings, not checked yet. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { isDecimal } from '../../../kernel/decimal.js';
 import {
-  CHAINS,
   PAIRS,
   TOKENS,
   chainOf,
@@ -45,20 +44,6 @@ it('the catalog has the decimals of each token on each of its chains: amounts ar
     ['xrp', 'XRP', 'XRP', { ripple: 6 }],
     ['xlm', 'Stellar Lumens', 'XLM', { stellar: 7 }],
     ['sol', 'Solana', 'SOL', { solana: 9 }],
-  ]);
-});
-
-it('the catalog has an explorer for each chain, and what else than an address a transfer has to name', () => {
-  expect(CHAINS.map(({ id, name, tag, explorer }) => [id, name, tag, explorer])).toEqual([
-    ['ethereum', 'Ethereum', null, 'https://etherscan.io/tx/{hash}'],
-    ['base', 'Base', null, 'https://basescan.org/tx/{hash}'],
-    ['polygon', 'Polygon', null, 'https://polygonscan.com/tx/{hash}'],
-    ['tron', 'Tron', null, 'https://tronscan.org/#/transaction/{hash}'],
-    ['bitcoin', 'Bitcoin', null, 'https://mempool.space/tx/{hash}'],
-    ['litecoin', 'Litecoin', null, 'https://litecoinspace.org/tx/{hash}'],
-    ['ripple', 'XRP Ledger', 'tag', 'https://livenet.xrpl.org/transactions/{hash}'],
-    ['stellar', 'Stellar', 'memo', 'https://stellar.expert/explorer/public/tx/{hash}'],
-    ['solana', 'Solana', null, 'https://solscan.io/tx/{hash}'],
   ]);
 });
 

@@ -1,12 +1,8 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/**
- * The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the
- * order. Amounts are decimal strings in whole units, times ISO 8601.
- */
-export interface OrderFacts {
-  readonly order_id: string;
-  /** Of the API key that created it: it alone sees the order. */
+/** What a caller orders. */
+export interface RequestedOrder {
+  /** Of the API key: it alone sees the order. */
   readonly key_id: string;
   readonly merchant_id: string;
   readonly pair_id: string;
@@ -14,26 +10,40 @@ export interface OrderFacts {
   readonly withdraw_address_tag: string | null;
   readonly withdraw_address_memo: string | null;
   readonly user_id: string | null;
+}
+
+/** Amounts are decimal strings in whole units, times ISO 8601. */
+export interface Quote {
+  readonly amount_from: string;
+  readonly amount_to: string;
+  /** `amount_to` per one of `amount_from`, fees included. */
+  readonly rate: string;
+  /** Of `amount_from`. */
+  readonly minimum: string;
+  readonly maximum: string;
+  /** Until then the quote holds, and an unpaid order stays open. */
+  readonly expires_at: string;
+}
+
+/** What a provider agreed to. */
+export interface ProviderOrder extends Quote {
+  /** The provider's id of the order. */
+  readonly provider_reference: string;
+  readonly deposit_address: string;
+  readonly deposit_address_tag: string | null;
+}
+
+/** The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. */
+export interface OrderFacts extends RequestedOrder, ProviderOrder {
+  readonly order_id: string;
   /** Keyed hash of key and `user_id`: lists find the orders of a user by it, and need not open any. */
   readonly user_hash: string | null;
   /** Keyed hash of the caller's address when there is no `user_id`. */
   readonly caller: string | null;
   readonly provider: string;
-  readonly provider_reference: string;
-  readonly deposit_address: string;
-  readonly deposit_address_tag: string | null;
-  /** The requested amount. */
-  readonly amount_from: string;
-  readonly amount_to: string;
-  readonly rate: string;
-  /** Of `amount_from`. */
-  readonly minimum: string;
-  readonly maximum: string;
   /** Of the token paid out: `amount_to` of another amount is rounded down to so many. */
   readonly decimals_to: number;
   readonly created_at: string;
-  /** Until then the quote holds, and an unpaid order stays open. */
-  readonly expires_at: string;
 }
 
 /** What orders know of the person who pays, and an erasure drops. */

@@ -70,16 +70,16 @@ export class OrdersController {
     this.budget.take(keyId, countedAs);
     const notice = this.notices.of(ip);
     const order = {
-      keyId,
-      merchantId,
-      pairId: query.pair_id,
-      withdrawAddress: query.withdraw_address,
-      withdrawAddressTag: query.withdraw_address_tag ?? null,
-      withdrawAddressMemo: query.withdraw_address_memo ?? null,
-      userId: query.user_id ?? null,
-      callerAddress: ip,
+      key_id: keyId,
+      merchant_id: merchantId,
+      pair_id: query.pair_id,
+      withdraw_address: query.withdraw_address,
+      withdraw_address_tag: query.withdraw_address_tag ?? null,
+      withdraw_address_memo: query.withdraw_address_memo ?? null,
+      user_id: query.user_id ?? null,
+      amount_from: null,
+      caller_address: ip,
       client,
-      amountFrom: null,
     };
     const created = await this.commandBus.execute(new CreateOrder(order, notice, ticket, cause));
     return new Reply(201, orderResponse(created, notice));

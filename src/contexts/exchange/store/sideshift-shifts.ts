@@ -1,22 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
+import type { ProviderOrder } from '../domain/order-events.js';
 
 /** Of MACs. */
 const AGREED_SHIFT = 'agreed shift';
 
-/** What was agreed when a shift was created. Amounts are decimal strings, times ISO 8601. */
-export interface AgreedShift {
-  readonly shiftId: string;
-  readonly pairId: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly amountFrom: string;
-  readonly amountTo: string;
-  readonly rate: string;
-  readonly depositAddress: string;
-  readonly depositMemo: string | null;
-  readonly settleAddress: string;
+/** What was agreed when a shift, whose id is the `provider_reference`, was created. */
+export interface AgreedShift extends ProviderOrder {
+  readonly pair_id: string;
+  readonly created_at: string;
+  readonly withdraw_address: string;
 }
 
 /**
@@ -48,7 +42,7 @@ export class SideShiftShifts {
     await this.database.query(
       `insert into exchange.sideshift_shifts (order_id, shift_id, agreed, mac) values ($1, $2, $3, $4)
        on conflict (order_id) do nothing`,
-      [orderId, agreed.shiftId, text, this.sealer.mac(AGREED_SHIFT, `${orderId} ${text}`)],
+      [orderId, agreed.provider_reference, text, this.sealer.mac(AGREED_SHIFT, `${orderId} ${text}`)],
     );
     return (await this.find(orderId))!;
   }

@@ -64,8 +64,8 @@ export class SideShiftHarness {
   async newOrder(over: Partial<NewProviderOrder> = {}) {
     const order = requested(over);
     const created = await this.provider.create(order);
-    const reference: ProviderReference = { orderId: order.orderId, reference: created.reference };
-    return { created, reference, shiftId: created.reference };
+    const reference: ProviderReference = { orderId: order.order_id, reference: created.provider_reference };
+    return { created, reference, shiftId: created.provider_reference };
   }
 
   /** How often a shift was requested. */
@@ -81,12 +81,12 @@ export class SideShiftHarness {
 
 export function requested(over: Partial<NewProviderOrder> = {}): NewProviderOrder {
   return {
-    orderId: newId(),
-    pairId: 'USDCSOL',
-    amountFrom: null,
-    withdrawAddress: ADDRESS,
-    withdrawAddressTag: null,
-    withdrawAddressMemo: null,
+    order_id: newId(),
+    pair_id: 'USDCSOL',
+    amount_from: null,
+    withdraw_address: ADDRESS,
+    withdraw_address_tag: null,
+    withdraw_address_memo: null,
     ...over,
   };
 }

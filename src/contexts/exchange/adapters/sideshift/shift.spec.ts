@@ -15,19 +15,21 @@ const NOW = Date.UTC(2026, 0, 2, 12);
 const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
 
 const AGREED: AgreedShift = {
-  shiftId: 'f78df8663d4c4d5913b9',
-  pairId: 'USDCSOL',
-  createdAt: at(0),
-  expiresAt: at(15),
-  amountFrom: '100',
-  amountTo: '0.51234567',
+  provider_reference: 'f78df8663d4c4d5913b9',
+  pair_id: 'USDCSOL',
+  created_at: at(0),
+  expires_at: at(15),
+  amount_from: '100',
+  amount_to: '0.51234567',
+  minimum: '100',
+  maximum: '100',
   rate: '0.0051234567',
-  depositAddress: `0x${'a'.repeat(40)}`,
-  depositMemo: null,
-  settleAddress: 'So'.padEnd(43, '1'),
+  deposit_address: `0x${'a'.repeat(40)}`,
+  deposit_address_tag: null,
+  withdraw_address: 'So'.padEnd(43, '1'),
 };
 const SHIFT: SideShiftObject = {
-  id: AGREED.shiftId,
+  id: AGREED.provider_reference,
   type: 'fixed',
   createdAt: at(0),
   expiresAt: at(15),
@@ -36,10 +38,10 @@ const SHIFT: SideShiftObject = {
   depositNetwork: 'ethereum',
   settleCoin: 'SOL',
   settleNetwork: 'solana',
-  depositAddress: AGREED.depositAddress,
-  settleAddress: AGREED.settleAddress,
+  depositAddress: AGREED.deposit_address,
+  settleAddress: AGREED.withdraw_address,
   depositAmount: '100',
-  settleAmount: AGREED.amountTo,
+  settleAmount: AGREED.amount_to,
   depositHash: '0xdeposit-1',
   settleHash: 'payment-1',
   depositReceivedAt: at(3),
@@ -48,11 +50,11 @@ const FACTS = {
   order_id: 'o',
   pair_id: 'USDCSOL',
   provider: 'sideshift',
-  provider_reference: AGREED.shiftId,
+  provider_reference: AGREED.provider_reference,
   amount_from: '100',
   minimum: '100',
   maximum: '100',
-  amount_to: AGREED.amountTo,
+  amount_to: AGREED.amount_to,
   rate: AGREED.rate,
   decimals_to: 9,
   created_at: at(0),
@@ -98,7 +100,7 @@ const shift = fc
     {
       ...said,
       deposits: fc.oneof(fc.array(deposit, { maxLength: 4 }), fc.jsonValue()),
-      depositAddress: fc.constantFrom(AGREED.depositAddress, null, 'elsewhere'),
+      depositAddress: fc.constantFrom(AGREED.deposit_address, null, 'elsewhere'),
       depositCoin: fc.constantFrom('USDC', 'usdc', 'USDT', 7),
     },
     { requiredKeys: [] },
@@ -123,7 +125,7 @@ describe('any responses of SideShift, one poll after the other', () => {
           const after = state as ExistingOrder;
           if (ENDED.includes(before.status)) expect(after.status).toBe(before.status);
           if (after.status === 'completed')
-            expect(after).toMatchObject({ amountFrom: '100', amountTo: AGREED.amountTo });
+            expect(after).toMatchObject({ amountFrom: '100', amountTo: AGREED.amount_to });
           for (const { amount } of [...after.deposits, ...after.lateDeposits])
             expect(isDecimal(amount, 6)).toBe(true);
         });

@@ -63,15 +63,15 @@ export function readShift(
 
 /** The shift itself never changes; its address may be withheld once it is old. */
 export function requireSame(response: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
-  if (response['id'] !== agreed.shiftId) contradiction('it is another shift');
+  if (response['id'] !== agreed.provider_reference) contradiction('it is another shift');
   if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
   requireAssets(response, pair);
-  if (response['settleAddress'] !== agreed.settleAddress)
+  if (response['settleAddress'] !== agreed.withdraw_address)
     contradiction('the shift pays out to another address');
   const { depositAddress = null, depositMemo = null } = response;
-  if (depositAddress !== null && depositAddress !== agreed.depositAddress)
+  if (depositAddress !== null && depositAddress !== agreed.deposit_address)
     contradiction('the deposit address of the shift has changed');
-  if (depositAddress !== null && memoText(depositMemo) !== agreed.depositMemo)
+  if (depositAddress !== null && memoText(depositMemo) !== agreed.deposit_address_tag)
     contradiction('the deposit memo of the shift has changed');
 }
 
@@ -149,7 +149,7 @@ function depositOf(
   if (isZero(amount)) return contradiction('a deposit is of nothing');
   const hash = hashOf(depositHash);
   const deposit = {
-    id: `sideshift:${agreed.shiftId}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
+    id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
     claim: `${pair.from.chain}_${plainHash(hash)}`,
     amount,
     transactionHash: hash,
@@ -157,7 +157,7 @@ function depositOf(
   };
   if (status === 'settled') {
     const amountTo = assetAmount(settleAmount, pair.to, 'what was paid out');
-    if (amount !== agreed.amountFrom || amountTo !== agreed.amountTo)
+    if (amount !== agreed.amount_from || amountTo !== agreed.amount_to)
       contradiction('it exchanged other amounts than were agreed');
     return { status, deposit, hash: hashOf(settleHash), amountTo };
   }
@@ -167,7 +167,7 @@ function depositOf(
 function depositTime(value: unknown, agreed: AgreedShift, nowMs: number): string {
   const at = timeOf(value, 'the time of a deposit');
   const ms = Date.parse(at);
-  if (ms < Date.parse(agreed.createdAt) - CLOCK_TOLERANCE_MS || ms > nowMs + CLOCK_TOLERANCE_MS)
+  if (ms < Date.parse(agreed.created_at) - CLOCK_TOLERANCE_MS || ms > nowMs + CLOCK_TOLERANCE_MS)
     return contradiction('a deposit came before its shift, or after now');
   return at;
 }
@@ -180,7 +180,7 @@ function hashOf(value: unknown): string {
 function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): Outcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');
-  if (settled[0]) return { kind: 'completed', transactionHash: settled[0].hash!, amountTo: agreed.amountTo };
+  if (settled[0]) return { kind: 'completed', transactionHash: settled[0].hash!, amountTo: agreed.amount_to };
   const isOpen = deposits.some(({ status, deposit }) => deposit === null || status === 'confirmed');
   if (deposits.length === 0 || isOpen) return null;
   if (deposits.some(({ status }) => status === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };

@@ -12,7 +12,7 @@ describeExchangeProvider('SideShift', async () => {
     pairId: 'USDCSOL',
     withdrawAddress: ADDRESS,
     isSettledByUs: false,
-    pay: ({ reference }, amount) => Promise.resolve(sideshift.pay(reference, amount)),
+    pay: ({ provider_reference: shiftId }, amount) => Promise.resolve(sideshift.pay(shiftId, amount)),
     startOutage: () => sideshift.shutDown(),
     endOutage: () => sideshift.restart(),
     cleanUp: () => harness.stop(),

@@ -60,7 +60,7 @@ describe('a SideShift that lies', () => {
       request === 'POST /shifts/fixed' ? { ...reported, ...lie } : reported;
     const order = requested();
     await expect(provider.create(order)).rejects.toMatchObject(CONTRADICTION);
-    expect(await harness.shifts.find(order.orderId)).toBeNull();
+    expect(await harness.shifts.find(order.order_id)).toBeNull();
   });
 
   it.each<[string, object]>([
@@ -135,7 +135,7 @@ describe('a SideShift that lies', () => {
 
   it('about a new shift without the memo that its chain needs makes no order', async () => {
     sideshift.lie = ({ depositMemo: _, ...reported }) => reported;
-    await expect(newOrder({ pairId: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
+    await expect(newOrder({ pair_id: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
   });
 
   it('is not called for shifts that were never agreed', async () => {

@@ -28,26 +28,26 @@ const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
 describe('an order', () => {
   it('is a shift of a fixed rate, for exactly what is requested', async () => {
-    const { created, shiftId } = await newOrder({ amountFrom: '50.10' });
+    const { created, shiftId } = await newOrder({ amount_from: '50.10' });
     expect(created).toMatchObject({
-      amountFrom: '50.1',
+      amount_from: '50.1',
       minimum: '50.1',
       maximum: '50.1',
-      amountTo: '0.25668518',
+      amount_to: '0.25668518',
       rate: '0.005123456789',
-      depositAddressTag: null,
+      deposit_address_tag: null,
     });
     const { settleAddress, externalId, depositAddress } = sideshift.book.find(shiftId);
     expect(settleAddress).toBe(ADDRESS);
-    expect(depositAddress).toBe(created.depositAddress);
+    expect(depositAddress).toBe(created.deposit_address);
     expect(externalId).toBeDefined();
-    const minutes = (Date.parse(created.expiresAt) - sideshift.book.now()) / 60_000;
+    const minutes = (Date.parse(created.expires_at) - sideshift.book.now()) / 60_000;
     expect(Math.round(minutes)).toBe(15);
   });
 
   it('has the memo of its deposit where the chain knows one', async () => {
-    const { created } = await newOrder({ pairId: 'XRPSOL' });
-    expect(created.depositAddressTag).toMatch(/^\d+$/);
+    const { created } = await newOrder({ pair_id: 'XRPSOL' });
+    expect(created.deposit_address_tag).toMatch(/^\d+$/);
   });
 
   it('stays the one whose response was lost, or another whose address was never displayed', async () => {
@@ -60,7 +60,7 @@ describe('an order', () => {
     expect(harness.opened).toBe(1);
     const first = await provider.create(order);
     expect(await provider.create(order)).toEqual(first);
-    expect(await harness.process().create({ ...order, amountFrom: '77' })).toEqual(first);
+    expect(await harness.process().create({ ...order, amount_from: '77' })).toEqual(first);
     expect(harness.opened).toBe(2);
   });
 
@@ -76,8 +76,10 @@ describe('an order', () => {
     };
     const all = await Promise.all(Array.from({ length: 4 }, () => harness.process().create(order)));
     expect(harness.opened).toBe(4);
-    expect(new Set(all.map(({ depositAddress }) => depositAddress)).size).toBe(1);
-    expect(await provider.status({ orderId: order.orderId, reference: all[0]!.reference })).toMatchObject({
+    expect(new Set(all.map(({ deposit_address }) => deposit_address)).size).toBe(1);
+    expect(
+      await provider.status({ orderId: order.order_id, reference: all[0]!.provider_reference }),
+    ).toMatchObject({
       deposits: [],
       outcome: null,
     });
@@ -85,42 +87,44 @@ describe('an order', () => {
 
   it('names the caller, but not one of a private network', async () => {
     sideshift.deniedAddress = '185.143.234.1';
-    await expect(newOrder({ callerAddress: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
-    await expect(newOrder({ callerAddress: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(ProviderRefused);
+    await expect(newOrder({ caller_address: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
+    await expect(newOrder({ caller_address: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(
+      ProviderRefused,
+    );
     for (const address of ['10.0.0.1', '::1', '100.64.0.1', 'unix:', '1.1.1.1\r\nx-a: b'])
-      await newOrder({ callerAddress: address });
+      await newOrder({ caller_address: address });
     sideshift.demandsUserIp = true;
     // No sign of trouble: one caller without a public address must not stop the orders of all others.
-    await expect(newOrder({ callerAddress: '10.0.0.1' })).rejects.toBeInstanceOf(ProviderRefused);
-    await newOrder({ callerAddress: '8.8.8.8' });
+    await expect(newOrder({ caller_address: '10.0.0.1' })).rejects.toBeInstanceOf(ProviderRefused);
+    await newOrder({ caller_address: '8.8.8.8' });
   });
 });
 
 describe('what SideShift refuses', () => {
   it.each<[string, Partial<NewProviderOrder>, object]>([
-    ['a pair that it does not have', { pairId: 'BTCSOL' }, { parameter: 'pair_id' }],
-    ['an address of its own', { withdrawAddress: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
-    ['an address that is none', { withdrawAddress: 'x' }, { parameter: 'withdraw_address' }],
-    ['a memo', { withdrawAddressMemo: '1' }, { parameter: 'withdraw_address_memo' }],
-    ['a tag', { withdrawAddressTag: '1' }, { parameter: 'withdraw_address_tag' }],
-    ['too little', { amountFrom: '4.99' }, { code: 'validation_failed' }],
-    ['too much', { amountFrom: '20001' }, { code: 'validation_failed' }],
+    ['a pair that it does not have', { pair_id: 'BTCSOL' }, { parameter: 'pair_id' }],
+    ['an address of its own', { withdraw_address: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
+    ['an address that is none', { withdraw_address: 'x' }, { parameter: 'withdraw_address' }],
+    ['a memo', { withdraw_address_memo: '1' }, { parameter: 'withdraw_address_memo' }],
+    ['a tag', { withdraw_address_tag: '1' }, { parameter: 'withdraw_address_tag' }],
+    ['too little', { amount_from: '4.99' }, { code: 'validation_failed' }],
+    ['too much', { amount_from: '20001' }, { code: 'validation_failed' }],
   ])('such as %s, names the parameter', (_, over, error) =>
     expect(newOrder(over)).rejects.toMatchObject(error),
   );
 
   it('without a memo makes no call', async () => {
-    await expect(newOrder({ withdrawAddressMemo: 'x' })).rejects.toBeInstanceOf(ProviderRefused);
+    await expect(newOrder({ withdraw_address_memo: 'x' })).rejects.toBeInstanceOf(ProviderRefused);
     expect(sideshift.requests).toEqual([]);
   });
 
   it('for a minute or so is no sign of trouble', async () => {
     sideshift.limits['/shifts/fixed'] = 5;
-    for (let i = 0; i < 5; i += 1) await newOrder({ callerAddress: '1.1.1.1' });
-    await expect(newOrder({ callerAddress: '1.1.1.1' })).rejects.toMatchObject(LATER);
-    await newOrder({ callerAddress: '9.9.9.9' });
+    for (let i = 0; i < 5; i += 1) await newOrder({ caller_address: '1.1.1.1' });
+    await expect(newOrder({ caller_address: '1.1.1.1' })).rejects.toMatchObject(LATER);
+    await newOrder({ caller_address: '9.9.9.9' });
     sideshift.book.advance(61_000);
-    await newOrder({ callerAddress: '1.1.1.1' });
+    await newOrder({ caller_address: '1.1.1.1' });
   });
 
   it('because the quote expired meanwhile may be repeated', async () => {
@@ -144,7 +148,7 @@ describe('what SideShift refuses', () => {
 describe('a shift at SideShift', () => {
   it('is paid out when exactly the requested amount came', async () => {
     const { created, reference, shiftId } = await newOrder();
-    const deposit = sideshift.book.receive(shiftId, created.amountFrom);
+    const deposit = sideshift.book.receive(shiftId, created.amount_from);
     expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositPending: true });
     deposit.status = 'processing';
     const [first] = (await provider.status(reference)).deposits;
@@ -160,7 +164,7 @@ describe('a shift at SideShift', () => {
     expect(outcome).toEqual({
       kind: 'completed',
       transactionHash: deposit.settleHash,
-      amountTo: created.amountTo,
+      amountTo: created.amount_to,
     });
   });
 

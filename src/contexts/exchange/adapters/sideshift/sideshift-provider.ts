@@ -6,14 +6,12 @@ import { ProviderRefused } from '../../../../platform/outbound/provider-errors.j
 import type {
   ExchangeProvider,
   NewProviderOrder,
-  ProviderOrder,
   ProviderReference,
   ProviderStatus,
-  Quote,
 } from '../../application/ports.js';
 import { isDepositAddress } from '../../domain/addresses.js';
 import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
-import type { DepositFacts } from '../../domain/order-events.js';
+import type { DepositFacts, ProviderOrder, Quote } from '../../domain/order-events.js';
 import type { AgreedShift, SideShiftShifts } from '../../store/sideshift-shifts.js';
 import { publicAddress } from '../countries.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
@@ -64,19 +62,21 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
       throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
     const rate = rateOf(response['rate']);
     return {
-      amountFrom: amount,
-      amountTo: exchanged(amount, rate, Math.min(decimalsOf(pair.to), AMOUNT_DECIMALS)),
+      amount_from: amount,
+      amount_to: exchanged(amount, rate, Math.min(decimalsOf(pair.to), AMOUNT_DECIMALS)),
       rate,
       minimum,
       maximum,
-      expiresAt: new Date(this.clock.now().getTime() + QUOTE_MS).toISOString(),
+      expires_at: new Date(this.clock.now().getTime() + QUOTE_MS).toISOString(),
     };
   }
 
   /** A shift that was created just before a crash is lost and harmless: its address was never displayed. */
   async create(order: NewProviderOrder): Promise<ProviderOrder> {
-    const known = await this.shifts.find(order.orderId);
-    return providerOrder(known ?? (await this.shifts.agree(order.orderId, await this.open(order))));
+    const known = await this.shifts.find(order.order_id);
+    const agreed = known ?? (await this.shifts.agree(order.order_id, await this.open(order)));
+    const { pair_id: _, created_at: __, withdraw_address: ___, ...terms } = agreed;
+    return terms;
   }
 
   async status(
@@ -87,7 +87,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const requestedAt = this.clock.now().getTime();
     const shift = await this.api.shift(reference);
     return {
-      ...readShift(shift, agreed, knownPair(agreed.pairId), recorded, requestedAt),
+      ...readShift(shift, agreed, knownPair(agreed.pair_id), recorded, requestedAt),
       completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
     };
   }
@@ -112,16 +112,17 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   private async known(orderId: string, reference: string) {
     const stored = await this.shifts.find(orderId);
-    if (stored?.shiftId !== reference) return contradiction('the order is of a shift that was never agreed');
+    if (stored?.provider_reference !== reference)
+      return contradiction('the order is of a shift that was never agreed');
     return stored;
   }
 
   private async open(order: NewProviderOrder): Promise<AgreedShift> {
-    const pair = knownPair(order.pairId);
+    const pair = knownPair(order.pair_id);
     requireNoMemo(order);
-    const amount = requestedAmount(pair, order.amountFrom);
+    const amount = requestedAmount(pair, order.amount_from);
     // SideShift requires the end user's address, and accepts none of a private network.
-    const caller = publicAddress(order.callerAddress ?? '');
+    const caller = publicAddress(order.caller_address ?? '');
     const quote = await this.api.quote(
       {
         depositCoin: pair.from.token,
@@ -134,22 +135,17 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
       },
       caller,
     );
-    const { quoteId, amountTo, rate } = this.readQuote(quote, pair, amount);
+    const { quoteId, ...terms } = this.readQuote(quote, pair, amount);
     const shift = await this.api.fixedShift(
       {
         quoteId,
-        settleAddress: order.withdrawAddress,
+        settleAddress: order.withdraw_address,
         affiliateId: this.api.affiliateId,
-        externalId: order.orderId,
+        externalId: order.order_id,
       },
       caller,
     );
-    return this.readNewShift(shift, pair, {
-      amountFrom: amount,
-      amountTo,
-      rate,
-      settleAddress: order.withdrawAddress,
-    });
+    return this.readNewShift(shift, pair, { ...terms, withdraw_address: order.withdraw_address });
   }
 
   private readQuote(response: SideShiftObject, pair: Pair, amount: string) {
@@ -167,13 +163,13 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
       !isAtLeast(times(byRate, 1.01), amountTo)
     )
       contradiction('the quote is not of its rate');
-    return { quoteId, amountTo, rate };
+    return { quoteId, amount_from: amount, amount_to: amountTo, rate };
   }
 
   private readNewShift(
     response: SideShiftObject,
     pair: Pair,
-    requested: Pick<AgreedShift, 'amountFrom' | 'amountTo' | 'rate' | 'settleAddress'>,
+    requested: Pick<AgreedShift, 'amount_from' | 'amount_to' | 'rate' | 'withdraw_address'>,
   ): AgreedShift {
     const { depositAddress } = response;
     if (typeof depositAddress !== 'string' || !isDepositAddress(pair.from.chain, depositAddress))
@@ -188,36 +184,23 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
       return contradiction('the shift does not expire within a day');
     const agreed = {
       ...requested,
-      shiftId: idOf(response['id']),
-      pairId: pair.id,
-      createdAt: now.toISOString(),
-      expiresAt,
-      depositAddress,
-      depositMemo,
+      pair_id: pair.id,
+      created_at: now.toISOString(),
+      provider_reference: idOf(response['id']),
+      deposit_address: depositAddress,
+      deposit_address_tag: depositMemo,
+      minimum: requested.amount_from,
+      maximum: requested.amount_from,
+      expires_at: expiresAt,
     };
     requireSame(response, agreed, pair);
     for (const name of ['depositAmount', 'depositMin', 'depositMax'])
-      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== requested.amountFrom)
+      if (assetAmount(response[name], pair.from, 'the amount of the shift') !== requested.amount_from)
         contradiction('the shift is of another amount than requested');
-    if (assetAmount(response['settleAmount'], pair.to, 'the amount of the shift') !== requested.amountTo)
+    if (assetAmount(response['settleAmount'], pair.to, 'the amount of the shift') !== requested.amount_to)
       contradiction('the shift pays out another amount than its quote');
     return agreed;
   }
-}
-
-function providerOrder(agreed: AgreedShift): ProviderOrder {
-  const { amountFrom, amountTo, rate, expiresAt, shiftId, depositAddress, depositMemo } = agreed;
-  return {
-    reference: shiftId,
-    depositAddress,
-    depositAddressTag: depositMemo,
-    amountFrom,
-    amountTo,
-    rate,
-    minimum: amountFrom,
-    maximum: amountFrom,
-    expiresAt,
-  };
 }
 
 function knownPair(pairId: string): Pair {
@@ -241,10 +224,10 @@ function requestedAmount(pair: Pair, amountFrom: string | null): string {
 }
 
 /** Solana has neither, and SideShift would not pass them on: a payout that needs one would be lost. */
-function requireNoMemo({ withdrawAddressTag, withdrawAddressMemo }: NewProviderOrder): void {
+function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo }: NewProviderOrder): void {
   const message = 'is not known on Solana: leave it out';
-  if (withdrawAddressTag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');
-  if (withdrawAddressMemo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
+  if (tag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');
+  if (memo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
 }
 
 function needsMemo({ from }: Pair): boolean {

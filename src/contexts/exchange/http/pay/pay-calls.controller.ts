@@ -60,17 +60,8 @@ export class PayCallsController {
     @Query() { pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Record<string, unknown>,
   ): Promise<PayQuote> {
     this.takeBudget(visit);
-    const quote = await this.quotes.of(visit.payer.keyId, { pairId, amountFrom, amountTo });
-    const { rate, minimum, maximum } = quote;
-    return {
-      amount_from: quote.amountFrom,
-      amount_to: quote.amountTo,
-      rate,
-      minimum,
-      maximum,
-      expires_at: quote.expiresAt,
-      now: this.now(),
-    };
+    const quote = await this.quotes.of(visit.payer.key_id, { pairId, amountFrom, amountTo });
+    return { ...quote, now: this.now() };
   }
 
   /** The same `request_id` of the same payer is the same order (contract.md 26.2). */
@@ -80,8 +71,9 @@ export class PayCallsController {
     const pair = pairOf(body.pair_id)!;
     const amountFrom = amountOf('amount_from', body.amount_from, decimalsOf(pair.from));
     this.takeBudget(visit);
-    const caller = { callerAddress: ip, client: clientOf(ip), merchantId: merchant.merchantId };
-    const order = { ...payer, ...caller, pairId: pair.id, amountFrom };
+    const { secret_hash: _, ...requested } = payer;
+    const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
+    const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
     const ticket = new PageTicket(this.sessions.link(payer), body.request_id);
     return this.display(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
   }
@@ -136,12 +128,12 @@ export class PayCallsController {
     const { payer, cause } = visit;
     const orderId = (await this.orders.find(payer, id)).state.facts.order_id;
     const ticket = new PageTicket(orderId, name);
-    const action = { orderId, keyId: payer.keyId, complianceNotice: null, ticket, cause };
+    const action = { orderId, keyId: payer.key_id, complianceNotice: null, ticket, cause };
     return this.display(await this.commandBus.execute(new Action(action)));
   }
 
   /** People who open pages are strangers to the key. */
-  private takeBudget({ payer: { keyId }, ip }: PayVisit): void {
+  private takeBudget({ payer: { key_id: keyId }, ip }: PayVisit): void {
     this.budget.take(keyId, `${keyId}/${clientOf(ip)}`);
   }
 

@@ -10,7 +10,7 @@ import {
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
 } from '../../../access/contract.js';
-import type { PayerSession } from '../../application/payer.js';
+import type { Payer, PayerSession } from '../../application/payer.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-url.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
 import { isQuerySignedWith, isSignedWith, needsQuerySignature } from '../signature.js';
@@ -76,7 +76,7 @@ export class PayLinks {
       key,
       parameters,
       hasExpired,
-      payer: { ...payerOf(key, parameters), secretHash },
+      payer: { ...payerOf(key, parameters), secret_hash: secretHash },
       returnUrl: valid('return_url', returnUrl),
     };
   }
@@ -118,18 +118,18 @@ function signedBy({ secrets }: KnownExchangeKey, signs: (secret: string) => bool
   return secrets.filter(signs).at(-1) ?? null;
 }
 
-function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Omit<PayerSession, 'secretHash'> {
+function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
   const read = (name: string): string | null => {
     const given = parameters[name];
     return given === undefined || given === '' ? null : valid(name, readTag(given));
   };
   const address = parameters['withdraw_address'] ?? '';
   return {
-    keyId,
-    withdrawAddress: valid('withdraw_address', readAddress('solana', address)),
-    withdrawAddressTag: read('withdraw_address_tag'),
-    withdrawAddressMemo: read('withdraw_address_memo'),
-    userId: read('user_id'),
+    key_id: keyId,
+    withdraw_address: valid('withdraw_address', readAddress('solana', address)),
+    withdraw_address_tag: read('withdraw_address_tag'),
+    withdraw_address_memo: read('withdraw_address_memo'),
+    user_id: read('user_id'),
   };
 }
 

@@ -93,9 +93,9 @@ export class PayPageController {
         chain: chainOf(TO.chain)!.name,
         decimals: decimalsOf(TO),
         explorer: chainOf(TO.chain)!.explorer,
-        address: payer.withdrawAddress,
-        tag: payer.withdrawAddressTag,
-        memo: payer.withdrawAddressMemo,
+        address: payer.withdraw_address,
+        tag: payer.withdraw_address_tag,
+        memo: payer.withdraw_address_memo,
       },
       offers: this.offers(),
       onramps: this.onrampsOf(link),
@@ -130,9 +130,7 @@ export class PayPageController {
   private onrampsOf({ payer, parameters }: PayLink): PayFacts['onramps'] {
     const { onramp_amount: amount, onramp_fiat: fiat, onramp_only_onramps: only } = parameters;
     const purchase = {
-      withdraw_address: payer.withdrawAddress,
-      withdraw_address_tag: payer.withdrawAddressTag,
-      withdraw_address_memo: payer.withdrawAddressMemo,
+      ...payer,
       ...TO,
       fiat: /^[A-Z]{3}$/i.test(fiat ?? '') ? fiat!.toUpperCase() : null,
       amount: isDecimal(amount, 3) && !isZero(amount) ? amount : null,

@@ -5,12 +5,12 @@ import type { Payer, PayerSession } from '../../application/payer.js';
 import { PaySessions } from './payer-guard.js';
 
 const payer: PayerSession = {
-  keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
-  withdrawAddress: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
-  withdrawAddressTag: null,
-  withdrawAddressMemo: '77|"\u2028',
-  userId: 'ü'.repeat(255),
-  secretHash: '0123456789abcdef0123456789abcdef',
+  key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
+  withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  withdraw_address_tag: null,
+  withdraw_address_memo: '77|"\u2028',
+  user_id: 'ü'.repeat(255),
+  secret_hash: '0123456789abcdef0123456789abcdef',
 };
 const HOUR_MS = 3_600_000;
 let now = Date.UTC(2026, 0, 1);
@@ -32,7 +32,7 @@ describe('the session of a pay page', () => {
 
   it('cannot be forged, changed or prolonged without the key', () => {
     const [encoded = '', expires = '', hash = ''] = sessions.open(payer).split('.');
-    const other = { ...payer, withdrawAddress: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' };
+    const other = { ...payer, withdraw_address: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' };
     const [otherEncoded = ''] = sessions.open(other).split('.');
     const forged = [
       `${otherEncoded}.${expires}.${hash}`,
@@ -54,13 +54,13 @@ describe('the session of a pay page', () => {
 
   it('has another link for each payer', () => {
     const others: PayerSession[] = [
-      { ...payer, keyId: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
-      { ...payer, withdrawAddressMemo: null, withdrawAddressTag: payer.withdrawAddressMemo },
-      { ...payer, userId: null },
+      { ...payer, key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
+      { ...payer, withdraw_address_memo: null, withdraw_address_tag: payer.withdraw_address_memo },
+      { ...payer, user_id: null },
     ];
     const links = [payer, ...others].map((each) => sessions.link(each));
     expect(new Set(links).size).toBe(4);
-    const otherSession: Payer & PayerSession = { ...payer, secretHash: null };
+    const otherSession: Payer & PayerSession = { ...payer, secret_hash: null };
     expect(sessions.link(otherSession)).toBe(links[0]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Locale } from '../../../../platform/http/pages/locale.js';
+import type { Quote } from '../../domain/order-events.js';
 import type { OrderRecord } from '../../domain/order-record.js';
 import type { Words } from '../../words/en.js';
 
@@ -64,13 +65,7 @@ export interface PageCalls {
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
 }
 
-export interface PayQuote {
-  readonly amount_from: string;
-  readonly amount_to: string;
-  readonly rate: string;
-  readonly minimum: string;
-  readonly maximum: string;
-  readonly expires_at: string;
+export interface PayQuote extends Quote {
   readonly now: number;
 }
 

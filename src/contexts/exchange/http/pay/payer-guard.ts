@@ -30,8 +30,9 @@ export class PaySessions extends PageSessions<PayerSession> {
   }
 
   /** Identifies the payer where the browser keeps the page's place. */
-  link({ keyId, withdrawAddress, withdrawAddressTag, withdrawAddressMemo, userId }: Payer): string {
-    const parts = [keyId, withdrawAddress, withdrawAddressTag, withdrawAddressMemo, userId];
+  link(payer: Payer): string {
+    const parts = [payer.key_id, payer.withdraw_address, payer.withdraw_address_tag];
+    parts.push(payer.withdraw_address_memo, payer.user_id);
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
   }
 
@@ -73,14 +74,14 @@ export class PayerGuard implements CanActivate {
   /** Counts a request. Throws {@link Refusal} (401, 403, 429). */
   async admit(payer: PayerSession, { edge, ip }: FastifyRequest): Promise<PayVisitor> {
     const visitor = { payer, merchant: await this.verify(payer) };
-    this.limits.take(ip, payer.keyId, this.sessions.link(payer));
-    edge.merchant = { ...visitor.merchant, callerId: payer.keyId };
+    this.limits.take(ip, payer.key_id, this.sessions.link(payer));
+    edge.merchant = { ...visitor.merchant, callerId: payer.key_id };
     edge.visitor = visitor;
     return visitor;
   }
 
   /** The merchant, while the key, and the secret that opened the page, are valid. Throws {@link Refusal} (401, 403). */
-  async verify({ keyId, secretHash }: PayerSession): Promise<KnownMerchant> {
+  async verify({ key_id: keyId, secret_hash: secretHash }: PayerSession): Promise<KnownMerchant> {
     const key = await this.keys.find(keyId);
     const hashes = key?.secrets.map((secret) => this.sessions.hashOf(secret)) ?? [];
     const isValid = secretHash === null || hashes.includes(secretHash);

@@ -4,10 +4,8 @@ import { toMinorUnits } from '../../../../kernel/money.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { TEST_MONEY, type TestMoney } from '../../application/ports.js';
 import { isOpen, type ExistingOrder } from '../../domain/order.js';
+import { DEV_CHAIN_ID } from '../../settings.js';
 import { payOrder } from './pay-order.js';
-
-/** The key of the test money is known to everybody: on another chain it has none. */
-const DEV_CHAIN = 31337;
 
 /** Pays orders of the sandbox with test USDC. */
 @Injectable()
@@ -17,9 +15,10 @@ export class TestPayments {
     @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
   ) {}
 
+  /** The key of the test money is known to everybody: on another chain it has none. */
   get areOffered(): boolean {
     const { mode, chainId } = this.config;
-    return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN;
+    return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
   }
 
   /** What is missing of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
