@@ -3,6 +3,7 @@ import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/a
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { failpoint } from '../failpoints.js';
+import { commandConflicts } from '../telemetry/metrics.js';
 import { traced } from '../telemetry/tracing.js';
 import { backOff } from '../background/backoff.js';
 import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
@@ -14,7 +15,6 @@ import {
   type Executed,
   type Loaded,
 } from './command-loop.js';
-import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -58,7 +58,6 @@ export class RetryingCommandLoop implements CommandLoop {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
-    private readonly observers: CommitObservers,
     @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
   ) {}
 
@@ -115,7 +114,7 @@ export class RetryingCommandLoop implements CommandLoop {
       if (options.preconditions?.some((each) => each.stream === result.stream)) {
         throw new PreconditionFailed(result.stream, result.actual);
       }
-      this.observers.onConflict(result.stream.slice(0, result.stream.indexOf('-')));
+      commandConflicts.inc({ category: result.stream.slice(0, result.stream.indexOf('-')) });
       contested.add(result.stream);
       // Claims of others are checked against the stored events, not against the assumption.
       assume = false;
@@ -132,7 +131,6 @@ export class RetryingCommandLoop implements CommandLoop {
     // From the event that the snapshot ends with, to see that the stream still has it.
     const [same, ...later] = await this.store.readStream(stream, { fromRevision: snapshot.revision });
     if (same?.id === snapshot.eventId) return this.follow(aggregate, stream, later, snapshot);
-    this.snapshots?.drop(aggregate, stream, snapshot);
     return this.follow(aggregate, stream, await this.store.readStream(stream), null);
   }
 
@@ -155,11 +153,8 @@ export class RetryingCommandLoop implements CommandLoop {
       lastId: own.at(-1)?.id ?? snapshot?.eventId ?? null,
     };
     if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
-      this.snapshots?.save(aggregate, stream, {
-        state: found.state,
-        revision: last.revision,
-        eventId: last.id,
-      });
+      const { state } = found;
+      await this.snapshots?.save(aggregate, stream, { state, revision: last.revision, eventId: last.id });
     }
     return found;
   }
