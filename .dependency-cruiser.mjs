@@ -5,7 +5,6 @@ const PLATFORM = [
   ...[
     'timeout',
     'failpoints',
-    'commands',
     'config',
     'dto',
     'telemetry',
@@ -110,7 +109,7 @@ export default {
       comment: 'Tables are read and written in store/ and views/.',
       severity: 'error',
       from: { path: '^src/contexts/[^/]+/(application|domain|http)/', pathNot: SPEC },
-      to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|binary-row|list-page|session-settings)'] },
+      to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|list-page|session-settings)'] },
     },
     {
       name: 'store-knows-no-use-case',

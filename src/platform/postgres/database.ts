@@ -4,7 +4,6 @@ import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Config } from '../config/config.js';
 import { outliveConnections, reaching } from './unavailable.js';
-import { binaryRow, type BinaryFields, type BinaryStatement } from './binary-row.js';
 import {
   bounded,
   CONNECTING,
@@ -70,11 +69,6 @@ export class Database implements OnApplicationShutdown {
   /** The statement of a transaction with the bound on its time that {@link query} has. */
   bounded<C extends QueryConfig>(statement: C): C {
     return this.timeoutMs === null ? statement : bounded(statement, this.timeoutMs);
-  }
-
-  /** The one row of a statement as bytes, for large texts: {@link binaryRow}. Waits as {@link query} does. */
-  binaryRow<T>(sql: string, given: BinaryStatement, read: (fields: BinaryFields) => T): Promise<T> {
-    return binaryRow(this.pool, sql, given, read, this.timeoutMs);
   }
 
   /**

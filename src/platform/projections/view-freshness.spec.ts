@@ -6,7 +6,7 @@ import { EventRegistry } from '../event-store/event-registry.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import { ViewFreshness, ViewProgress } from './view-progress.js';
+import { ViewProgress } from './view-progress.js';
 
 describe('the freshness of a read model', () => {
   let test: TestDatabase;
@@ -26,12 +26,12 @@ describe('the freshness of a read model', () => {
 
   const checkpoints = (): Checkpoints => new Checkpoints(test.database);
 
-  function freshness(readYourWritesMs: number): ViewFreshness {
+  function freshness(readYourWritesMs: number): ViewProgress {
     const registry = new SubscriptionRegistry();
     registry.register({ name: 'things.views', events: ['thing.done.v1'], apply: async () => undefined });
     const keys = { obtain: async () => null, find: async () => new Map() };
     const codec = new EventCodec(new EventRegistry(), keys);
-    return new ViewFreshness(new ViewProgress(checkpoints(), registry, codec, store, { readYourWritesMs }));
+    return new ViewProgress(checkpoints(), registry, codec, store, { readYourWritesMs });
   }
 
   it('is not enough while an event that was written before the read is not applied, however young', async () => {

@@ -208,7 +208,7 @@ interface Page {
 }
 
 async function page(requested: OrderFilter): Promise<Page> {
-  return JSON.parse((await new OrdersView(db.database, HASH, CODEC).page(KEY, requested)).toString()) as Page;
+  return JSON.parse(await new OrdersView(db.database, HASH, CODEC).page(KEY, requested)) as Page;
 }
 
 async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -84,7 +83,7 @@ export class DecideReview extends Command<void> {
   }
 }
 
-@CommandHandler(DecideReview, { sandbox: true })
+@CommandHandler(DecideReview)
 export class DecideReviewHandler implements ICommandHandler<DecideReview> {
   constructor(
     private readonly reviews: SandboxReviews,

@@ -1,11 +1,10 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
-import { CommandBus, Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { pause } from '../../../platform/background/backoff.js';
 import { BackgroundWork } from '../../../platform/background/background-work.js';
 import { DueWork } from '../../../platform/work/due-work.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { Log } from '../../../platform/telemetry/logger.js';
