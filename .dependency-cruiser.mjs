@@ -137,9 +137,9 @@ export default {
     },
     {
       name: 'product-knows-no-sandbox',
-      comment: 'Only the boot brings the sandbox in.',
+      comment: 'The programs of the sandbox are composed on top of the service.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|app\\.module|operator)\\.ts$|\\.spec\\.ts$' },
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^sandbox/' },
     },
     {

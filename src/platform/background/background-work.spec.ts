@@ -4,7 +4,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { CONFIG } from '../config/config.js';
 import { BackgroundModule } from './background.module.js';
-import { BackgroundWork, type BackgroundOptions, type Role } from './background-work.js';
+import { Background, BackgroundWork, type BackgroundOptions, type Role } from './background-work.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -134,7 +134,9 @@ const noting = (name: string, role?: Role | 'any'): BackgroundWork =>
 
 @Injectable()
 class Several {
+  @Background()
   readonly first = noting('worker');
+  @Background()
   readonly others = [noting('api', 'api'), noting('any', 'any')];
 }
 

@@ -142,10 +142,10 @@ export class RetryingCommandLoop implements CommandLoop {
     snapshot: Snapshot<S> | null,
   ): Promise<Found<S>> {
     const own = stored.filter((event) => !isFence(event));
-    const events = (await this.codec.decode(own)) as unknown as readonly E[];
+    const events: readonly DomainEvent[] = await this.codec.decode(own);
     const last = stored.at(-1);
     const found: Found<S> = {
-      state: fold(aggregate, events, snapshot?.state),
+      state: fold(aggregate, events as readonly E[], snapshot?.state),
       revision: last?.revision ?? snapshot?.revision ?? null,
       established: own.length > 0 || snapshot !== null,
       assumed: false,

@@ -52,10 +52,10 @@ export function documentOf(app: INestApplication, parts: DocumentParts): object 
     { openapi: '3.1.0', info: { ...info } },
     { onlyIncludeDecoratedEndpoints: true, autoTagControllers: false, extraModels: models },
   );
-  const paths = Object.entries(generated.paths as unknown as Readonly<Record<string, Operations>>).map(
+  const paths = Object.entries<object>(generated.paths).map(
     ([path, operations]) => {
       const scheme = schemes.find(({ prefix }) => path.startsWith(prefix));
-      const completed = Object.entries(operations).map(([method, operation]) => [
+      const completed = Object.entries(operations as Operations).map(([method, operation]) => [
         method,
         complete(operation, method, scheme),
       ]);

@@ -18,7 +18,6 @@ describe('Retry-After', () => {
     ['Thu Jan  1 00:01:30 2026', 90_000],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
     ['Sun, 00 Nov 1994 08:49:37 GMT', null],
-    ['Thu, 01 Jan 2026 00:00:61 GMT', null],
     ['2026-01-01T00:01:30Z', null],
     ['Invalid Date', null],
     ['Sat, 31 Feb 2026 08:49:37 GMT', null],

@@ -19,7 +19,7 @@ export interface CheckedLedger {
   /** Whether a good head is signed by a key that the auditor knows, or one that follows from it; absent: all are. */
   readonly isTrusted?: (head: SignedHead) => boolean;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
-  readonly isForged?: (event: LeafEvent) => boolean;
+  readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
   /** What is wrong with the rows that the follower and the signer authenticate. */
   readonly forgedRows?: readonly string[];
   /** What is wrong with the keys. */
@@ -88,7 +88,7 @@ export class LedgerCheck {
     for (const event of events) {
       const hash = hashOf(event);
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash ?? NO_HASH));
-      if (!isDifferent && this.ledger.isForged?.(event)) {
+      if (!isDifferent && (await this.ledger.isForged?.(event))) {
         const { position, stream, revision, id } = event;
         this.note({ kind: 'forged', position, stream, revision, id });
       }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
 import { Callbacks } from '../store/verifications.js';
@@ -12,6 +12,7 @@ const HOUR_MS = 3_600_000;
 /** Deletes images that were never handed over, once they are ONBOARDING_IMAGE_DAYS old. */
 @Injectable()
 export class ImagePurge {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'purge of identity images',
     everyMs: HOUR_MS,
@@ -27,6 +28,7 @@ export class ImagePurge {
 /** Deletes callbacks that would be refused by age if they were repeated, and expired codes. */
 @Injectable()
 export class CallbackPurge {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'purge of identity callbacks and codes',
     everyMs: HOUR_MS,
@@ -48,6 +50,7 @@ const EVERY_MS = 15_000;
 
 @Injectable()
 export class ProgressGauge {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'count of onboardings',
     everyMs: EVERY_MS,

@@ -6,7 +6,7 @@ import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { pause } from '../../../platform/background/backoff.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 
 /** A time from `from`, inclusive, to `to`, exclusive. Its name orders as it does. */
 interface Period {
@@ -67,6 +67,7 @@ const EVENTS: PartitionedTable = { name: 'events', periods: MONTHS, ahead: 2 };
 @Injectable()
 export class Partitions implements OnModuleInit {
   private readonly log = new Logger(Partitions.name);
+  @Background()
   readonly work = new BackgroundWork({
     name: 'partitions',
     everyMs: HOUR_MS,

@@ -1,7 +1,7 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { pause } from '../../../platform/background/backoff.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { DueWork } from '../../../platform/work/due-work.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
@@ -36,17 +36,20 @@ export interface GoneEndpoint {
  */
 @Injectable()
 export class AutomaticDisabling {
+  @Background()
   readonly failing = new BackgroundWork({
     name: 'evaluation of failed webhook endpoints',
     everyMs: EVALUATE_ALL_MS,
     run: (signal) => this.evaluateFailed(signal),
   });
+  @Background()
   readonly all = new BackgroundWork({
     name: 'evaluation of all webhook endpoints',
     everyMs: EVALUATE_ALL_MS,
     run: () => this.evaluateAll(),
   });
 
+  @Background()
   readonly gone: DueWork<GoneEndpoint>;
 
   private readonly log = new Logger(AutomaticDisabling.name);

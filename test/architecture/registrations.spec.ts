@@ -16,3 +16,20 @@ it('every command handler is provided by a module', () => {
   const planted = { path: 'src/fly.ts', text: '@CommandHandler(Fly)\nexport class FlyHandler {}' };
   expect(unprovided([...files, planted])).toEqual(['FlyHandler']);
 });
+
+/** Fields with background work that no process would start. */
+function unmarked(files: readonly Source[]): readonly string[] {
+  const field = /^(.*)\n +readonly (\w+)(?:: (?:readonly )?| = new )(?:BackgroundWork|DueWork)\b/gm;
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(field)].filter(([, before]) => !before!.includes('@Background()')).map(() => path),
+  );
+}
+
+it('every field with background work is registered', () => {
+  const files = sources().filter(
+    ({ path }) => isProgram(path) && !path.startsWith('src/platform/background/'),
+  );
+  expect(unmarked(files)).toEqual([]);
+  const planted = { path: 'src/fly.ts', text: 'class Bird {\n  readonly work = new DueWork(items, {' };
+  expect(unmarked([...files, planted])).toEqual(['src/fly.ts']);
+});
