@@ -140,6 +140,15 @@ class Several {
   readonly others = [noting('api', 'api'), noting('any', 'any')];
 }
 
+class Holder {
+  @Background()
+  readonly held: object;
+
+  constructor(work: object) {
+    this.held = work;
+  }
+}
+
 describe('the background of a process', () => {
   const boot = async (roles: readonly Role[], providers: object[] = [Several], shutdownGraceMs = 1000) => {
     ran.length = 0;
@@ -167,14 +176,14 @@ describe('the background of a process', () => {
   it('ends also when a run does not, and says which', async () => {
     const { work } = held({ name: 'endless' });
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const app = await boot(['worker'], [{ provide: 'endless', useValue: { work } }], 20);
+    const app = await boot(['worker'], [{ provide: 'endless', useValue: new Holder(work) }], 20);
     await app.close();
     expect(warn).toHaveBeenCalledWith({ msg: 'background work did not stop', work: 'endless' });
   });
 
   it('leaves to its provider what the provider stops', async () => {
     const { work, runs } = held({ stopsWithProvider: true });
-    const app = await boot(['worker'], [{ provide: 'its own', useValue: { work } }]);
+    const app = await boot(['worker'], [{ provide: 'its own', useValue: new Holder(work) }]);
     await app.close();
     expect(runs[0]!.signal.aborted).toBe(false);
     runs[0]!.end();

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   OTHER,
-  SubscriptionHarness,
+  withSubscriptions,
+  type SubscriptionHarness,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
 import { EventCodec } from '../event-store/event-codec.js';
@@ -17,14 +18,10 @@ describe('reads in a process whose worker is elsewhere', () => {
   let harness: SubscriptionHarness;
   let pages: number;
 
-  beforeAll(async () => {
-    harness = await SubscriptionHarness.open();
-  });
-  beforeEach(async () => {
-    await harness.begin();
+  withSubscriptions((opened) => (harness = opened));
+  beforeEach(() => {
     pages = 0;
   });
-  afterAll(() => harness.database.drop());
 
   function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): ViewProgress {
     const registry = new SubscriptionRegistry();
@@ -56,7 +53,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     const position = await harness.write(1);
     await harness.write(1200, OTHER);
     const progress = progressOf(1000);
-    expect(await progress.current(harness.name)).toBe(false);
+    await expect(progress.require(harness.name)).rejects.toMatchObject({ code: 'unavailable' });
     const first = pages;
     for (let n = 0; n < 5; n += 1) await harness.write(1, OTHER);
     expect(await progress.current(harness.name)).toBe(false);
