@@ -113,8 +113,9 @@ export class CallerRateLimiter {
     const quotas: Quota[] = [];
     while (quotas.length < count) {
       const quota = this.fromLease(caller);
+      const points = Math.max(this.lease, count - quotas.length);
       if (quota !== null) quotas.push(quota);
-      else caller.lease = await this.consume(callerId, Math.max(this.lease, count - quotas.length));
+      else Object.assign(caller, { lease: await this.consume(callerId, points) });
     }
     return quotas;
   }
