@@ -10,7 +10,6 @@ import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claim
 import {
   AlreadyResponded,
   PreconditionFailed,
-  type CommandLoop,
   type ExecuteOptions,
   type Executed,
   type Loaded,
@@ -52,27 +51,36 @@ interface Decided<S, E> {
   readonly response: StoredResponse | undefined;
 }
 
-/** The {@link CommandLoop} over any {@link EventStore}. */
+/**
+ * Loads, decides and appends; again from the start after a conflict. A stream that holds an event of a newer
+ * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
+ */
 @Injectable()
-export class RetryingCommandLoop implements CommandLoop {
+export class RetryingCommandLoop {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
     @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
   ) {}
 
+  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, streamOf(aggregate, id));
     requireKnown(found);
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
+  /** The state to show, never to decide on: as far as this version knows the events. Throws as {@link load} when it knows none. */
   async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, streamOf(aggregate, id));
     if (found.state === aggregate.initial) requireKnown(found);
     return found.state;
   }
 
+  /**
+   * Throws what `decide` throws, {@link ClaimHeld}, {@link AlreadyResponded}, EventStoreUnavailable,
+   * or DomainError `unavailable` after too many conflicts.
+   */
   execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
     id: string,
