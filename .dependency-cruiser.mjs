@@ -5,7 +5,6 @@ const PLATFORM = [
   ...[
     'timeout',
     'failpoints',
-    'commands',
     'config',
     'dto',
     'telemetry',
@@ -110,7 +109,7 @@ export default {
       comment: 'Tables are read and written in store/ and views/.',
       severity: 'error',
       from: { path: '^src/contexts/[^/]+/(application|domain|http)/', pathNot: SPEC },
-      to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|binary-row|list-page|session-settings)'] },
+      to: { path: [SQL_PACKAGES, '^src/platform/postgres/(database|list-page|session-settings)'] },
     },
     {
       name: 'store-knows-no-use-case',
@@ -138,9 +137,9 @@ export default {
     },
     {
       name: 'product-knows-no-sandbox',
-      comment: 'Only the boot brings the sandbox in.',
+      comment: 'The programs of the sandbox are composed on top of the service.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|app\\.module|operator)\\.ts$|\\.spec\\.ts$' },
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^sandbox/' },
     },
     {

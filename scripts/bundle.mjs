@@ -1,7 +1,7 @@
 /**
  * Makes one file of the built service and its packages, `dist/bundle/disburse.cjs`, so that a start reads and compiles one
  * file instead of two thousand. `dist/main.js` runs the service in it and `dist/cli.js` the operator's programs;
- * `dist/src` has both without the bundle.
+ * `dist/sandbox` has both without the bundle.
  */
 import { build } from 'esbuild';
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -58,8 +58,8 @@ const ownAddresses = {
 };
 
 const PROGRAMS = ['main', 'cli'];
-const sources = join(dist, 'src');
-if (!existsSync(sources)) throw new Error('dist/src is missing: this runs after nest build');
+const sources = join(dist, 'sandbox');
+if (!existsSync(sources)) throw new Error('dist/sandbox is missing: this runs after nest build');
 rmSync(out, { recursive: true, force: true });
 
 await build({

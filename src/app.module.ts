@@ -1,6 +1,5 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { ALL_CONTEXTS, MIGRATIONS } from './composition.js';
 import { BackgroundModule } from './platform/background/background.module.js';
 import { ContextsModule } from './platform/boot/contexts.module.js';
@@ -10,7 +9,7 @@ import { ProjectionsModule } from './platform/projections/projections.module.js'
 import { HttpModule } from './platform/http/http.module.js';
 import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
-import { DatabaseModule } from './platform/postgres/database.module.js';
+import { DatabaseModule } from './platform/postgres/database.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { VitalsModule } from './platform/boot/vitals.module.js';
@@ -18,8 +17,7 @@ import { VitalsModule } from './platform/boot/vitals.module.js';
 /** The table of contents: the modules of the service. Its contexts are listed in contexts/index.ts. */
 @Module({})
 export class AppModule {
-  static of(config: Config): DynamicModule {
-    const isSandbox = config.mode === 'sandbox';
+  static of(config: Config, modules: readonly Type[] = []): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -36,7 +34,7 @@ export class AppModule {
         HttpModule,
         OpenApiModule.of(),
         ContextsModule.of(config, ALL_CONTEXTS),
-        ...(isSandbox ? [SandboxModule] : []),
+        ...modules,
       ],
     };
   }

@@ -1,12 +1,7 @@
-import 'reflect-metadata';
-import { CommandBus } from '@nestjs/cqrs';
-import { IssueExchangeKey } from './contexts/access/application/exchange-key-commands.js';
-import { RegisterMerchant } from './contexts/access/application/merchant-commands.js';
+import type { INestApplicationContext, Type } from '@nestjs/common';
 import { readConfig } from './composition.js';
+import type { Config } from './platform/config/config.js';
 import { ConfigError } from './platform/config/settings.js';
-import { followParent } from '../sandbox/announce.js';
-import { prepareSandbox, type Sandbox } from '../sandbox/prepare.js';
-import { SandboxError } from '../sandbox/sandbox-error.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
 import { Log } from './platform/telemetry/logger.js';
@@ -18,29 +13,36 @@ const FORCED_EXIT_AFTER_MS = 4000;
 /** Of <sysexits.h>: what the operator can mend, and what may be mended by waiting. */
 const EXIT_CODES = [
   [ConfigError, 78],
-  [SandboxError, 78],
   [Unreachable, 69],
 ] as const;
 
-async function main(): Promise<void> {
-  followParent();
-  const given = readConfig();
-  const sandbox = given.mode === 'sandbox' ? await prepareSandbox(given) : null;
-  const config = sandbox?.config ?? given;
+/** What the service runs with where it is not alone, as in the sandbox. */
+export interface Companion {
+  /** The configuration, completed. */
+  readonly config: Config;
+  readonly modules: readonly Type[];
+  /** Called once the service listens. */
+  ready(app: INestApplicationContext): Promise<unknown>;
+  /** Called after the service has drained and closed, and where it does not start. */
+  stop(): Promise<void>;
+}
+
+/** Runs the service until a signal, with what `prepare` gives for its configuration. Failures end the process. */
+export async function main(prepare: (given: Config) => Promise<Companion | null>): Promise<void> {
+  let companion: Companion | null = null;
   let service: Service | undefined;
   try {
-    service = await onOwnSchema(() => startService(config));
-    stopOnSignal(service, sandbox, config.shutdownGraceMs);
-    const commands = service.app.get(CommandBus);
-    await sandbox?.ready(service.app, {
-      registerMerchant: (name) => commands.execute(new RegisterMerchant(name)),
-      issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
-    });
+    const given = readConfig();
+    companion = await prepare(given);
+    const { config = given, modules = [] } = companion ?? {};
+    service = await onOwnSchema(() => startService(config, modules));
+    stopOnSignal(service, companion, config.shutdownGraceMs);
+    await companion?.ready(service.app);
   } catch (error) {
     // After any failure, also once the service listens, the servers of the sandbox end too.
     await service?.close().catch(() => undefined);
-    await sandbox?.stop();
-    throw error;
+    await companion?.stop().catch(() => undefined);
+    fail(error);
   }
 }
 
@@ -49,7 +51,7 @@ async function main(): Promise<void> {
  * that nothing caught is logged and has the same shutdown, with exit code 1: the state that it left is unknown, so a
  * supervisor has to start a new process, but the requests in flight still get their responses.
  */
-function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number): void {
+function stopOnSignal(service: Service, companion: Companion | null, graceMs: number): void {
   let stopping = false;
   let exitCode = 0;
   const stop = (): void => {
@@ -58,7 +60,7 @@ function stopOnSignal(service: Service, sandbox: Sandbox | null, graceMs: number
     setTimeout(() => process.exit(1), graceMs + FORCED_EXIT_AFTER_MS).unref();
     service
       .close()
-      .then(() => sandbox?.stop())
+      .then(() => companion?.stop())
       .then(
         () => process.exit(exitCode),
         (error: unknown) => fail(error),
@@ -86,5 +88,3 @@ function fail(error: unknown): never {
   process.stderr.write(`${text}\n`);
   process.exit(exitCode ?? 1);
 }
-
-main().catch(fail);

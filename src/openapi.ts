@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -33,10 +34,10 @@ const WEBHOOKS: readonly WebhookWords[] = [
 ];
 
 /** The OpenAPI document of the whole service in a mode. Nothing is started for it; `scripts/openapi.mjs` keeps it. */
-export async function serviceDocument(mode: Config['mode']): Promise<object> {
+export async function serviceDocument(mode: Config['mode'], modules: readonly Type[]): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of(config),
+    AppModule.of(config, modules),
     new EdgeAdapter(config),
     { preview: true, logger: false, abortOnError: false },
   );

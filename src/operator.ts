@@ -1,12 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Command } from 'commander';
-import type { SandboxFile } from '../sandbox/announce.js';
-import { readJson } from '../sandbox/files.js';
-import type { SandboxSecrets } from '../sandbox/secrets.js';
 import { ALL_CONTEXTS, ALL_SETTINGS, MIGRATIONS, readConfig } from './composition.js';
 import { ContextsModule } from './platform/boot/contexts.module.js';
 import { type Config, ConfigModule } from './platform/config/config.js';
@@ -15,7 +10,7 @@ import { forOperators, type Programs } from './platform/context.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import type { Operator } from './platform/operator/operator.js';
 import { printable } from './platform/operator/printable.js';
-import { DatabaseModule } from './platform/postgres/database.module.js';
+import { DatabaseModule } from './platform/postgres/database.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
@@ -30,6 +25,8 @@ const PLATFORM_PROGRAMS: Programs = {
 /** Where a program's settings come from, and where its response and its exit code go. */
 export interface OperatorIo extends Pick<Operator, 'print' | 'exit'> {
   readonly env: NodeJS.ProcessEnv;
+  /** Adds what the settings leave out, where the service runs with a companion. */
+  readonly complete?: (given: Config) => Config;
 }
 
 /** The operator's program of this name, with the commands of every context that has some for it. */
@@ -49,15 +46,14 @@ export async function programOf(name: string, io: OperatorIo): Promise<Command> 
 @Module({})
 class OperatorModule {}
 
-function operatorOf({ env, print, exit }: OperatorIo): Operator {
-  const config = (): Config => databaseConfig(env);
+function operatorOf({ env, print, exit, complete = (given) => given }: OperatorIo): Operator {
+  const config = (): Config => ({ ...complete(readConfig(env)), roles: [] });
   const createContext: Operator['boot'] = async (what) => {
     const given = config();
     if (given.masterKey === null)
       throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
     const options = { logger: false, abortOnError: false } as const;
     if (what === 'service') {
-      // No sandbox parts either.
       const { AppModule } = await import('./app.module.js');
       return NestFactory.createApplicationContext(AppModule.of({ ...given, mode: 'production' }), options);
     }
@@ -79,29 +75,5 @@ function operatorOf({ env, print, exit }: OperatorIo): Operator {
     exit,
     config,
     boot: (what) => onOwnSchema(() => createContext(what)),
-  };
-}
-
-function databaseConfig(env: NodeJS.ProcessEnv): Config {
-  const given = readConfig(env);
-  const config =
-    given.mode === 'sandbox' && given.databaseUrl === null ? { ...given, ...sandboxOf(given) } : given;
-  return { ...config, roles: [] };
-}
-
-function sandboxOf({ dataDir, masterKey, chainRpcUrl, usdcAddress }: Config): Partial<Config> {
-  const folder = resolve(dataDir);
-  const secrets = readJson<SandboxSecrets>(join(folder, 'secrets.json'));
-  if (secrets === null || secrets.postgres_port === null || !existsSync(join(folder, 'service.pid'))) {
-    throw new ConfigError(
-      `No sandbox is running in ${folder}: start one with npm start, or set DATABASE_URL and MASTER_KEY.`,
-    );
-  }
-  const chain = readJson<SandboxFile>(join(folder, 'sandbox.json'))?.chain;
-  return {
-    chainRpcUrl: chainRpcUrl ?? chain?.rpc_url ?? null,
-    usdcAddress: usdcAddress ?? chain?.usdc_address ?? null,
-    databaseUrl: `postgres://disburse:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`,
-    masterKey: masterKey ?? secrets.master_key,
   };
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
+import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './platform/config/config.js';
@@ -20,11 +21,11 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Boots the service from a complete configuration: modules, then listeners. Rejects when a dependency is unavailable. */
-export async function startService(config: Config): Promise<Service> {
+/** Boots the service from a complete configuration, its own modules and these, then its listeners. Rejects when a dependency is unavailable. */
+export async function startService(config: Config, modules: readonly Type[] = []): Promise<Service> {
   const stopTracing = await startTracing(config);
   const adapter = new EdgeAdapter(config);
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
     // What went wrong in a boot is said by main, once.

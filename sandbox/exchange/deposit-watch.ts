@@ -1,4 +1,4 @@
-import { BackgroundWork } from '../../src/platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../src/platform/background/background-work.js';
 import type { Config } from '../../src/platform/config/config.js';
 import type { DevChain } from './dev-chain.js';
 import type { SandboxOrders } from './sandbox-orders.js';
@@ -15,6 +15,7 @@ interface KnownTransfer {
 export class DepositWatch {
   private known: ReadonlyMap<string, KnownTransfer> = new Map();
   private scannedTo = Infinity;
+  @Background()
   readonly work: BackgroundWork;
 
   constructor(

@@ -20,6 +20,8 @@ interface Evaluation {
   readonly broken: string | null;
 }
 
+const UNFOUNDED = 'it does not follow from what was before it';
+
 /** The decision behind an event, repeated with the data of the event; or the rule that it breaks. */
 type Decisions<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (
@@ -74,7 +76,7 @@ function brokenBy<State, Event extends DomainEvent>(
     if (typeof decided === 'string') return decided;
     const same = decided.find(({ type }) => type === event.type);
     return same === undefined
-      ? 'it does not follow from what was before it'
+      ? UNFOUNDED
       : difference(same.data, event.data);
   } catch (error) {
     if (error instanceof DomainError) return error.message;
@@ -111,10 +113,11 @@ export function onlyOnce<Event extends DomainEvent>(
   category: string,
   type: Event['type'],
 ): Aggregate<'none' | 'there', Event> & { readonly rules: HistoryRules } {
-  const aggregate: Aggregate<'none' | 'there', Event> = { category, initial: 'none', evolve: () => 'there' };
-  const decisions = {
-    [type]: (data: Event['data'], state: 'none' | 'there') =>
-      state === 'none' ? ([{ type, data }] as Event[]) : [],
-  } as unknown as Decisions<'none' | 'there', Event>;
-  return { ...aggregate, rules: historyRules(aggregate, decisions) };
+  const rules: HistoryRules = {
+    category,
+    events: [type],
+    initial: 'none',
+    evaluate: (state) => ({ state: 'there', broken: state === 'none' ? null : UNFOUNDED }),
+  };
+  return { category, initial: 'none', evolve: () => 'there', rules };
 }

@@ -7,10 +7,10 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]
 export function parseInstant(text: string): Date | null {
   const parts = INSTANT.exec(text);
   if (!parts) return null;
-  const [, date, time, fraction = '', zone] = parts as unknown as [string, string, string, string?, string?];
+  const [, date, time, fraction = '', zone = ''] = parts;
   const local = Date.parse(`${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
   if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${date}T${time}`)) return null;
-  const instant = local - offsetMs(zone!);
+  const instant = local - offsetMs(zone);
   return instant < 0 ? null : new Date(instant);
 }
 

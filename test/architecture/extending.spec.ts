@@ -101,10 +101,10 @@ describe('docs/extending.md', () => {
       ...{ CHAIN_RPC_URL: 'http://127.0.0.1:9', USDC_ADDRESS: `0x${'1'.repeat(40)}` },
       ...{ PORT: String(port), METRICS_PORT: '0', LOG_LEVEL: 'silent' },
     };
-    service = spawn(process.execPath, ['dist/src/main.js'], { cwd: copy, env, stdio: 'inherit' });
+    service = spawn(process.execPath, ['dist/sandbox/main.js'], { cwd: copy, env, stdio: 'inherit' });
     await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
     const program = (...args: string[]): string =>
-      execFileSync(process.execPath, ['dist/src/cli.js', ...args], { cwd: copy, env, encoding: 'utf8' });
+      execFileSync(process.execPath, ['dist/sandbox/cli.js', ...args], { cwd: copy, env, encoding: 'utf8' });
     const merchant = JSON.parse(program('merchant', '--json', 'create', '--name', 'Notes')) as {
       merchant_id: string;
       private_key: string;

@@ -1,5 +1,4 @@
 import { describe, it } from '@jest/globals';
-import { CommitObservers } from '../../src/platform/event-store/commit-observer.js';
 import { describeEventStore } from './conformance.js';
 import { openEventStoreDb } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 
@@ -11,7 +10,7 @@ if (url === undefined) {
   });
 } else {
   describeEventStore('EventStoreDB', async () => ({
-    open: async () => openEventStoreDb(url, new CommitObservers()),
+    open: async () => openEventStoreDb(url),
     cleanUp: async () => undefined,
   }));
 }

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import type { Database } from '../../src/platform/postgres/database.js';
-import { startService } from '../../src/service.js';
+import { startService } from '../../sandbox/service.js';
 import { TestChain } from './payouts/chain.js';
 import { eventually } from './eventually.js';
 import { ExchangeClient } from './exchange/exchange-client.js';

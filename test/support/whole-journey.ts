@@ -1,4 +1,4 @@
-import { startService } from '../../src/service.js';
+import { startService } from '../../sandbox/service.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import { startTestApp, type TestApp, type TestSettings } from './app.js';
 import { eventually } from './eventually.js';

@@ -4,7 +4,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { CONFIG } from '../config/config.js';
 import { BackgroundModule } from './background.module.js';
-import { BackgroundWork, type BackgroundOptions, type Role } from './background-work.js';
+import { Background, BackgroundWork, type BackgroundOptions, type Role } from './background-work.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -134,8 +134,19 @@ const noting = (name: string, role?: Role | 'any'): BackgroundWork =>
 
 @Injectable()
 class Several {
+  @Background()
   readonly first = noting('worker');
+  @Background()
   readonly others = [noting('api', 'api'), noting('any', 'any')];
+}
+
+class Holder {
+  @Background()
+  readonly held: object;
+
+  constructor(work: object) {
+    this.held = work;
+  }
 }
 
 describe('the background of a process', () => {
@@ -165,14 +176,14 @@ describe('the background of a process', () => {
   it('ends also when a run does not, and says which', async () => {
     const { work } = held({ name: 'endless' });
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const app = await boot(['worker'], [{ provide: 'endless', useValue: { work } }], 20);
+    const app = await boot(['worker'], [{ provide: 'endless', useValue: new Holder(work) }], 20);
     await app.close();
     expect(warn).toHaveBeenCalledWith({ msg: 'background work did not stop', work: 'endless' });
   });
 
   it('leaves to its provider what the provider stops', async () => {
     const { work, runs } = held({ stopsWithProvider: true });
-    const app = await boot(['worker'], [{ provide: 'its own', useValue: { work } }]);
+    const app = await boot(['worker'], [{ provide: 'its own', useValue: new Holder(work) }]);
     await app.close();
     expect(runs[0]!.signal.aborted).toBe(false);
     runs[0]!.end();

@@ -26,8 +26,8 @@ export interface BackgroundOptions {
  * time in a process. A tick during a run is skipped, a wake during a run is followed by another run. A run that fails is
  * logged and repeated after a growing delay; neither ticks nor wakes shorten that.
  *
- * It is a field of the provider that does it: {@link BackgroundModule} finds it, starts it in processes of its role,
- * registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
+ * It is a field of the provider that does it, marked `@Background()`: {@link BackgroundModule} starts it in processes of its
+ * role, registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
  */
 export class BackgroundWork {
   private readonly stopping = new AbortController();
@@ -84,3 +84,21 @@ export class BackgroundWork {
 }
 
 const log = new Logger(BackgroundWork.name);
+
+const FIELDS = Symbol('background work');
+
+/** Registers the {@link BackgroundWork} in a field of a provider, or each of a list. */
+export function Background(): PropertyDecorator {
+  return (provider, field) => {
+    const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];
+    Reflect.defineMetadata(FIELDS, [...fields, field], provider);
+  };
+}
+
+export function worksOf(provider: unknown): readonly BackgroundWork[] {
+  if (typeof provider !== 'object' || provider === null) return [];
+  const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];
+  return fields.flatMap(
+    (field) => Reflect.get(provider, field) as BackgroundWork | readonly BackgroundWork[],
+  );
+}

@@ -9,10 +9,10 @@ import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../config/config.js';
 import { withTimeout } from '../timeout.js';
-import { BackgroundWork } from './background-work.js';
+import { worksOf, type BackgroundWork } from './background-work.js';
 
 /**
- * Runs the {@link BackgroundWork} in fields of providers from the start of the process to its end. Each is an interval of
+ * Runs the {@link BackgroundWork} in `@Background()` fields of providers from the start of the process to its end. Each is an interval of
  * `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the process begins to
  * stop, and a sender needs its heartbeat until it has released what it claimed.
  */
@@ -35,9 +35,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const { roles } = this.config;
     const providers = new Set(this.discovery.getProviders().map(({ instance }): unknown => instance));
     this.works = [...providers]
-      .flatMap((provider) => Object.values(provider ?? {}) as unknown[])
-      .flat()
-      .filter((field) => field instanceof BackgroundWork)
+      .flatMap((provider) => worksOf(provider))
       .filter(({ options: { role = 'worker' } }) =>
         role === 'any' ? roles.length > 0 : roles.includes(role),
       );

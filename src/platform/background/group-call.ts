@@ -17,6 +17,7 @@ const LOAD = 4;
 export class GroupCall<In, Out> {
   private readonly max: number;
   private readonly gatherMs: number;
+  private readonly group: () => (input: In) => boolean;
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
   private lastSize = 0;
@@ -28,10 +29,13 @@ export class GroupCall<In, Out> {
       readonly max?: number;
       /** Under load, a batch gathers for so many milliseconds before it leaves. */
       readonly gatherMs?: number;
+      /** Starts a batch; what it returns says of each input whether it joins, or waits for the next. It takes the first. */
+      readonly group?: () => (input: In) => boolean;
     } = {},
   ) {
     this.max = options.max ?? MAX_BATCH;
     this.gatherMs = options.gatherMs ?? 0;
+    this.group = options.group ?? (() => () => true);
   }
 
   call(input: In): Promise<Out> {
@@ -48,6 +52,11 @@ export class GroupCall<In, Out> {
     return done;
   }
 
+  /** Resolves when no call is left. */
+  async settled(): Promise<void> {
+    for (let last: Promise<unknown> | null = null; last !== this.last; await last) last = this.last;
+  }
+
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
@@ -58,7 +67,11 @@ export class GroupCall<In, Out> {
     if (this.gatherMs > 0 && this.lastSize >= LOAD && this.waiting.length < this.max)
       await sleep(this.gatherMs);
     this.scheduled = false;
-    const batch = this.waiting.splice(0, this.max);
+    const joins = this.group();
+    const batch: Waiting<In, Out>[] = [];
+    const rest: Waiting<In, Out>[] = [];
+    for (const each of this.waiting) (batch.length < this.max && joins(each.input) ? batch : rest).push(each);
+    this.waiting = rest;
     this.lastSize = batch.length;
     if (this.waiting.length > 0) this.schedule();
     try {

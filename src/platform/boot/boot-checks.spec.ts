@@ -8,8 +8,6 @@ import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { checkBoot, type Boot } from './contexts.module.js';
 
-class FlyHandler {}
-
 const birds = defineContext({ name: 'birds', events: ['bird.flew.v1'] });
 const flights: SubscriptionDefinition = {
   name: 'birds.flights',
@@ -25,8 +23,6 @@ function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
     events,
     subscriptions: [flights],
     declaredSubscriptions: ['birds.flights'],
-    declaredHandlers: [{ command: 'Fly', handler: FlyHandler }],
-    provides: () => true,
     ...rest,
   });
 }
@@ -67,11 +63,6 @@ describe('a boot', () => {
   it('refuses a subscription that is registered twice', () =>
     expect(() => new SubscriptionRegistry().register(flights, flights)).toThrow(
       'the subscription birds.flights is registered twice',
-    ));
-
-  it('refuses a command without a handler', () =>
-    expect(() => boot([birds], { provides: (type) => type !== FlyHandler })).toThrow(
-      'the command Fly has no handler: no module provides FlyHandler',
     ));
 
   it('refuses a published type without a mapper, and a mapper of a type outside the catalog', () => {

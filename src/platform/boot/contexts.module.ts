@@ -1,7 +1,6 @@
-import { Global, Inject, Module, type DynamicModule, type OnModuleInit, type Type } from '@nestjs/common';
+import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { declaredHandlers, type DeclaredHandler } from '../commands.js';
-import { CONFIG, type Config } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context, type Get } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
@@ -29,7 +28,6 @@ export class ContextsModule implements OnModuleInit {
   constructor(
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
     @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
     private readonly providers: ModuleRef,
     private readonly events: EventRegistry,
     private readonly subscriptions: SubscriptionRegistry,
@@ -47,19 +45,7 @@ export class ContextsModule implements OnModuleInit {
       events: this.events,
       subscriptions: this.subscriptions.all(),
       declaredSubscriptions: isWhole ? declaredSubscriptions : [],
-      declaredHandlers: isWhole
-        ? declaredHandlers.filter(({ sandbox }) => !sandbox || this.config.mode === 'sandbox')
-        : [],
-      provides: (type) => this.isProvided(type),
     });
-  }
-
-  private isProvided(type: Type): boolean {
-    try {
-      return this.providers.get<unknown>(type, { strict: false }) !== undefined;
-    } catch {
-      return false;
-    }
   }
 }
 
@@ -70,8 +56,6 @@ export interface Boot {
   readonly subscriptions: readonly SubscriptionDefinition[];
   /** Names that the code declares. */
   readonly declaredSubscriptions: Iterable<string>;
-  readonly declaredHandlers: readonly Pick<DeclaredHandler, 'command' | 'handler'>[];
-  provides(type: Type): boolean;
 }
 
 /** Throws a sentence that names what was forgotten; a service without it would only fail later, at its first use. */
@@ -92,9 +76,5 @@ export function checkBoot(boot: Boot): void {
   for (const name of boot.declaredSubscriptions) {
     if (!subscriptions.some((each) => each.name === name))
       throw new Error(`the subscription ${name} is declared and never registered: no context lists it`);
-  }
-  for (const { command, handler } of boot.declaredHandlers) {
-    if (!boot.provides(handler))
-      throw new Error(`the command ${command} has no handler: no module provides ${handler.name}`);
   }
 }

@@ -2,21 +2,13 @@ import { Inject, Logger, Module, Optional, type OnModuleInit } from '@nestjs/com
 import { ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
-import { CommitObservers } from '../event-store/commit-observer.js';
 import { FollowedLog } from '../event-store/followed-log.js';
 import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { Database } from '../postgres/database.js';
 import { SubscriptionLag } from '../projections/subscription-lag.js';
 import { SubscriptionRunner } from '../projections/subscription-runner.js';
 import { HealthRegistry, NotReady } from '../telemetry/health.js';
-import {
-  appendDuration,
-  appendUnits,
-  commandConflicts,
-  measureOnScrape,
-  subscriptionHalted,
-  subscriptionLag,
-} from '../telemetry/metrics.js';
+import { measureOnScrape, subscriptionHalted, subscriptionLag } from '../telemetry/metrics.js';
 import { TelemetryModule } from '../telemetry/telemetry.module.js';
 
 /** Readiness and metrics of the database, the event store and the subscriptions. */
@@ -35,17 +27,9 @@ export class VitalsModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const anywhere = { strict: false };
-    const events = this.modules.get<EventStore>(EVENT_STORE, anywhere);
+    const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
     this.health.register({ name: 'database', check: () => this.database.ping() });
     this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
-    this.modules.get(CommitObservers, anywhere).add({
-      onCommit: (durationMs, units) => {
-        appendDuration.observe(durationMs / 1000);
-        appendUnits.inc(units);
-      },
-      onConflict: (category) => commandConflicts.inc({ category }),
-    });
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
   }

@@ -1,37 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { newId } from '../../kernel/ids.js';
-import { CLAIM_EVENTS } from './claims.js';
 import { ClaimHeld, type Claim } from './command-loop.js';
-import { CommitObservers } from './commit-observer.js';
-import { EventCodec } from './event-codec.js';
-import { EventRegistry } from './event-registry.js';
+import { add, counter, loopOver, overridden, phone } from '../../../test/support/event-store/counter.js';
 import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
 import type { EventStore } from './port.js';
-import { RetryingCommandLoop } from './retrying-command-loop.js';
-
-type Added = DomainEvent<'counter.added.v1', { readonly by: number }>;
-const counter: Aggregate<number, Added> = {
-  category: 'counter',
-  initial: 0,
-  evolve: (state, { type, data }) => (type === 'counter.added.v1' ? state + data.by : state),
-};
-const add = (by: number): Added => ({ type: 'counter.added.v1', data: { by } });
-const phone = (key: string): Claim => ({
-  category: 'phone',
-  key,
-  field: 'phone_number',
-  message: 'is held',
-});
-
-const noKeys = { obtain: async () => null, find: async () => new Map() };
-
-function loopOver(store: EventStore, observers = new CommitObservers()): RetryingCommandLoop {
-  const registry = new EventRegistry();
-  registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }, { type: 'counter.closed.v1' }]);
-  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), observers);
-}
+import type { RetryingCommandLoop } from './retrying-command-loop.js';
 
 /** A store whose every call can be held up, to interleave two processes in any order. */
 function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
@@ -45,11 +19,6 @@ function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
       return inner.readStream(...args);
     },
   });
-}
-
-/** The same store with some methods replaced. */
-function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
-  return Object.assign(Object.create(inner) as EventStore, methods);
 }
 
 describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) => {

@@ -1,5 +1,5 @@
-import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
+import type { RetryingCommandLoop } from './retrying-command-loop.js';
 
 /** A loaded aggregate. `revision` is null when its stream does not exist yet. */
 export interface Loaded<State> {
@@ -96,29 +96,8 @@ export class PreconditionFailed extends Error {
   }
 }
 
-/**
- * Loads, decides and appends; again from the start after a conflict. A stream that holds an event of a newer
- * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
- */
-export interface CommandLoop {
-  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
-  load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>>;
-  /**
-   * The state to show, never to decide on: as far as this version knows the events. Throws DomainError `unavailable` when
-   * it knows none of them.
-   */
-  show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S>;
-  /**
-   * Throws what `decide` throws, {@link ClaimHeld}, {@link AlreadyResponded}, EventStoreUnavailable,
-   * or DomainError `unavailable` after too many conflicts.
-   */
-  execute<S, E extends DomainEvent>(
-    aggregate: Aggregate<S, E>,
-    id: string,
-    decide: (state: S) => readonly E[],
-    options?: ExecuteOptions<S>,
-  ): Promise<Executed<S, E>>;
-}
+/** The one way in which commands write. */
+export type CommandLoop = Pick<RetryingCommandLoop, 'load' | 'show' | 'execute'>;
 
 /** Nest injection token of the {@link CommandLoop}. */
 export const COMMAND_LOOP = Symbol('COMMAND_LOOP');

@@ -5,7 +5,6 @@ import { KeyRing } from '../sealing/key-ring.js';
 import { AuthenticEventStore } from './authentic-event-store.js';
 import { CLAIM_EVENTS } from './claims.js';
 import { COMMAND_LOOP } from './command-loop.js';
-import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { FollowedLog } from './followed-log.js';
@@ -18,14 +17,12 @@ import { Snapshots } from './snapshots.js';
 @Global()
 @Module({
   providers: [
-    CommitObservers,
     EventRegistry,
     EventCodec,
     {
       provide: OPEN_EVENT_STORE,
-      inject: [CONFIG, Database, CommitObservers],
-      useFactory: (config: Config, database: Database, observers: CommitObservers) =>
-        openEventStore(config, database.pool, observers),
+      inject: [CONFIG, Database],
+      useFactory: (config: Config, { pool }: Database) => openEventStore(config, pool),
     },
     {
       provide: EVENT_STORE,
@@ -37,15 +34,7 @@ import { Snapshots } from './snapshots.js';
     { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
     FollowedLog,
   ],
-  exports: [
-    FollowedLog,
-    CommitObservers,
-    EventRegistry,
-    EventCodec,
-    EVENT_STORE,
-    OPEN_EVENT_STORE,
-    COMMAND_LOOP,
-  ],
+  exports: [FollowedLog, EventRegistry, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, COMMAND_LOOP],
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

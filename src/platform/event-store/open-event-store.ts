@@ -2,7 +2,6 @@ import pg from 'pg';
 import type { Config } from '../config/config.js';
 import { outliveConnections, reaching } from '../postgres/unavailable.js';
 import { CONNECTING, LIMITS, RESPONSE_TIMEOUT_MS, sessionOptions } from '../postgres/session-settings.js';
-import type { CommitObservers } from './commit-observer.js';
 import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import { LOG_SCHEMA } from './postgres/schema.js';
@@ -21,13 +20,12 @@ export interface OpenEventStore {
 export async function openEventStore(
   config: Pick<Config, 'eventStoreUrl' | 'databaseUrl' | 'databasePoolSize'>,
   pool: pg.Pool,
-  observers: CommitObservers,
 ): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
     // Its client is large: only processes that need it load it.
     const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
-    const store = openEventStoreDb(url, observers);
+    const store = openEventStoreDb(url);
     const writer = new PostgresEventStore(pool);
     const close = async (): Promise<void> => {
       await Promise.all([store.close(), writer.close()]);
@@ -35,13 +33,13 @@ export async function openEventStore(
     return { store, responses: { pool, writer }, close };
   }
   if (url === null || url === config.databaseUrl) {
-    const store = new PostgresEventStore(pool, observers);
+    const store = new PostgresEventStore(pool);
     return { store, responses: { pool, writer: store }, close: () => store.close() };
   }
   const own = await reaching('event store', 'EVENT_STORE_URL', () =>
     preparedPool(url, config.databasePoolSize),
   );
-  const store = new PostgresEventStore(own, observers);
+  const store = new PostgresEventStore(own);
   const close = async (): Promise<void> => {
     await store.close();
     await own.end();

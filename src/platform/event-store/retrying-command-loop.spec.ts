@@ -1,42 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
-import { CLAIM_EVENTS } from './claims.js';
-import { AlreadyResponded, PreconditionFailed, type Claim } from './command-loop.js';
-import { CommitObservers } from './commit-observer.js';
-import { EventCodec } from './event-codec.js';
-import { EventRegistry } from './event-registry.js';
+import { AlreadyResponded, PreconditionFailed } from './command-loop.js';
+import { add, counter, loopOver, overridden, phone } from '../../../test/support/event-store/counter.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import type { EventStore, NewEvent, StoredResponse } from './port.js';
-import { RetryingCommandLoop } from './retrying-command-loop.js';
-
-type Added = DomainEvent<'counter.added.v1', { readonly by: number }>;
-const counter: Aggregate<number, Added> = {
-  category: 'counter',
-  initial: 0,
-  evolve: (state, { type, data }) => (type === 'counter.added.v1' ? state + data.by : state),
-};
-const add = (by: number): Added => ({ type: 'counter.added.v1', data: { by } });
-const phone = (key: string): Claim => ({
-  category: 'phone',
-  key,
-  field: 'phone_number',
-  message: 'is held',
-});
-
-const noKeys = { obtain: async () => null, find: async () => new Map() };
-
-function loopOver(store: EventStore, observers = new CommitObservers()): RetryingCommandLoop {
-  const registry = new EventRegistry();
-  registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }, { type: 'counter.closed.v1' }]);
-  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), observers);
-}
-
-/** The same store with some methods replaced. */
-function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
-  return Object.assign(Object.create(inner) as EventStore, methods);
-}
+import { commandConflicts } from '../telemetry/metrics.js';
+import type { NewEvent, StoredResponse } from './port.js';
+import type { RetryingCommandLoop } from './retrying-command-loop.js';
 
 describe.each([true, false])('the command loop on a store that is atomic: %s', (atomic) => {
   let store: InMemoryEventStore;
@@ -78,10 +48,8 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(await store.head()).toBeNull();
   });
 
-  it('decides again on the new state when another was faster, and notifies the observers', async () => {
-    const conflicts: string[] = [];
-    const observers = new CommitObservers();
-    observers.add({ onCommit: () => undefined, onConflict: (category) => conflicts.push(category) });
+  it('decides again on the new state when another was faster, and counts the conflict', async () => {
+    commandConflicts.reset();
     let interfered = false;
     const meddled = overridden(store, {
       commit: async (commit) => {
@@ -92,10 +60,10 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
         return store.commit(commit);
       },
     });
-    const other = loopOver(meddled, observers);
+    const other = loopOver(meddled);
     const executed = await other.execute(counter, 'one', (state) => [add(state + 1)]);
     expect(executed.state).toBe(11);
-    expect(conflicts).toEqual(['counter']);
+    expect((await commandConflicts.get()).values).toEqual([{ labels: { category: 'counter' }, value: 1 }]);
   });
 
   it('gives up as unavailable when others are always faster', async () => {

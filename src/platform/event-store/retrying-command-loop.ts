@@ -3,18 +3,17 @@ import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/a
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { failpoint } from '../failpoints.js';
+import { commandConflicts } from '../telemetry/metrics.js';
 import { traced } from '../telemetry/tracing.js';
 import { backOff } from '../background/backoff.js';
 import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import {
   AlreadyResponded,
   PreconditionFailed,
-  type CommandLoop,
   type ExecuteOptions,
   type Executed,
   type Loaded,
 } from './command-loop.js';
-import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -52,28 +51,36 @@ interface Decided<S, E> {
   readonly response: StoredResponse | undefined;
 }
 
-/** The {@link CommandLoop} over any {@link EventStore}. */
+/**
+ * Loads, decides and appends; again from the start after a conflict. A stream that holds an event of a newer
+ * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
+ */
 @Injectable()
-export class RetryingCommandLoop implements CommandLoop {
+export class RetryingCommandLoop {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
-    private readonly observers: CommitObservers,
     @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
   ) {}
 
+  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, streamOf(aggregate, id));
     requireKnown(found);
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
+  /** The state to show, never to decide on: as far as this version knows the events. Throws as {@link load} when it knows none. */
   async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, streamOf(aggregate, id));
     if (found.state === aggregate.initial) requireKnown(found);
     return found.state;
   }
 
+  /**
+   * Throws what `decide` throws, {@link ClaimHeld}, {@link AlreadyResponded}, EventStoreUnavailable,
+   * or DomainError `unavailable` after too many conflicts.
+   */
   execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
     id: string,
@@ -115,7 +122,7 @@ export class RetryingCommandLoop implements CommandLoop {
       if (options.preconditions?.some((each) => each.stream === result.stream)) {
         throw new PreconditionFailed(result.stream, result.actual);
       }
-      this.observers.onConflict(result.stream.slice(0, result.stream.indexOf('-')));
+      commandConflicts.inc({ category: result.stream.slice(0, result.stream.indexOf('-')) });
       contested.add(result.stream);
       // Claims of others are checked against the stored events, not against the assumption.
       assume = false;
@@ -132,7 +139,6 @@ export class RetryingCommandLoop implements CommandLoop {
     // From the event that the snapshot ends with, to see that the stream still has it.
     const [same, ...later] = await this.store.readStream(stream, { fromRevision: snapshot.revision });
     if (same?.id === snapshot.eventId) return this.follow(aggregate, stream, later, snapshot);
-    this.snapshots?.drop(aggregate, stream, snapshot);
     return this.follow(aggregate, stream, await this.store.readStream(stream), null);
   }
 
@@ -144,10 +150,10 @@ export class RetryingCommandLoop implements CommandLoop {
     snapshot: Snapshot<S> | null,
   ): Promise<Found<S>> {
     const own = stored.filter((event) => !isFence(event));
-    const events = (await this.codec.decode(own)) as unknown as readonly E[];
+    const events: readonly DomainEvent[] = await this.codec.decode(own);
     const last = stored.at(-1);
     const found: Found<S> = {
-      state: fold(aggregate, events, snapshot?.state),
+      state: fold(aggregate, events as readonly E[], snapshot?.state),
       revision: last?.revision ?? snapshot?.revision ?? null,
       established: own.length > 0 || snapshot !== null,
       assumed: false,
@@ -155,11 +161,8 @@ export class RetryingCommandLoop implements CommandLoop {
       lastId: own.at(-1)?.id ?? snapshot?.eventId ?? null,
     };
     if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
-      this.snapshots?.save(aggregate, stream, {
-        state: found.state,
-        revision: last.revision,
-        eventId: last.id,
-      });
+      const { state } = found;
+      await this.snapshots?.save(aggregate, stream, { state, revision: last.revision, eventId: last.id });
     }
     return found;
   }

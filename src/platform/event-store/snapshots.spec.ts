@@ -7,7 +7,6 @@ import type { Aggregate, DomainEvent } from '../../kernel/aggregate.js';
 import { newId } from '../../kernel/ids.js';
 import { PersonalKeys } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
-import { CommitObservers } from './commit-observer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -43,7 +42,6 @@ const named = (subject: string, name: string): Named => ({ type: 'tally.named.v1
 
 describe.each<[string, (db: TestDatabase) => EventStore]>([
   ['in memory', () => new InMemoryEventStore()],
-  ['in memory, not atomic', () => new InMemoryEventStore(false)],
   ['PostgreSQL', (db) => new PostgresEventStore(db.pool)],
 ])('snapshots of streams %s', (_, open) => {
   const sealer = new Sealer(randomBytes(32));
@@ -64,10 +62,7 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     id = newId();
     read = 0;
   });
-  afterEach(async () => {
-    await snapshots.settled();
-    await store.close();
-  });
+  afterEach(() => store.close());
   afterAll(() => db.drop());
 
   function counted(inner: EventStore): EventStore {
@@ -85,7 +80,7 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     const sealed = { fields: ['name'], subject: 'subject' };
     events.register([{ type: 'tally.named.v1', sealed }]);
     const codec = new EventCodec(events, new PersonalKeys(db.database, sealer));
-    return new RetryingCommandLoop(over, codec, new CommitObservers(), kept);
+    return new RetryingCommandLoop(over, codec, kept);
   }
 
   /** So many events, `size` to a command. */
@@ -94,7 +89,6 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
       await loop(snapshots, over).execute(tally, of, ({ changes }) =>
         Array.from({ length: Math.min(size, count - from) }, (_, n) => named(of, `name ${changes + n}`)),
       );
-      await snapshots.settled();
     }
   }
 
@@ -116,24 +110,6 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     expect(read).toBeLessThan(300);
     expect(await rows()).toHaveLength(1);
     expect(await loop(undefined).load(tally, id)).toMatchObject({ state, revision: 1000 });
-  });
-
-  it('an older snapshot that is written late does not replace a newer one', async () => {
-    const eventId = newId();
-    const at = (revision: number) => ({
-      state: { subject: null, name: null, changes: revision },
-      revision,
-      eventId,
-    });
-    const stream = `tally-${id}`;
-    for (const revision of [7, 3]) {
-      snapshots.save(tally, stream, at(revision));
-      await snapshots.settled();
-    }
-    expect(await snapshots.find(tally, stream)).toEqual(at(7));
-    snapshots.save(tally, stream, at(8));
-    await snapshots.settled();
-    expect(await snapshots.find(tally, stream)).toEqual(at(8));
   });
 
   it('always equal the state of all events, for any commands', async () => {
@@ -164,22 +140,18 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
       for (let time = 0; time < 2; time += 1) {
         expect((await loop().load(other, id)).state.changes).toBe(400);
         expect((await loop().load(tally, id)).state.changes).toBe(200);
-        await snapshots.settled();
       }
     }
     expect(await rows()).toHaveLength(3);
   });
 
-  it('are dropped when the stream does not have their event: the store was restored', async () => {
+  it('are replaced when the stream does not have their event: the store was restored', async () => {
     await grow(300);
     for (const events of [300, 120, 301]) {
       const restored = new InMemoryEventStore(store.atomic);
       await grow(events, events, restored);
       const { state, revision } = await loop(snapshots, restored).load(tally, id);
       expect({ changes: state.changes, revision }).toEqual({ changes: events, revision: events - 1 });
-      await snapshots.settled();
-      await loop(snapshots, restored).load(tally, id);
-      await snapshots.settled();
       expect((await rows()).map((row) => row.revision)).toEqual([events - 1]);
     }
   });
@@ -199,7 +171,6 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
         `tally-${id}`,
       ]);
       expect(await loop().load(tally, id)).toEqual(expected);
-      await snapshots.settled();
       read = 0;
       expect(await loop().load(tally, id)).toEqual(expected);
       expect(read).toBeLessThan(100);
@@ -211,7 +182,6 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     const kept = new Snapshots(db.database, sealer, keys);
     await grow(200);
     await loop(kept).load(personal, id);
-    await kept.settled();
     const [row] = await rows();
     expect(row).toMatchObject({ subject: id });
     expect(JSON.stringify(row)).not.toContain('name 1');
@@ -226,7 +196,6 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     try {
       await grow(250);
       expect((await loop().load(tally, id)).state.changes).toBe(250);
-      await snapshots.settled();
     } finally {
       await db.pool.query('alter table event_store.moved rename to snapshots');
     }
@@ -244,7 +213,6 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     }));
     await store.commit({ appends: [{ stream: `tally-${id}`, events: more, expected: 'any' }] });
     await loop().show(tally, id);
-    await snapshots.settled();
     expect(await rows()).toEqual([]);
   });
 });

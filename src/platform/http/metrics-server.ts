@@ -1,13 +1,13 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { fastify, type FastifyInstance } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
-import { isPrivateAddress } from './address.js';
-import { CONNECTION_DEFAULTS, guardConnections } from './connections.js';
-import { HTTPS_REQUIRED } from './arrivals.js';
-import { JSON_TYPE, problemJson, PROBLEM_TYPE } from './problem.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
+import { isPrivateAddress } from './address.js';
+import { HTTPS_REQUIRED } from './arrivals.js';
+import { CONNECTION_DEFAULTS, guardConnections, REQUEST_TIMEOUT_MS } from './connections.js';
+import { sendProblem } from './problem.js';
 
 /** Scrapers are few. */
 const MAX_CONNECTIONS = 32;
@@ -15,7 +15,7 @@ const MAX_CONNECTIONS = 32;
 /** GET /metrics and health on a separate listener of every process: the public port never serves metrics. */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
-  private server: Server | null = null;
+  private server: FastifyInstance | null = null;
 
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'requireHttps'>,
@@ -25,47 +25,30 @@ export class MetricsServer implements OnApplicationShutdown {
   /** Listens, and resolves to the port. Rejects when the port is in use. */
   async listen(port: number, host: string): Promise<number> {
     collectNodeMetrics();
-    const server = createServer((request, response) => {
-      const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
-      const responded = this.respond(path, request.socket.remoteAddress ?? '', response);
-      responded.catch(() => response.writeHead(500).end());
+    const requestTimeout = REQUEST_TIMEOUT_MS;
+    const server = fastify({ forceCloseConnections: true, exposeHeadRoutes: false, requestTimeout });
+    const bounds = { ...CONNECTION_DEFAULTS, max: MAX_CONNECTIONS, maxPerAddress: MAX_CONNECTIONS };
+    guardConnections(server.server, bounds);
+    serveHealth(server, this.health);
+    server.get('/metrics', async ({ ip }, reply) => {
+      if (this.config.requireHttps && !isPrivateAddress(ip)) return sendProblem(reply, HTTPS_REQUIRED);
+      return reply.type(registry.contentType).send(await scrape());
     });
-    guardConnections(server, {
-      ...CONNECTION_DEFAULTS,
-      max: MAX_CONNECTIONS,
-      maxPerAddress: MAX_CONNECTIONS,
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
+    await server.listen({ port, host });
     this.server = server;
-    return (server.address() as AddressInfo).port;
-  }
-
-  private async respond(path: string | undefined, from: string, response: ServerResponse): Promise<void> {
-    if (path === '/health/live') sendJson(response, 200, JSON.stringify({ status: 'ok' }));
-    else if (path === '/health/ready') {
-      const report = await this.health.report();
-      sendJson(response, report.status === 'ok' ? 200 : 503, JSON.stringify(report));
-    } else if (path !== '/metrics') response.writeHead(404).end();
-    else if (this.config.requireHttps && !isPrivateAddress(from)) {
-      sendJson(response, HTTPS_REQUIRED.status, problemJson(HTTPS_REQUIRED), PROBLEM_TYPE);
-    } else {
-      const text = await scrape();
-      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
-    }
+    return (server.server.address() as AddressInfo).port;
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const { server } = this;
-    this.server = null;
-    if (server === null) return;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await this.server?.close();
   }
 }
 
-function sendJson(response: ServerResponse, status: number, body: string, type = JSON_TYPE): void {
-  response.writeHead(status, { 'content-type': type }).end(body);
+/** For load balancers and operators. */
+export function serveHealth(server: FastifyInstance, health: HealthRegistry): void {
+  server.get('/health/live', () => ({ status: 'ok' }));
+  server.get('/health/ready', async (_, reply) => {
+    const report = await health.report();
+    return reply.code(report.status === 'ok' ? 200 : 503).send(report);
+  });
 }

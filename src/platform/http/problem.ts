@@ -107,6 +107,6 @@ export function dressProblem(reply: FastifyReply, problem: Problem): string {
   return problemJson(problem);
 }
 
-export function sendProblem(reply: FastifyReply, problem: Problem): void {
-  reply.send(dressProblem(reply, problem));
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  return reply.send(dressProblem(reply, problem));
 }

@@ -3,12 +3,13 @@ import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
 import type { Problem } from './problem.js';
+import { GroupCall } from '../background/group-call.js';
 import { withTimeout } from '../timeout.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
 const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
-const MAX_WINDOWS = 50_000;
+const MAX_CALLERS = 50_000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
@@ -29,19 +30,22 @@ export function tooManyRequests(resetsAt: number, now: number): Problem {
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }
 
-/** The requests of one caller that wait for, or live on, points leased from the shared counter. */
-class Window {
+interface Lease {
   /** Points leased from the shared counter and not used yet. */
-  leased = 0;
+  readonly leased: number;
   /** What the shared counter said was left beyond the lease. */
-  remaining = 0;
-  resetsAt = 0;
-  exhausted = false;
-  fetching = false;
-  readonly waiting: ((quota: Quota) => void)[] = [];
+  readonly remaining: number;
+  readonly resetsAt: number;
+  readonly exhausted: boolean;
 }
 
-type Lease = Pick<Window, 'leased' | 'remaining' | 'resetsAt' | 'exhausted'>;
+/** One caller: what it has leased, and its requests that wait for a lease. */
+interface Caller {
+  lease: Lease;
+  readonly waiting: GroupCall<void, Quota>;
+}
+
+const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false };
 
 /**
  * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in
@@ -50,7 +54,7 @@ type Lease = Pick<Window, 'leased' | 'remaining' | 'resetsAt' | 'exhausted'>;
  * of callers: some are addresses of people. When the database is unavailable the process counts alone, up to the limit.
  */
 export class CallerRateLimiter {
-  private readonly windows = new LRUCache<string, Window>({ max: MAX_WINDOWS });
+  private readonly callers = new LRUCache<string, Caller>({ max: MAX_CALLERS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
   private readonly local: RateLimiterMemory;
@@ -80,13 +84,8 @@ export class CallerRateLimiter {
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
   take(callerId: string): Quota | Promise<Quota> {
-    const window = this.windowOf(callerId);
-    const quota = this.fromLease(window);
-    if (quota !== null) return quota;
-    return new Promise((resolve) => {
-      window.waiting.push(resolve);
-      if (!window.fetching) void this.serveWaiting(callerId, window);
-    });
+    const caller = this.callers.get(callerId) ?? this.add(callerId);
+    return this.fromLease(caller) ?? caller.waiting.call();
   }
 
   /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */
@@ -94,41 +93,31 @@ export class CallerRateLimiter {
     return `"${this.counts}";r=${quota.remaining};t=${retryAfterSeconds(quota.resetsAt, this.now())}`;
   }
 
-  private windowOf(callerId: string): Window {
-    let window = this.windows.get(callerId);
-    if (window === undefined) {
-      window = new Window();
-      this.windows.set(callerId, window);
-    }
-    return window;
+  private add(callerId: string): Caller {
+    const waiting = new GroupCall<void, Quota>(({ length }) => this.serve(callerId, caller, length));
+    const caller: Caller = { lease: NO_LEASE, waiting };
+    this.callers.set(callerId, caller);
+    return caller;
   }
 
-  private fromLease(window: Window): Quota | null {
-    if (window.resetsAt <= this.now()) return null;
-    if (window.leased > 0) {
-      window.leased -= 1;
-      return { allowed: true, remaining: window.leased + window.remaining, resetsAt: window.resetsAt };
-    }
-    return window.exhausted ? { allowed: false, remaining: 0, resetsAt: window.resetsAt } : null;
+  private fromLease(caller: Caller): Quota | null {
+    const { leased, remaining, resetsAt, exhausted } = caller.lease;
+    if (resetsAt <= this.now()) return null;
+    if (leased === 0) return exhausted ? { allowed: false, remaining: 0, resetsAt } : null;
+    caller.lease = { ...caller.lease, leased: leased - 1 };
+    return { allowed: true, remaining: leased - 1 + remaining, resetsAt };
   }
 
-  private async serveWaiting(callerId: string, window: Window): Promise<void> {
-    window.fetching = true;
-    while (window.waiting.length > 0) {
-      const requested = Math.max(this.lease, window.waiting.length);
-      Object.assign(window, await this.consume(callerId, requested));
-      this.serve(window);
+  /** So many quotas, in order; where a lease is used up or over, of the next. */
+  private async serve(callerId: string, caller: Caller, count: number): Promise<readonly Quota[]> {
+    const quotas: Quota[] = [];
+    while (quotas.length < count) {
+      const quota = this.fromLease(caller);
+      const points = Math.max(this.lease, count - quotas.length);
+      if (quota !== null) quotas.push(quota);
+      else Object.assign(caller, { lease: await this.consume(callerId, points) });
     }
-    window.fetching = false;
-  }
-
-  /** Serves those who wait, in order, until the lease is used up; who came late waits for the next. */
-  private serve(window: Window): void {
-    for (const resolve of window.waiting.splice(0)) {
-      const quota = this.fromLease(window);
-      if (quota === null) window.waiting.push(resolve);
-      else resolve(quota);
-    }
+    return quotas;
   }
 
   private async consume(callerId: string, points: number): Promise<Lease> {

@@ -5,7 +5,7 @@ import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
 import { deleteBefore } from '../postgres/chunks.js';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
-import { BackgroundWork } from '../background/background-work.js';
+import { Background, BackgroundWork } from '../background/background-work.js';
 import { earlierNow } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
 
@@ -92,6 +92,7 @@ const HOUR_MS = 3_600_000;
 /** Deletes expired responses once an hour. */
 @Injectable()
 export class ResponsePurge {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'purge of stored responses',
     everyMs: HOUR_MS,

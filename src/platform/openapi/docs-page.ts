@@ -59,7 +59,6 @@ export class DocsPage {
   readonly html: string;
   readonly policy: string;
   private readonly folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  private readonly read = new Map<string, Promise<Buffer>>();
 
   constructor(@Inject(CONFIG) { mode }: Pick<Config, 'mode'>) {
     const mayTry = mode === 'sandbox';
@@ -80,13 +79,7 @@ export class DocsPage {
   /** One file of the page; null when there is no such file. */
   async file(name: string): Promise<{ readonly type: string; readonly bytes: Buffer } | null> {
     const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
-    if (type === undefined) return null;
-    let bytes = this.read.get(name);
-    if (bytes === undefined) {
-      bytes = readFile(join(this.folder, name));
-      this.read.set(name, bytes);
-    }
-    return { type, bytes: await bytes };
+    return type === undefined ? null : { type, bytes: await readFile(join(this.folder, name)) };
   }
 }
 

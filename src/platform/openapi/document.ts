@@ -58,16 +58,14 @@ export function documentOf(app: INestApplication, parts: DocumentParts): object 
     { openapi: '3.1.0', info: { ...info } },
     { onlyIncludeDecoratedEndpoints: true, autoTagControllers: false, extraModels: models },
   );
-  const paths = Object.entries(generated.paths as unknown as Readonly<Record<string, Operations>>).map(
-    ([path, operations]) => {
-      const scheme = schemes.find(({ prefix }) => path.startsWith(prefix));
-      const completed = Object.entries(operations).map(([method, operation]) => [
-        method,
-        complete(operation, method, scheme),
-      ]);
-      return [path, Object.fromEntries(completed) as Operations] as const;
-    },
-  );
+  const paths = Object.entries<object>(generated.paths).map(([path, operations]) => {
+    const scheme = schemes.find(({ prefix }) => path.startsWith(prefix));
+    const completed = Object.entries(operations as Operations).map(([method, operation]) => [
+      method,
+      complete(operation, method, scheme),
+    ]);
+    return [path, Object.fromEntries(completed) as Operations] as const;
+  });
   /** Paths in the order of the tags of their first operations; of one tag, short ones first. */
   const place = (path: string, operations: Operations): number =>
     Object.keys(tags).indexOf(Object.values(operations)[0]?.tags?.[0] ?? '') * 100 + path.split('/').length;

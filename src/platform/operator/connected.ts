@@ -1,4 +1,3 @@
-import { CommitObservers } from '../event-store/commit-observer.js';
 import { FollowedLog } from '../event-store/followed-log.js';
 import { openEventStore } from '../event-store/open-event-store.js';
 import type { EventStore } from '../event-store/port.js';
@@ -21,7 +20,7 @@ export async function connected<T>(
   const config = operator.config();
   const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize });
   try {
-    const { store, close } = await openEventStore(config, database.pool, new CommitObservers());
+    const { store, close } = await openEventStore(config, database.pool);
     try {
       await new FollowedLog(database, store).verify();
       return await act(database, store);

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { DomainError } from '../../kernel/domain-error.js';
 import type { Config } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
@@ -68,4 +69,15 @@ export function withReason(command: Command): Command {
       'why, in at most 500 characters: a ticket, say. It is kept for ever, so write nothing in it that identifies the person',
     )
     .option('--actor <name>', 'who does it', userInfo().username);
+}
+
+/** `--limit <number>`: how many rows a list has. */
+export function limitOption(): Option {
+  return new Option('--limit <number>', 'how many').default(100).argParser(limitOf);
+}
+
+function limitOf(text: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(text))
+    throw new DomainError('bad_request', '--limit must be a number from 1 to 99999');
+  return Number(text);
 }

@@ -143,16 +143,11 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   }
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const TIME = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
-const MONTH = `(?<month>${MONTHS.join('|')})`;
+/** The three forms of an HTTP-date (RFC 9110 section 5.6.7). The first number of each is the day. */
 const HTTP_DATES = [
-  // Sun, 06 Nov 1994 08:49:37 GMT
-  new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
-  // Sunday, 06-Nov-94 08:49:37 GMT
-  new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-${MONTH}-(?<year>\\d{2}) ${TIME} GMT$`),
-  // Sun Nov  6 08:49:37 1994
-  new RegExp(`^[A-Z][a-z]{2} ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
 ];
 
 /**
@@ -162,30 +157,8 @@ const HTTP_DATES = [
 export function retryAfterMs(field: string | null, now: number): number | null {
   const value = field?.trim() ?? '';
   if (/^[0-9]+$/.test(value)) return Number(value) * 1000;
-  const date = httpDate(value, now);
-  return date === null ? null : Math.max(0, date - now);
-}
-
-/** Unix milliseconds of any of the three forms of an HTTP-date (RFC 9110 section 5.6.7); null when it is none. */
-export function httpDate(value: string, now: number): number | null {
-  for (const form of HTTP_DATES) {
-    const parts = form.exec(value)?.groups;
-    if (!parts) continue;
-    const { day, month, hour, minute, second } = parts as Record<string, string>;
-    const [monthIndex, dayOfMonth] = [MONTHS.indexOf(month!), Number(day)];
-    const midnight = Date.UTC(fullYear(parts['year']!, now), monthIndex, dayOfMonth);
-    // 31 Feb and 25:00:00 are no dates. A second may be 60: a leap second.
-    if (new Date(midnight).getUTCDate() !== dayOfMonth) return null;
-    if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return null;
-    return midnight + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
-  }
-  return null;
-}
-
-/** A year of two digits that seems more than 50 years ahead is the last past year with these digits. */
-function fullYear(year: string, now: number): number {
-  if (year.length === 4) return Number(year);
-  const thisYear = new Date(now).getUTCFullYear();
-  const guess = thisYear - (thisYear % 100) + Number(year);
-  return guess > thisYear + 50 ? guess - 100 : guess;
+  if (!HTTP_DATES.some((form) => form.test(value))) return null;
+  const date = new Date(value.endsWith(' GMT') ? value : `${value} GMT`);
+  // 31 Feb would be a day in March.
+  return date.getUTCDate() === Number(/\d+/.exec(value)) ? Math.max(0, date.getTime() - now) : null;
 }

@@ -1,10 +1,9 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Injectable, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import type { Config } from '../config/config.js';
+import { CONFIG, type Config } from '../config/config.js';
 import { outliveConnections, reaching } from './unavailable.js';
-import { binaryRow, type BinaryFields, type BinaryStatement } from './binary-row.js';
 import {
   bounded,
   CONNECTING,
@@ -72,11 +71,6 @@ export class Database implements OnApplicationShutdown {
     return this.timeoutMs === null ? statement : bounded(statement, this.timeoutMs);
   }
 
-  /** The one row of a statement as bytes, for large texts: {@link binaryRow}. Waits as {@link query} does. */
-  binaryRow<T>(sql: string, given: BinaryStatement, read: (fields: BinaryFields) => T): Promise<T> {
-    return binaryRow(this.pool, sql, given, read, this.timeoutMs);
-  }
-
   /**
    * Runs `work` in one transaction on one connection: commits when it resolves, rolls back when it rejects.
    * `begin` may hold more statements, without parameters, that shall travel with it; `work` gets their results.
@@ -142,4 +136,19 @@ export async function databaseFromConfig(
     // Programs of operators have no role. A rebuild waits for as long as its statements take.
     ...(config.roles.length > 0 ? { responseTimeoutMs: RESPONSE_TIMEOUT_MS } : {}),
   });
+}
+
+/** The {@link Database}, for every module. */
+@Global()
+@Module({})
+export class DatabaseModule {
+  /** Without migrations the schema is used as it is. */
+  static of(migrations: readonly Migration[] = []): DynamicModule {
+    const useFactory = (config: Config): Promise<Database> => databaseFromConfig(config, migrations);
+    return {
+      module: DatabaseModule,
+      providers: [{ provide: Database, inject: [CONFIG], useFactory }],
+      exports: [Database],
+    };
+  }
 }

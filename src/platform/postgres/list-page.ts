@@ -1,31 +1,24 @@
-import type { BinaryFields } from './binary-row.js';
 import type { Database } from './database.js';
 
 /** No item begins on a page after this many bytes of items: a page is bounded by bytes as well as by number. */
 export const PAGE_BYTES = 4 << 20;
 
-/** Where PostgreSQL's times in binary begin, in milliseconds since 1970; they count microseconds. */
-const EPOCH_MS = Date.UTC(2000, 0, 1);
-
 /** A statement for the rows of a page and the one after it, newest first, with `created_at`, `id` and the text `body`. */
 export interface BodyRows {
   readonly sql: string;
-  /** Every table that the statement reads: a rebuild may put others in their place. */
-  readonly tables: readonly string[];
   readonly params: readonly (string | Date)[];
   readonly pageSize: number;
   /** An expression for one more value of the same statement. */
   readonly companion?: string;
 }
 
-/** One page, read by `read`, which must not keep the buffers. */
 interface BodyPage {
-  /** The bodies of the page with commas between them, in UTF-8. */
-  readonly bodies: Buffer;
+  /** The bodies of the page with commas between them. */
+  readonly bodies: string;
   /** The last place when another page follows. */
   readonly last: PagePlace | null;
-  /** In PostgreSQL's binary format. */
-  readonly companion: Buffer | null;
+  /** As text. */
+  readonly companion: string | null;
 }
 
 /**
@@ -46,30 +39,32 @@ export function mergedByStatus(
   return `select * from (${branches.join(' union all ')}) merged ${newest}`;
 }
 
-/** Bodies are joined by the database: no row becomes an object and no byte a character. */
-export async function bodyPage<T>(
-  database: Database,
-  rows: BodyRows,
-  read: (page: BodyPage) => T,
-): Promise<T> {
-  const page = ([bodies, lastAt, lastId, fits, companion]: BinaryFields): { value: T } | null => {
-    // Left out because they have too many bytes.
-    if (fits![0] === 0) return null;
-    const last = lastAt && lastId ? { createdAt: timeOf(lastAt), id: lastId.toString() } : null;
-    return { value: read({ bodies: bodies ?? Buffer.alloc(0), last, companion: companion ?? null }) };
-  };
-  const usual = await database.binaryRow(pageBySize(rows), rows, page);
+/** Bodies are joined by the database: no row becomes an object. */
+export async function bodyPage(database: Pick<Database, 'query'>, rows: BodyRows): Promise<BodyPage> {
+  const read = async (sql: string): Promise<PageRow> => (await database.query<PageRow>(sql, rows.params))[0]!;
+  const usual = await read(pageBySize(rows));
   // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
-  return (usual ?? (await database.binaryRow(pageByBytes(rows), rows, page))!).value;
+  const {
+    bodies,
+    last_at: createdAt,
+    last_id: id,
+    companion,
+  } = usual.fits ? usual : await read(pageByBytes(rows));
+  return { bodies: bodies ?? '', last: createdAt && id ? { createdAt, id } : null, companion };
 }
 
-function timeOf(timestamptz: Buffer): Date {
-  return new Date(Number(timestamptz.readBigInt64BE()) / 1000 + EPOCH_MS);
+interface PageRow {
+  readonly bodies: string | null;
+  readonly last_at: Date | null;
+  readonly last_id: string | null;
+  readonly fits: boolean;
+  readonly companion: string | null;
+  readonly [column: string]: unknown;
 }
 
 /** A row of the joined bodies, the time and id of the last one when another page follows, and whether they fit. */
 function pageBySize({ sql, pageSize, companion = 'null' }: BodyRows): string {
-  return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${companion} as companion
+  return `select case when fits then bodies end as bodies, last_at, last_id, fits, (${companion})::text as companion
     from (
       select string_agg(body, ',') filter (where place <= ${pageSize}) as bodies,
              case when count(*) > ${pageSize} then max(created_at) filter (where place = ${pageSize}) end as last_at,
@@ -84,7 +79,7 @@ function pageByBytes({ sql, pageSize, companion = 'null' }: BodyRows): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
            max(created_at) filter (where is_last) as last_at,
            max(id::text) filter (where is_last) as last_id,
-           true as fits, ${companion} as companion
+           true as fits, (${companion})::text as companion
     from (
       select created_at, id, body, fits, fits and not lead(fits, 1, true) over () as is_last
       from (

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { dropTestDatabase, testDatabaseUrl } from '../../../test/support/postgres.js';
 import { isDatabaseUnavailable } from './unavailable.js';
 import { openEventStore } from '../event-store/open-event-store.js';
-import { CommitObservers } from '../event-store/commit-observer.js';
 import { QueueBackend } from '../queue/queue-backend.js';
 import { databaseFromConfig, type Database } from './database.js';
 import { LIMITS } from './session-settings.js';
@@ -72,7 +71,7 @@ describe('a stalled process', () => {
   it('is bounded on the connections of every pool', async () => {
     const queue = await QueueBackend.connect(url);
     const config = { eventStoreUrl: `${url}?own`, databaseUrl: url, databasePoolSize: 4 };
-    const events = await openEventStore(config, database.pool, new CommitObservers());
+    const events = await openEventStore(config, database.pool);
     const pools = [database.pool, queue.connection as unknown as pg.Pool, events.responses.pool];
     for (const pool of pools) {
       const { rows } = await pool.query<{ name: string; setting: string }>(

@@ -58,14 +58,8 @@ export class EventFeed {
   private slice(position: string | null, limit: number): readonly RecordedEvent[] | 'behind' {
     if (comparePositions(position, this.from) < 0) return 'behind';
     if (comparePositions(position, this.to) >= 0) return [];
-    let low = 0;
-    let high = this.retained.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (comparePositions(this.retained[middle]!.position, position) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return this.retained.slice(low, low + limit);
+    const first = this.retained.findIndex((event) => comparePositions(event.position, position) > 0);
+    return this.retained.slice(first, first + limit);
   }
 
   private async run(): Promise<void> {

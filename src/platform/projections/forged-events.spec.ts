@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../kernel/ids.js';
 import { eventually } from '../../../test/support/eventually.js';
 import {
-  SubscriptionHarness,
+  withSubscriptions,
+  type SubscriptionHarness,
   upTo,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
@@ -14,23 +15,9 @@ const EVENTS = 'select position from event_store.events where stream = $1 order 
 describe('a subscription that meets an event that somebody wrote by SQL', () => {
   let harness: SubscriptionHarness;
 
-  beforeAll(async () => {
-    harness = await SubscriptionHarness.open();
-  });
-
-  beforeEach(async () => {
-    await harness.begin();
+  withSubscriptions((opened) => (harness = opened), 'delete from event_store.events');
+  beforeEach(() => {
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-  });
-
-  afterEach(async () => {
-    await harness.end();
-    await harness.database.pool.query('delete from event_store.events');
-    jest.restoreAllMocks();
-  });
-
-  afterAll(async () => {
-    await harness.database.drop();
   });
 
   const sql = async (text: string, values: unknown[] = []): Promise<string[]> =>

@@ -5,7 +5,7 @@ import { ReadModelRebuild } from './read-model-rebuild.js';
 import { SubscriptionLag } from './subscription-lag.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionRunner } from './subscription-runner.js';
-import { ViewFreshness, ViewProgress } from './view-progress.js';
+import { ViewProgress } from './view-progress.js';
 
 /** Subscriptions to the event store: their runner, their progress, and the wait for own writes; for every module. */
 @Global()
@@ -17,16 +17,8 @@ import { ViewFreshness, ViewProgress } from './view-progress.js';
     SubscriptionRunner,
     SubscriptionLag,
     ReadModelRebuild,
-    ViewFreshness,
     ViewProgress,
   ],
-  exports: [
-    SubscriptionRegistry,
-    SubscriptionRunner,
-    SubscriptionLag,
-    ReadModelRebuild,
-    ViewFreshness,
-    ViewProgress,
-  ],
+  exports: [SubscriptionRegistry, SubscriptionRunner, SubscriptionLag, ReadModelRebuild, ViewProgress],
 })
 export class ProjectionsModule {}

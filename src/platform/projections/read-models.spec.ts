@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   OTHER,
-  SubscriptionHarness,
+  withSubscriptions,
+  type SubscriptionHarness,
   upTo,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
@@ -9,21 +10,7 @@ import {
 describe('read models, seen from outside', () => {
   let harness: SubscriptionHarness;
 
-  beforeAll(async () => {
-    harness = await SubscriptionHarness.open();
-  });
-
-  beforeEach(async () => {
-    await harness.begin();
-  });
-
-  afterEach(async () => {
-    await harness.end();
-  });
-
-  afterAll(async () => {
-    await harness.database.drop();
-  });
+  withSubscriptions((opened) => (harness = opened));
 
   describe('read your own writes', () => {
     it('waits for the runner of another process', async () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   OTHER,
-  SubscriptionHarness,
+  withSubscriptions,
+  type SubscriptionHarness,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
 import { EventCodec } from '../event-store/event-codec.js';
@@ -17,14 +18,10 @@ describe('reads in a process whose worker is elsewhere', () => {
   let harness: SubscriptionHarness;
   let pages: number;
 
-  beforeAll(async () => {
-    harness = await SubscriptionHarness.open();
-  });
-  beforeEach(async () => {
-    await harness.begin();
+  withSubscriptions((opened) => (harness = opened));
+  beforeEach(() => {
     pages = 0;
   });
-  afterAll(() => harness.database.drop());
 
   function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): ViewProgress {
     const registry = new SubscriptionRegistry();
@@ -50,6 +47,12 @@ describe('reads in a process whose worker is elsewhere', () => {
     const progress = progressOf(2000);
     expect(new Set(await twenty(progress))).toEqual(new Set([false]));
     expect(pages).toBeLessThanOrEqual(8);
+  });
+
+  it('are refused while an event that was written before them is not applied, however young', async () => {
+    await harness.write(1);
+    const reading = progressOf(30).require(harness.name);
+    await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('read no event twice, and notice when there is nothing to wait for', async () => {

@@ -55,7 +55,8 @@ type Treatment = 'apply' | 'pass' | 'wait';
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
-  private readonly treatments = new Map<string, Treatment>();
+  /** Unknown types that an operator let pass. */
+  private readonly allowed = new Set<string>();
   private readonly names: ReadonlySet<string>;
   /** The stored checkpoint, and the position that was really reached: irrelevant events move only the second. */
   private stored: string | null = null;
@@ -70,8 +71,8 @@ export class SubscriptionLoop {
   private troubleUntil: string | null = null;
   private pending: readonly RecordedEvent[] = [];
   private halted: RecordedEvent | null = null;
-  private prefetched: { readonly after: string; readonly events: Promise<readonly RecordedEvent[]> } | null =
-    null;
+  /** The last batch was full: more events wait. */
+  private isBehind = false;
 
   constructor(
     private readonly definition: SubscriptionDefinition,
@@ -104,7 +105,8 @@ export class SubscriptionLoop {
 
   private async step(signal: AbortSignal): Promise<void> {
     await this.gather(signal);
-    const page = await this.next();
+    const page = await this.parts.feed.after(this.seen, this.limit, LAZY_MS);
+    this.isBehind = page.length >= this.limit;
     const barrier = page.findIndex(({ type, isForged }) => isForged || this.treatmentOf(type) === 'wait');
     if (barrier === 0 && !signal.aborted) return this.halt(page, signal);
     const events = barrier < 0 ? page : page.slice(0, barrier);
@@ -116,7 +118,6 @@ export class SubscriptionLoop {
     this.pending = events;
     this.startedAt = performance.now();
     const last = events.at(-1)!.position;
-    if (events.length >= this.limit) this.prefetch(last);
     const relevant = events.filter(({ type }) => this.treatmentOf(type) === 'apply');
     if (relevant.length > 0) {
       const { name, wholeLog, staysSealed } = this.definition;
@@ -139,22 +140,7 @@ export class SubscriptionLoop {
   private async gather(signal: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
-    if (waitMs > 0 && this.prefetched === null) await pause(waitMs, signal);
-  }
-
-  private async next(): Promise<readonly RecordedEvent[]> {
-    const { prefetched } = this;
-    this.prefetched = null;
-    if (prefetched !== null && prefetched.after === this.seen) return prefetched.events;
-    return this.parts.feed.after(this.seen, this.limit, LAZY_MS);
-  }
-
-  /** While catching up: the next page is read while this one is applied. */
-  private prefetch(after: string): void {
-    const events = this.parts.feed.after(after, this.limit, LAZY_MS);
-    // Awaited in the next step; until then a failure must not count as unhandled.
-    events.catch(() => undefined);
-    this.prefetched = { after, events };
+    if (waitMs > 0 && !this.isBehind) await pause(waitMs, signal);
   }
 
   private wake(events: readonly RecordedEvent[]): void {
@@ -170,14 +156,9 @@ export class SubscriptionLoop {
   }
 
   private treatmentOf(type: string): Treatment {
-    let treatment = this.treatments.get(type);
-    if (treatment === undefined) {
-      const { codec } = this.parts;
-      if (this.definition.wholeLog || this.names.has(codec.currentName(type))) treatment = 'apply';
-      else treatment = codec.knows(type) ? 'pass' : 'wait';
-      this.treatments.set(type, treatment);
-    }
-    return treatment;
+    const { codec } = this.parts;
+    if (this.definition.wholeLog || this.names.has(codec.currentName(type))) return 'apply';
+    return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';
   }
 
   /**
@@ -191,7 +172,7 @@ export class SubscriptionLoop {
     this.halted = barrier;
     await this.storeSeen();
     if (!barrier.isForged && (await this.parts.passing.includes(barrier.type))) {
-      this.treatments.set(barrier.type, 'pass');
+      this.allowed.add(barrier.type);
       this.halted = null;
       return;
     }
@@ -238,7 +219,6 @@ export class SubscriptionLoop {
     this.seen = position;
     this.pending = [];
     this.halted = null;
-    this.prefetched = null;
     this.parts.progress.rewound(name, position);
   }
 
@@ -252,7 +232,6 @@ export class SubscriptionLoop {
 
   private async recover(error: unknown, signal: AbortSignal): Promise<void> {
     this.failures += 1;
-    this.prefetched = null;
     // One that timed out may do so again: it is cut in half like one that fails.
     const tooLong = (error as { code?: unknown } | null)?.code === TRANSACTION_TIMEOUT;
     const outage = (isDatabaseUnavailable(error) && !tooLong) || error instanceof EventStoreUnavailable;

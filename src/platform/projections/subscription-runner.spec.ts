@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../test/support/eventually.js';
 import {
   OTHER,
-  SubscriptionHarness,
+  withSubscriptions,
+  type SubscriptionHarness,
   upTo,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
@@ -11,22 +12,7 @@ import {
 describe('the subscription runner', () => {
   let harness: SubscriptionHarness;
 
-  beforeAll(async () => {
-    harness = await SubscriptionHarness.open();
-  });
-
-  beforeEach(async () => {
-    await harness.begin();
-  });
-
-  afterEach(async () => {
-    await harness.end();
-    jest.restoreAllMocks();
-  });
-
-  afterAll(async () => {
-    await harness.database.drop();
-  });
+  withSubscriptions((opened) => (harness = opened));
 
   it('applies what was written before and after it started, in order, and nothing else', async () => {
     await harness.write(30);

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../test/support/eventually.js';
 import {
   NEWER,
   OTHER,
-  SubscriptionHarness,
+  withSubscriptions,
+  type SubscriptionHarness,
   upTo,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
@@ -12,23 +13,9 @@ import {
 describe('a subscription that meets a type of a newer version', () => {
   let harness: SubscriptionHarness;
 
-  beforeAll(async () => {
-    harness = await SubscriptionHarness.open();
-  });
-
-  beforeEach(async () => {
-    await harness.begin();
+  withSubscriptions((opened) => (harness = opened), 'delete from event_store.passing_types');
+  beforeEach(() => {
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-  });
-
-  afterEach(async () => {
-    await harness.end();
-    await harness.database.pool.query('delete from event_store.passing_types');
-    jest.restoreAllMocks();
-  });
-
-  afterAll(async () => {
-    await harness.database.drop();
   });
 
   const newerView = () => harness.view({ events: [RELEVANT, NEWER] });

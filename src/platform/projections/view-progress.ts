@@ -71,6 +71,15 @@ export class ViewProgress {
     return this.reached(name, target, readYourWritesMs - (performance.now() - started));
   }
 
+  /**
+   * Resolves when the read model `name` includes all that was written before the call: a merchant who got a response reads
+   * what it wrote, from any process (contract.md 7.1, 7.2). Throws DomainError `unavailable` when it does not in time.
+   */
+  async require(name: string): Promise<void> {
+    if (!(await this.current(name)))
+      throw new DomainError('unavailable', 'The data is not up to date at the moment');
+  }
+
   /** Called by the runner: it runs these subscriptions in this process. */
   runsHere(names: readonly string[]): void {
     this.runningHere = new Set(names);
@@ -144,24 +153,6 @@ export class ViewProgress {
     } catch {
       // The database is unavailable: waiters time out.
     }
-  }
-}
-
-/**
- * Lets reads include what was written before them: a merchant who got a response reads what it wrote, from any process,
- * or gets 503, and never the state before it (contract.md 7.1, 7.2).
- */
-@Injectable()
-export class ViewFreshness {
-  constructor(private readonly progress: ViewProgress) {}
-
-  /**
-   * Resolves when the read model `name` includes all that was written before the call. Throws DomainError `unavailable`
-   * when it does not within READ_YOUR_WRITES_MS.
-   */
-  async require(name: string): Promise<void> {
-    if (!(await this.progress.current(name)))
-      throw new DomainError('unavailable', 'The data is not up to date at the moment');
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { BackgroundWork } from '../background/background-work.js';
+import { Background, BackgroundWork } from '../background/background-work.js';
 import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
 import { placeOfPersonalKey } from './personal-keys.js';
@@ -21,6 +21,7 @@ interface Row {
 @Injectable()
 export class Resealing {
   private readonly logger = new Logger(Resealing.name);
+  @Background()
   readonly work = new BackgroundWork({
     name: 'resealing of personal keys',
     everyMs: POLL_MS,

@@ -1,5 +1,5 @@
 import { Global, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
-import { BackgroundWork } from '../background/background-work.js';
+import { Background, BackgroundWork } from '../background/background-work.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
@@ -42,6 +42,7 @@ const REFRESH_MS = 5000;
 })
 export class SealingModule implements OnModuleInit {
   private readonly logger = new Logger(SealingModule.name);
+  @Background()
   readonly refreshing = new BackgroundWork({
     name: 'reading of the key ring',
     everyMs: REFRESH_MS,

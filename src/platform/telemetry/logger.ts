@@ -13,8 +13,6 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** Bytes gathered before the log is written, and how long they may wait. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/** Wide lines are handed to the buffer in pieces of so many characters: for each piece it measures all it holds. */
-const PIECE = 8192;
 
 /**
  * The structured log, which Nest's `Logger` writes to: JSON lines through a buffer that is written in the background,
@@ -30,31 +28,22 @@ export class Log implements LoggerService {
   readonly verbose = this.at('debug');
 
   private readonly free: pino.Logger;
+  private readonly wide: pino.Logger;
   private readonly timer: NodeJS.Timeout;
-  /** Wide lines that are not in the buffer yet. */
-  private lines = '';
-  private readonly handOverAtExit = (): void => {
-    this.handOver();
-    this.destination.flushSync();
-  };
+  private readonly flushAtExit = (): void => this.destination.flushSync();
 
   private constructor(
     private readonly destination: ReturnType<typeof pino.destination>,
     level: string,
   ) {
-    this.free = pino(
-      {
-        level,
-        base: { pid: process.pid },
-        timestamp: pino.stdTimeFunctions.isoTime,
-        formatters: { level: (label) => ({ level: label }), log: redact },
-        // Errors become plain objects while they are redacted; pino's own serializer would see an object without a type.
-        serializers: { err: (redacted: unknown) => redacted },
-      },
-      destination,
-    );
+    const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
+    const named = (label: string): object => ({ level: label });
+    this.wide = pino({ ...options, formatters: { level: named } }, destination);
+    // Errors become plain objects while they are redacted; pino's own serializer would see an object without a type.
+    const serializers = { err: (redacted: unknown) => redacted };
+    this.free = pino({ ...options, formatters: { level: named, log: redact }, serializers }, destination);
     this.timer = setInterval(() => this.flush(), FLUSH_MS).unref();
-    process.once('exit', this.handOverAtExit);
+    process.once('exit', this.flushAtExit);
   }
 
   static open(config: Pick<Config, 'logLevel' | 'logFile'>): Log {
@@ -65,17 +54,9 @@ export class Log implements LoggerService {
     );
   }
 
-  /**
-   * A line whose fields were chosen with care: no secrets, no personal data. It is written unchanged, in the form
-   * of the other lines: neither redacted nor serialized field by field, because every request writes one.
-   */
+  /** A line whose fields were chosen with care: no secrets, no personal data. It is not redacted, because every request writes one. */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
-    if (!this.free.isLevelEnabled(level)) return;
-    // Put together as text: copying the fields into an object of more costs several times what writing them does.
-    const members = JSON.stringify(fields).slice(1, -1);
-    const line = `{"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid},${members}${members === '' ? '' : ','}"msg":${JSON.stringify(message)}}`;
-    this.lines += `${line}\n`;
-    if (this.lines.length > PIECE) this.handOver();
+    this.wide[level](fields, message);
   }
 
   /** As Nest calls it: a text, an error, or an object with a `msg` and fields; then the context, at times a stack. */
@@ -88,8 +69,6 @@ export class Log implements LoggerService {
     const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
     const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
     const { text, fields } = partsOf(message);
-    // In the order in which the lines were written.
-    this.handOver();
     this.free[level](
       {
         ...fields,
@@ -102,22 +81,14 @@ export class Log implements LoggerService {
   }
 
   flush(): void {
-    this.handOver();
     this.destination.flush();
   }
 
   /** Writes what is buffered, and stops. */
   close(): void {
     clearInterval(this.timer);
-    process.off('exit', this.handOverAtExit);
-    this.handOver();
+    process.off('exit', this.flushAtExit);
     this.destination.flushSync();
-  }
-
-  private handOver(): void {
-    if (this.lines === '') return;
-    this.destination.write(this.lines);
-    this.lines = '';
   }
 }
 

@@ -43,14 +43,14 @@ export const commandConflicts = new Counter({
   registers,
 });
 
-export const appendDuration = new Histogram({
+const appendDuration = new Histogram({
   name: 'disburse_append_duration_seconds',
   help: 'Time of one call that appends to the event store.',
   buckets: SECONDS,
   registers,
 });
 
-export const appendUnits = new Counter({
+const appendUnits = new Counter({
   name: 'disburse_append_units_total',
   help: 'Units of work that went along in appends: divided by the count of appends it is the size of a group commit.',
   registers,
@@ -75,6 +75,12 @@ export const clockSkew = new Gauge({
   help: "How far this process's clock is ahead of the database's; negative when it is behind.",
   registers,
 });
+
+/** Of one call to the event store, and the units of work that it carried. */
+export function observeAppend(durationMs: number, units: number): void {
+  appendDuration.observe(durationMs / 1000);
+  appendUnits.inc(units);
+}
 
 const measurements: (() => Promise<void>)[] = [];
 

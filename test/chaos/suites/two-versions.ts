@@ -34,7 +34,7 @@ export const twoVersions: Suite = async (options) => {
     await sandbox.spawn();
     await sandbox.ready();
     const dist = buildNextVersion(join(sandbox.root, 'next'));
-    const main = join(dist, 'src', 'main.js');
+    const main = join(dist, 'sandbox', 'main.js');
     const { merchant, baseUrl } = sandbox;
     const payees = await Promise.all([1, 2, 3].map(() => activePayee(baseUrl, merchant)));
     const { rpc_url: rpcUrl, usdc_address: usdcAddress } = sandbox.file.chain;

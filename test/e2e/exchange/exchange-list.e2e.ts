@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
-import { startService, type Service } from '../../../src/service.js';
+import { startService } from '../../../sandbox/service.js';
+import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import {
   exchangeSignature,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { startService, type Service } from '../../../src/service.js';
+import { startService } from '../../../sandbox/service.js';
+import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';

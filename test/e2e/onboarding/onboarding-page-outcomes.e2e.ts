@@ -1,7 +1,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DecideReview } from '../../../src/contexts/onboarding/application/operator-commands.js';
-import { startService } from '../../../src/service.js';
+import { startService } from '../../../sandbox/service.js';
 import { findChromium } from '../../support/http/browser.js';
 import { eventually } from '../../support/eventually.js';
 import { PageHarness, type Visit } from '../../support/onboarding/page-harness.js';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
@@ -197,7 +196,7 @@ function loopOver(store: EventStore): RetryingCommandLoop {
   const registry = new EventRegistry();
   registry.register(KNOWN_EVENTS);
   const noKeys = { obtain: async () => null, find: async () => new Map() };
-  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers());
+  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys));
 }
 
 /** Plays a story to its end, and gives what the log says of the user. */
@@ -260,7 +259,7 @@ describe.each([
   ['in memory', 400, () => new InMemoryEventStore(false)],
   ...(eventStoreDb === undefined
     ? []
-    : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb, new CommitObservers())] as const]),
+    : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb)] as const]),
 ] as const)('reports during a deactivation, on a store that is not atomic: %s', (_, numRuns, open) => {
   let db: TestDatabase;
   let store: EventStore;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
 import { freePort } from '../../../sandbox/processes.js';
-import { startService } from '../../../src/service.js';
+import { startService } from '../../../sandbox/service.js';
 import { TestChain } from '../../support/payouts/chain.js';
 import { bash } from '../../support/programs/guide.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';

@@ -133,9 +133,8 @@ async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
   const [last] = await app
     .get<EventStore>(EVENT_STORE, { strict: false })
     .readStream(stream, { lastOnly: true });
-  const snapshots = app.get(Snapshots, { strict: false });
-  snapshots.save(onboarding, stream, { state, revision: last!.revision, eventId: last!.id });
-  await snapshots.settled();
+  const snapshot = { state, revision: last!.revision, eventId: last!.id };
+  await app.get(Snapshots, { strict: false }).save(onboarding, stream, snapshot);
 }
 
 export async function deactivate(app: TestApp, id: string): Promise<void> {

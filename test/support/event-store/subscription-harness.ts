@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
@@ -131,4 +132,17 @@ export class SubscriptionHarness {
 /** 0, 1, ... below `count`. */
 export function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n);
+}
+
+/** One harness for the tests of a suite, each with its own subscription. `cleanup` is SQL that runs after each test. */
+export function withSubscriptions(use: (harness: SubscriptionHarness) => void, cleanup?: string): void {
+  let harness: SubscriptionHarness;
+  beforeAll(async () => use((harness = await SubscriptionHarness.open())));
+  beforeEach(() => harness.begin());
+  afterEach(async () => {
+    await harness.end();
+    if (cleanup !== undefined) await harness.database.pool.query(cleanup);
+    jest.restoreAllMocks();
+  });
+  afterAll(() => harness.database.drop());
 }

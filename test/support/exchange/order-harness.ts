@@ -15,7 +15,6 @@ import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events
 import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
-import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import { RetryingCommandLoop } from '../../../src/platform/event-store/retrying-command-loop.js';
@@ -60,7 +59,7 @@ export class OrderHarness {
     const registry = new EventRegistry();
     registry.register(ORDER_EVENTS.map((type) => ({ type })));
     const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
-    const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
+    const loop = new RetryingCommandLoop(store, codec);
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
     const watcher = new OrderWatcher(config, clock, this.items, poller, providers);

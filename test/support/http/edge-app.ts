@@ -16,7 +16,6 @@ import {
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js';
-import { CommitObservers } from '../../../src/platform/event-store/commit-observer.js';
 import { Idempotency } from '../../../src/platform/idempotency/idempotency.js';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
@@ -221,7 +220,6 @@ export async function startEdgeApp(
       { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
       Idempotency,
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
-      { provide: CommitObservers, useValue: new CommitObservers() },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },

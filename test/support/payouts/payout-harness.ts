@@ -14,7 +14,8 @@ import {
   ReportPayoutHandler,
 } from '../../../src/contexts/payouts/application/report-payout.js';
 import { readConfig } from '../../../src/composition.js';
-import { startService, type Service } from '../../../src/service.js';
+import { startService } from '../../../sandbox/service.js';
+import type { Service } from '../../../src/service.js';
 import { ActivateUser } from '../../../src/contexts/users/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { CHAIN_ID, TestChain } from './chain.js';

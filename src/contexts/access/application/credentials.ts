@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { newId } from '../../../kernel/ids.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import {
   issueSecret,
   revokeSecret,

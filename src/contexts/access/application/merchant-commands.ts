@@ -1,7 +1,6 @@
 import { Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { newId } from '../../../kernel/ids.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import {
   merchant,

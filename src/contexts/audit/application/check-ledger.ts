@@ -17,7 +17,7 @@ export interface CheckedLedger {
   /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
-  readonly isForged?: (event: LeafEvent) => boolean;
+  readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
   /** What is wrong with the rows that the follower and the signer authenticate. */
   readonly forgedRows?: readonly string[];
 }
@@ -103,7 +103,7 @@ export class LedgerCheck {
     for (const event of events) {
       const hash = hashOf(event) ?? NO_HASH;
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
-      if (!isDifferent && this.ledger.isForged?.(event)) {
+      if (!isDifferent && (await this.ledger.isForged?.(event))) {
         const { position, stream, revision, id } = event;
         this.note({ kind: 'forged', position, stream, revision, id });
       }

@@ -87,7 +87,14 @@ describe('the ledger that a log is compared with', () => {
     const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };
     const own: LeafEvent = { ...withMac(event, 's', 0, sealer), ...place };
     const { isForged } = await atHand({}, { sealer });
-    expect([isForged!(own), isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
+    expect([await isForged!(own), await isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
+    // A rotation while the log is read adds a key to the ring.
+    const [before, later] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const ring = new Sealer(before);
+    const rotated = { ...withMac(event, 's', 0, new Sealer(later)), ...place };
+    const refreshKeys = async (): Promise<void> => ring.use(later, [before]);
+    const during = await atHand({}, { sealer: ring, refreshKeys });
+    expect(await during.isForged!(rotated)).toBe(false);
     expect((await atHand({})).isForged).toBeUndefined();
   });
 

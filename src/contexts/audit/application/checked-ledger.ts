@@ -17,13 +17,15 @@ export interface Brought {
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
   /** Of the master key, where it is at hand: proves which keys the service created. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
+  /** Reads the key ring again, for events of keys that were added since. */
+  readonly refreshKeys?: () => Promise<void>;
 }
 
 /** The ledger as it is now, for a check of the log `logId` that begins after this. */
 export async function ledgerAtHand(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
-  { heads: kept, key, sealer }: Brought,
+  { heads: kept, key, sealer, refreshKeys }: Brought,
 ): Promise<CheckedLedger> {
   // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
@@ -36,7 +38,13 @@ export async function ledgerAtHand(
     // Only those that are not stored as well are read from there.
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
-    ...(sealer !== null && { isForged: (event: LeafEvent) => !hasValidMac(event, sealer) }),
+    ...(sealer !== null && {
+      isForged: async (event: LeafEvent) => {
+        if (hasValidMac(event, sealer)) return false;
+        await refreshKeys?.();
+        return !hasValidMac(event, sealer);
+      },
+    }),
   };
 }
 

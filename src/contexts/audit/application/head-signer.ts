@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
@@ -16,6 +16,7 @@ import { LedgerKeys } from './ledger-keys.js';
 /** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
 @Injectable()
 export class HeadSigner {
+  @Background()
   readonly work: BackgroundWork;
   private readonly file: HeadsFile | null;
 

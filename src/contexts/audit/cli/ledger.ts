@@ -6,7 +6,6 @@ import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/operator/connected.js';
 import { operate, type Operator } from '../../../platform/operator/operator.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
-import type { Sealer } from '../../../platform/sealing/sealer.js';
 import type { ledgerAtHand } from '../application/checked-ledger.js';
 import { keyOfPem, LedgerKeys, pemOf } from '../application/ledger-keys.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
@@ -69,8 +68,8 @@ export function ledgerProgram(program: Command, operator: Operator): void {
 }
 
 /** That of the master key, where it is at hand. Throws ConfigError where it is not the one of this database. */
-export async function sealerOf(config: Config, database: Database): Promise<Sealer | null> {
-  return config.masterKey === null ? null : (await KeyRing.open(database, masterKeysOf(config))).sealer;
+export async function keyRingOf(config: Config, database: Database): Promise<KeyRing | null> {
+  return config.masterKey === null ? null : KeyRing.open(database, masterKeysOf(config));
 }
 
 /** The ledger as it is kept in `database`. */

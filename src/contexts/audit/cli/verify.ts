@@ -15,7 +15,7 @@ import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
 import { liveTables } from './live-tables.js';
-import { headsOf, publicKeyOf, sealerOf, storedLedger } from './ledger.js';
+import { headsOf, publicKeyOf, keyRingOf, storedLedger } from './ledger.js';
 
 const UNPINNED =
   'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
@@ -75,7 +75,7 @@ type Print = <Result extends object>(result: Result, text: (result: Result) => s
 
 /** What an auditor brings along but for the master key, and whether nothing but files is read. */
 interface Given {
-  readonly brought: Omit<Brought, 'sealer'>;
+  readonly brought: Pick<Brought, 'heads' | 'key'>;
   readonly offline: boolean;
 }
 
@@ -131,13 +131,15 @@ async function verifyConnected(
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
-      const sealer = await sealerOf(config, database);
+      const ring = await keyRingOf(config, database);
+      const sealer = ring?.sealer ?? null;
       const exportedHead = why === null ? (exported?.manifest?.signed_head ?? null) : null;
       // Before the log is read: every event of the ledger is then in it.
       const stored = await ledgerAtHand(storedLedger(database), logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
+        ...(ring !== null && { refreshKeys: () => ring.refresh() }),
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);

@@ -1,7 +1,6 @@
 import { Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Get } from '../../../platform/context.js';
 import { failpoint } from '../../../platform/failpoints.js';

@@ -1,10 +1,9 @@
 import { Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { LRUCache } from 'lru-cache';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata, StoredResponse } from '../../../platform/event-store/port.js';

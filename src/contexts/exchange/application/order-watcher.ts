@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
@@ -22,6 +22,7 @@ const LATE_MS = 10_000;
  */
 @Injectable()
 export class OrderWatcher {
+  @Background()
   readonly work: DueWork<Watched>;
 
   constructor(
@@ -108,6 +109,7 @@ const logger = new Logger(OrderWatcher.name);
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()
 export class WatchGauge {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'gauge of exchange orders',
     everyMs: GAUGE_EVERY_MS,

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { at, failed, created } from '../../../../test/support/exchange/order-fixtures.js';
 import { systemClock } from '../../../kernel/clock.js';
-import { CommitObservers } from '../../../platform/event-store/commit-observer.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import type { ReadOptions } from '../../../platform/event-store/port.js';
@@ -40,7 +39,7 @@ function refundsWith(
   const registry = new EventRegistry();
   registry.register(ORDER_EVENTS.map((type) => ({ type })));
   const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
-  const loop = new RetryingCommandLoop(store, codec, new CommitObservers());
+  const loop = new RetryingCommandLoop(store, codec);
   const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;
   const handler = new RecordRefundHandler(loop, systemClock, transfers, store);
   const refund = { amount: '7', transactionHash: TRANSACTION, actor: 'ops' };

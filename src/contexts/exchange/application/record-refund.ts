@@ -1,9 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { claimOwner, claimStream } from '../../../platform/event-store/claims.js';
 import {
   ClaimHeld,

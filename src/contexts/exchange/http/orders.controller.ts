@@ -12,7 +12,7 @@ import {
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import { ViewFreshness } from '../../../platform/projections/view-progress.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
@@ -180,7 +180,7 @@ function authorization(caller: ExchangeCaller, { signature }: OrderActionQuery):
 export class MerchantOrdersController {
   constructor(
     private readonly orders: OrdersView,
-    private readonly freshness: ViewFreshness,
+    private readonly freshness: ViewProgress,
   ) {}
 
   @Get()

@@ -210,7 +210,7 @@ interface Page {
 const view = (): OrdersView => new OrdersView(db.database, HASH, CODEC);
 
 async function page(requested: OrderFilter): Promise<Page> {
-  return JSON.parse((await view().page(KEY, requested)).toString()) as Page;
+  return JSON.parse(await view().page(KEY, requested)) as Page;
 }
 
 async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {

@@ -57,22 +57,14 @@ export class OrdersView {
     private readonly codec: EventCodec,
   ) {}
 
-  /** The JSON text of one page, newest first, in UTF-8, with how many orders there are on all pages, at one instant. */
-  async page(keyId: string, filter: OrderFilter): Promise<Buffer> {
+  /** The JSON text of one page, newest first, with how many orders there are on all pages, at one instant. */
+  async page(keyId: string, filter: OrderFilter): Promise<string> {
     const { sql, params, total } = orderPageQuery(keyId, filter, this.keyedHash);
     const { pageSize } = filter;
-    const page = await bodyPage(
-      this.database,
-      { sql, tables: ['exchange.orders'], params, pageSize, companion: total },
-      ({ bodies, last, companion }) => ({
-        bodies: Buffer.from(bodies),
-        last,
-        count: companion!.readBigInt64BE(),
-      }),
-    );
+    const page = await bodyPage(this.database, { sql, params, pageSize, companion: total });
     const cursor = page.last === null ? 'null' : `"${encodeCursor(page.last)}"`;
-    const [before, after] = [`{"total_count":${page.count},"orders":[`, `],"next_cursor":${cursor}}`];
-    return Buffer.concat([Buffer.from(before), await this.opened(page.bodies), Buffer.from(after)]);
+    const orders = await this.opened(page.bodies);
+    return `{"total_count":${page.companion},"orders":[${orders}],"next_cursor":${cursor}}`;
   }
 
   /** Ids of all orders of a user of the key. */
@@ -129,9 +121,9 @@ export class OrdersView {
   }
 
   /** Bodies with commas between them, their personal fields in clear; null once they are erased. */
-  private async opened(bodies: Buffer): Promise<Buffer> {
+  private async opened(bodies: string): Promise<string> {
     if (!bodies.includes(`"${SEALED_TEXT}`)) return bodies;
-    const records = JSON.parse(`[${bodies.toString()}]`) as OrderRecord[];
+    const records = JSON.parse(`[${bodies}]`) as OrderRecord[];
     const opened = await this.codec.open(
       records.map(({ id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
         stream: streamOf(order, id),
@@ -143,7 +135,7 @@ export class OrdersView {
       const personal = PERSONAL_FIELDS.map((name) => [name, opened[n]!.data[name]]);
       return JSON.stringify({ ...record, ...Object.fromEntries(personal) });
     });
-    return Buffer.from(texts.join(','));
+    return texts.join(',');
   }
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
 import { Callbacks } from '../store/verifications.js';
@@ -15,6 +15,7 @@ const HOUR_MS = 3_600_000;
  */
 @Injectable()
 export class OldRows {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'purge of identity images, callbacks and codes',
     everyMs: HOUR_MS,
@@ -40,6 +41,7 @@ const EVERY_MS = 15_000;
 
 @Injectable()
 export class ProgressGauge {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'count of onboardings',
     everyMs: EVERY_MS,

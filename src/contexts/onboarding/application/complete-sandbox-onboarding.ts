@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
-import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
@@ -42,7 +41,7 @@ export class CompleteSandboxOnboarding extends Command<ExistingUser> {
   }
 }
 
-@CommandHandler(CompleteSandboxOnboarding, { sandbox: true })
+@CommandHandler(CompleteSandboxOnboarding)
 export class CompleteSandboxOnboardingHandler implements ICommandHandler<CompleteSandboxOnboarding> {
   private readonly running = new Map<string, Promise<ExistingUser>>();
 

@@ -1,5 +1,4 @@
-import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
@@ -77,7 +76,7 @@ export class DecideReview extends Command<void> {
   }
 }
 
-@CommandHandler(DecideReview, { sandbox: true })
+@CommandHandler(DecideReview)
 export class DecideReviewHandler implements ICommandHandler<DecideReview> {
   constructor(
     private readonly reviews: SandboxReviews,

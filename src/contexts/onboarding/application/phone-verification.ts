@@ -1,8 +1,7 @@
 import { Inject, Logger } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   DELIVERY_SECONDS,

@@ -1,7 +1,6 @@
 import { Inject, Logger } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { identityCallbacks } from '../metrics.js';
 import { Callbacks } from '../store/verifications.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Background } from '../../../platform/background/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
 import {
@@ -36,6 +37,7 @@ const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found']
 @Injectable()
 export class StepsWorker {
   private readonly logger = new Logger(StepsWorker.name);
+  @Background()
   readonly work: DueWork<State>;
 
   constructor(

@@ -3,8 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { limitOption } from '../../../platform/operator/limit-option.js';
-import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { limitOption, operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { DecideReview, RetryStep } from '../application/operator-commands.js';
 import { Progress, type Stuck } from '../views/progress.js';
 

@@ -1,9 +1,8 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
-import { CommandBus, Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Deactivations, type Deactivating } from '../store/deactivations.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import { fence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { CompleteDeactivation, type UserChanged } from '../../users/contract.js';
@@ -16,6 +15,7 @@ const BATCH = 100;
 @Injectable()
 export class DeactivationWorker {
   private readonly logger = new Logger(DeactivationWorker.name);
+  @Background()
   readonly work = new BackgroundWork({
     name: 'deactivations',
     everyMs: SWEEP_MS,

@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   ClaimHeld,
   COMMAND_LOOP,

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { pause } from '../../../platform/background/backoff.js';
 import { pendingPayouts } from '../metrics.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
@@ -27,7 +27,9 @@ export class Verifier implements OnApplicationBootstrap {
   /** By the clock that never jumps. */
   private unavailableUntil = 0;
   private clockOff = false;
+  @Background()
   readonly loops: readonly BackgroundWork[];
+  @Background()
   readonly gauge = new BackgroundWork({
     name: 'gauge of pending payouts',
     everyMs: GAUGE_MS,

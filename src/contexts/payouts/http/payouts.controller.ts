@@ -1,7 +1,7 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewFreshness } from '../../../platform/projections/view-progress.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   BodyWithText,
@@ -38,7 +38,7 @@ export class PayoutsController {
     private readonly commandBus: CommandBus,
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
-    private readonly freshness: ViewFreshness,
+    private readonly freshness: ViewProgress,
   ) {}
 
   @Post('report')
@@ -132,7 +132,7 @@ export class BalanceController {
   constructor(
     private readonly balances: BalancesView,
     private readonly payees: PayeeCache,
-    private readonly freshness: ViewFreshness,
+    private readonly freshness: ViewProgress,
   ) {}
 
   @Get(':id/balance')

@@ -85,7 +85,7 @@ describe('the list of payouts', () => {
     );
   };
   const page = async (filter: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
-    JSON.parse((await new PayoutsView(db.database).page(MERCHANT, filter)).toString()) as {
+    JSON.parse(await new PayoutsView(db.database).page(MERCHANT, filter)) as {
       payouts: string[];
       next_cursor: string | null;
     };

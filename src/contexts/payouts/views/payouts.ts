@@ -16,8 +16,6 @@ export interface PayoutFilter extends CreatedPage {
   readonly status?: Status;
 }
 
-const BEFORE = Buffer.from('{"payouts":[');
-
 /** Which payouts has a merchant reported, and what became of them? */
 @Injectable()
 export class PayoutsView {
@@ -32,12 +30,11 @@ export class PayoutsView {
     return row?.body ?? null;
   }
 
-  /** The JSON text of one page, newest first, in UTF-8. Keyset pagination: a page costs the same wherever it is. */
-  page(merchantId: string, filter: PayoutFilter): Promise<Buffer> {
-    return bodyPage(this.database, pageRows(merchantId, filter), ({ bodies, last }) => {
-      const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
-      return Buffer.concat([BEFORE, bodies, Buffer.from(`],"next_cursor":${cursor}}`)]);
-    });
+  /** The JSON text of one page, newest first. Keyset pagination: a page costs the same wherever it is. */
+  async page(merchantId: string, filter: PayoutFilter): Promise<string> {
+    const { bodies, last } = await bodyPage(this.database, pageRows(merchantId, filter));
+    const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
+    return `{"payouts":[${bodies}],"next_cursor":${cursor}}`;
   }
 }
 
@@ -50,5 +47,5 @@ function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
   conditions.push(...pageConditions(filter, 'id', parameter));
   const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
   const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
-  return { sql, tables: ['payouts.payouts'], params, pageSize: filter.pageSize };
+  return { sql, params, pageSize: filter.pageSize };
 }

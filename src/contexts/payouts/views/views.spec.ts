@@ -131,7 +131,7 @@ async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<str
   const pages: string[] = [];
   let next: PayoutFilter | null = filter;
   while (next !== null) {
-    const text: string = (await new PayoutsView(db.database).page(merchant, next)).toString();
+    const text: string = await new PayoutsView(db.database).page(merchant, next);
     pages.push(text);
     const cursor = (JSON.parse(text) as { next_cursor: string | null }).next_cursor;
     next = cursor === null ? null : { ...filter, after: decodeCursor(cursor)! };
@@ -270,8 +270,8 @@ describe('the read models of payouts', () => {
     expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(payouts[0]!.json);
     expect(await new PayoutsView(db.database).find(id('stranger'), payoutId)).toBeNull();
     expect(await new BalancesView(db.database).find(id('stranger'), userId)).toBeNull();
-    expect(
-      (await new PayoutsView(db.database).page(id('stranger'), { userId, pageSize: 10 })).toString(),
-    ).toBe('{"payouts":[],"next_cursor":null}');
+    expect(await new PayoutsView(db.database).page(id('stranger'), { userId, pageSize: 10 })).toBe(
+      '{"payouts":[],"next_cursor":null}',
+    );
   });
 });

@@ -1,6 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import { CommandHandler } from '../../../platform/commands.js';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { AcceptedBatches, type ValidBatch } from '../store/accepted-batches.js';
 import { Processing } from './processing.js';

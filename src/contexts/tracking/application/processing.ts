@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from '../domain/event-batch.js';
@@ -30,6 +30,7 @@ interface Hold {
  */
 @Injectable()
 export class Processing implements OnModuleInit {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'event batches',
     everyMs: POLL_MS,

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
@@ -11,6 +11,7 @@ const HOUR_MS = 3_600_000;
 /** Deletes finished batches and events that are older than they are kept. Once its event is gone, an id is new again. */
 @Injectable()
 export class EventRetention {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'retention of events',
     everyMs: HOUR_MS,

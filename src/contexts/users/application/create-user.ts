@@ -1,5 +1,5 @@
 import { Injectable, Inject } from '@nestjs/common';
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import {
   ClaimHeld,
   COMMAND_LOOP,
@@ -7,7 +7,6 @@ import {
   type CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { CommandHandler } from '../../../platform/commands.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';

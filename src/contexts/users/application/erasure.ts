@@ -13,6 +13,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { Background } from '../../../platform/background/background-work.js';
 import { DueWork } from '../../../platform/work/due-work.js';
 import { WorkItems, scheduleWork, type OpenItem } from '../../../platform/work/work-items.js';
 import {
@@ -68,6 +69,7 @@ export function partsOf(contexts: readonly Context[]): readonly string[] {
 /** Calls `forgets` of every context for erased persons until each is done. */
 @Injectable()
 export class ErasingWorker {
+  @Background()
   readonly works: readonly DueWork[];
 
   constructor(

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { pause } from '../../../platform/background/backoff.js';
-import { BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import {
@@ -38,6 +38,7 @@ export type DisableReason =
  */
 @Injectable()
 export class AutomaticDisabling {
+  @Background()
   readonly failing = new BackgroundWork({
     name: 'evaluation of failed webhook endpoints',
     everyMs: EVALUATE_ALL_MS,
@@ -48,6 +49,7 @@ export class AutomaticDisabling {
       await pause(PAUSE_MS, signal);
     },
   });
+  @Background()
   readonly all = new BackgroundWork({
     name: 'evaluation of all webhook endpoints',
     everyMs: EVALUATE_ALL_MS,

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ViewFreshness, ViewProgress } from '../../../platform/projections/view-progress.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -48,7 +48,6 @@ export class WebhookDeliveriesController {
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
     private readonly progress: ViewProgress,
-    private readonly freshness: ViewFreshness,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -109,7 +108,7 @@ export class WebhookDeliveriesController {
     },
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
-    await this.freshness.require(DELIVERIES_SAGA);
+    await this.progress.require(DELIVERIES_SAGA);
     const webhook_delivery = await this.deliveries.detail(merchantId, id);
     if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
     return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
@@ -160,7 +159,7 @@ export class WebhookDeliveriesController {
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
     const [owned] = await Promise.all([
       this.endpoints.owns(merchantId, id),
-      this.freshness.require(DELIVERIES_SAGA),
+      this.progress.require(DELIVERIES_SAGA),
     ]);
     if (!owned) throw DomainError.notFound(ENDPOINT);
   }

@@ -15,7 +15,7 @@ import {
 import { newId } from '../../../kernel/ids.js';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
-import type { CommitObservers } from '../commit-observer.js';
+import { observeAppend } from '../../telemetry/metrics.js';
 import {
   comparePositions,
   type Commit,
@@ -56,12 +56,8 @@ interface Conflict {
   readonly actual: number | null;
 }
 
-export function openEventStoreDb(
-  url: string,
-  observers: CommitObservers,
-  timeoutMs?: number,
-): EventStoreDbEventStore {
-  return new EventStoreDbEventStore(new Connection(url), observers, timeoutMs);
+export function openEventStoreDb(url: string, timeoutMs?: number): EventStoreDbEventStore {
+  return new EventStoreDbEventStore(new Connection(url), timeoutMs);
 }
 
 /** Events in EventStoreDB 24.6. Appends of a commit are written one by one, in order; responses cannot travel along. */
@@ -73,7 +69,6 @@ export class EventStoreDbEventStore implements EventStore {
 
   constructor(
     private readonly connection: Connection,
-    private readonly observers: CommitObservers,
     private readonly timeoutMs = QUERY_TIMEOUT_MS,
   ) {}
 
@@ -210,7 +205,7 @@ export class EventStoreDbEventStore implements EventStore {
       const stored = await this.readStream(stream);
       return resultOf(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
     }
-    this.observers.onCommit(performance.now() - started, 1);
+    observeAppend(performance.now() - started, 1);
     const revision = Number(result.nextExpectedRevision);
     const { position } = result;
     if (events.length === 1 && position !== undefined)

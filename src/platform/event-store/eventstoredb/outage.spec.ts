@@ -2,7 +2,6 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { freePort } from '../../../../sandbox/processes.js';
-import { CommitObservers } from '../commit-observer.js';
 import { EventStoreUnavailable } from '../port.js';
 import { openEventStoreDb, type EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
@@ -10,7 +9,7 @@ describe('the EventStoreDB event store without a server', () => {
   let store: EventStoreDbEventStore;
 
   beforeEach(async () => {
-    store = openEventStoreDb(`esdb://127.0.0.1:${await freePort()}?tls=false`, new CommitObservers());
+    store = openEventStoreDb(`esdb://127.0.0.1:${await freePort()}?tls=false`);
   });
 
   afterEach(async () => {
@@ -54,7 +53,7 @@ describe('the EventStoreDB event store with an unresponsive server', () => {
     server = createServer((socket) => sockets.add(socket));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    store = openEventStoreDb(`esdb://127.0.0.1:${port}?tls=false`, new CommitObservers(), 300);
+    store = openEventStoreDb(`esdb://127.0.0.1:${port}?tls=false`, 300);
   });
 
   afterEach(async () => {

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { confirm, ScriptedNode } from '../../../../test/support/event-store/eventstoredb-node.js';
-import { CommitObservers } from '../commit-observer.js';
 import { openEventStoreDb, type EventStoreDbEventStore } from './eventstoredb-event-store.js';
 
 let node: ScriptedNode;
@@ -27,7 +26,7 @@ function append(store: EventStoreDbEventStore): Promise<unknown> {
 describe('two streams of appends to EventStoreDB in one process', () => {
   it('one ends while both have an append in flight: the late response to the other is ignored, both are sent again', async () => {
     const url = `esdb://127.0.0.1:${node.port}?tls=false`;
-    stores = [0, 1].map(() => openEventStoreDb(url, new CommitObservers()));
+    stores = [0, 1].map(() => openEventStoreDb(url));
     const { appends } = node;
     const first = append(stores[0]!);
     await eventually(() => appends.length === 1);
@@ -55,9 +54,7 @@ describe('a cluster of EventStoreDB whose leader is stopped', () => {
     const { port } = stopped.address() as AddressInfo;
     node.leader = port;
     node.onAppend = confirm;
-    stores = [
-      openEventStoreDb(`esdb://127.0.0.1:${node.port},127.0.0.1:${port}?tls=false`, new CommitObservers()),
-    ];
+    stores = [openEventStoreDb(`esdb://127.0.0.1:${node.port},127.0.0.1:${port}?tls=false`)];
     const changed = setTimeout(() => (node.leader = node.port), 1000);
     try {
       await eventually(() => append(stores[0]!).catch(() => null));

@@ -1,7 +1,6 @@
 import { FORWARDS, jsonEvent, START, type EventStoreDBClient } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
-import { CommitObservers } from '../commit-observer.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { freshStream, someEvent } from '../../../../test/conformance/support.js';
 import { Connection } from './connection.js';
@@ -17,7 +16,7 @@ const url = process.env['EVENTSTOREDB_URL'];
   beforeEach(() => {
     const connection = new Connection(url!);
     ({ client } = connection);
-    store = new EventStoreDbEventStore(connection, new CommitObservers());
+    store = new EventStoreDbEventStore(connection);
   });
 
   afterEach(async () => {

@@ -1,9 +1,12 @@
 import { comparePositions, type Commit, type CommitResult, type ExpectedRevision } from '../port.js';
-import type { GroupUnit } from './group-commit.js';
+
+/** The most bytes in one call. */
+const GROUP_BYTES = 4 * 1024 * 1024;
 
 /** A commit with its JSON, so that its size is known. */
-export interface EncodedUnit extends GroupUnit {
+export interface EncodedUnit {
   readonly commit: Commit;
+  readonly bytes: number;
   /** Data and metadata of every event of every append, in order. */
   readonly texts: readonly { readonly data: string; readonly metadata: string }[];
 }
@@ -34,6 +37,28 @@ export function encodeUnit(commit: Commit): EncodedUnit {
   let bytes = commit.response === undefined ? 0 : commit.response.body.length;
   for (const text of texts) bytes += text.data.length + text.metadata.length + 200;
   return { commit, texts, bytes };
+}
+
+/**
+ * Which units go together: two of one call never write the same stream or response key, nor does one check what another
+ * writes. The later one waits for the next call, where it sees what the earlier one wrote.
+ */
+export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boolean {
+  const written = new Set<string>();
+  const checked = new Set<string>();
+  const responses = new Set<string>();
+  let total = 0;
+  return ({ commit: { appends, response }, bytes }) => {
+    const key = `${response?.scope} ${response?.key}`;
+    const meets =
+      responses.has(key) ||
+      appends.some(({ stream, events }) => written.has(stream) || (events.length > 0 && checked.has(stream)));
+    if (meets || (total > 0 && total + bytes > maxBytes)) return false;
+    total += bytes;
+    if (response !== undefined) responses.add(key);
+    for (const { stream, events } of appends) (events.length > 0 ? written : checked).add(stream);
+    return true;
+  };
 }
 
 function expectation(expected: ExpectedRevision): number {

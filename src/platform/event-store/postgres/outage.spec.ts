@@ -3,7 +3,7 @@ import pg from 'pg';
 import { DisconnectableProxy } from '../../../../test/support/database/disconnectable-proxy.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
-import { CommitObservers } from '../commit-observer.js';
+import { outliveConnections } from '../../postgres/unavailable.js';
 import { EventStoreUnavailable, type Commit, type RecordedEvent } from '../port.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
@@ -24,8 +24,8 @@ describe('the PostgreSQL event store in an outage', () => {
   beforeEach(async () => {
     proxy = new DisconnectableProxy(new URL(test.url));
     pool = new pg.Pool({ connectionString: await proxy.open(), max: 4, connectionTimeoutMillis: 1000 });
-    pool.on('error', () => undefined);
-    store = new PostgresEventStore(pool, new CommitObservers(), TIMEOUT_MS);
+    outliveConnections(pool);
+    store = new PostgresEventStore(pool, TIMEOUT_MS);
     await store.ping();
   });
 

@@ -3,7 +3,8 @@ import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
 import { backOff, Signal } from '../../background/backoff.js';
-import { CommitObservers } from '../commit-observer.js';
+import { GroupCall } from '../../background/group-call.js';
+import { observeAppend } from '../../telemetry/metrics.js';
 import { PollingSubscription } from '../polling-subscription.js';
 import {
   comparePositions,
@@ -21,14 +22,14 @@ import {
   decodeRow,
   encodeCall,
   encodeUnit,
+  groupOfUnits,
   separatorFor,
   type CommitRow,
   type EncodedUnit,
 } from './commit-call.js';
-import { GroupCommit, WriterConnection } from './group-commit.js';
 import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
 
-const GROUP_LIMITS = { units: 256, bytes: 4 * 1024 * 1024 };
+const GROUP = { max: 256, gatherMs: 1, group: () => groupOfUnits() };
 /** Maximum data of one page: thousands of events must not be gigabytes. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, maxMs: 800 };
@@ -52,25 +53,18 @@ export class PostgresEventStore implements EventStore {
 
   private readonly committed = new Signal();
   private newest: string | null = null;
-  private readonly writer: WriterConnection;
-  private readonly group: GroupCommit<EncodedUnit, CommitResult>;
+  private readonly group = new GroupCall((units: readonly EncodedUnit[]) => this.call(units), GROUP);
   private readonly open = new Set<Subscription>();
 
   constructor(
     private readonly pool: Pool,
-    private readonly observers: CommitObservers = new CommitObservers(),
     private readonly timeoutMs = QUERY_TIMEOUT_MS,
-  ) {
-    this.writer = new WriterConnection(pool);
-    this.group = new GroupCommit(
-      (units) => this.call(units),
-      GROUP_LIMITS,
-      () => this.writer.release(),
-    );
-  }
+  ) {}
 
   async commit(commit: Commit): Promise<CommitResult> {
-    return this.group.submit(encodeUnit(commit));
+    const result = await this.group.call(encodeUnit(commit));
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
   }
 
   async readStream(
@@ -129,7 +123,7 @@ export class PostgresEventStore implements EventStore {
   /** Ends the subscriptions and waits for pending commits. The pool belongs to the caller. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
-    await this.group.drained();
+    await this.group.settled();
   }
 
   private async read(
@@ -158,7 +152,7 @@ export class PostgresEventStore implements EventStore {
     const started = performance.now();
     try {
       const results = decodeRow(units, await this.withRetries(() => this.send(units)));
-      this.observers.onCommit(performance.now() - started, units.length);
+      observeAppend(performance.now() - started, units.length);
       this.committed.notify();
       return results.map((value) => ({ status: 'fulfilled', value }));
     } catch (reason) {
@@ -172,18 +166,19 @@ export class PostgresEventStore implements EventStore {
   }
 
   private async send(units: readonly EncodedUnit[]): Promise<CommitRow> {
-    const client = await this.writer.connection();
     const values = encodeCall(units, separatorFor(units, randomUUID));
-    const sent = client.query<CommitRow>(
-      bounded({ name: 'event_store.commit_units', text: COMMIT_STATEMENT, values }, this.timeoutMs),
-    );
-    // The statement is with the kernel; an immediate could run after the result, and the response.
-    failpoint('commit.sent');
+    const statement = { name: 'event_store.commit_units', text: COMMIT_STATEMENT, values };
+    const client = await this.pool.connect();
+    let isInDoubt = true;
     try {
-      return (await sent).rows[0]!;
-    } catch (error) {
-      this.writer.discard();
-      throw error;
+      const sent = client.query<CommitRow>(bounded(statement, this.timeoutMs));
+      // The statement is with the kernel; an immediate could run after the result, and the response.
+      failpoint('commit.sent');
+      const { rows } = await sent;
+      isInDoubt = false;
+      return rows[0]!;
+    } finally {
+      client.release(isInDoubt);
     }
   }
 

@@ -22,6 +22,7 @@ import {
   type Drainable,
 } from '../connections.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
+import { serveHealth } from '../metrics-server.js';
 import { toProblem } from '../problem-filter.js';
 import { sendProblem, type Problem } from '../problem.js';
 import { settleBody } from '../request-body.js';
@@ -92,11 +93,7 @@ class PageListener implements Drainable {
     routes.addContentTypeParser('*', (_request, _payload, done) => done(null));
     routes.setErrorHandler((error, request, reply) => refuse(request, reply, error));
     routes.setNotFoundHandler((request, reply) => refuse(request, reply, DomainError.notFound('Page')));
-    routes.get('/health/live', () => ({ status: 'ok' }));
-    routes.get('/health/ready', async (_, reply) => {
-      const report = await health.report();
-      return reply.code(report.status === 'ok' ? 200 : 503).send(report);
-    });
+    serveHealth(routes, health);
     const assets = readAssets(page.name);
     routes.get(`${page.path}/assets/:file`, (request, reply) => sendAsset(request, reply, assets));
   }

@@ -1,6 +1,5 @@
 import { EventCodec } from '../../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../../src/platform/event-store/event-registry.js';
-import { CommitObservers } from '../../../../src/platform/event-store/commit-observer.js';
 import type { EventStore, NewEvent } from '../../../../src/platform/event-store/port.js';
 import { RetryingCommandLoop } from '../../../../src/platform/event-store/retrying-command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
@@ -51,7 +50,7 @@ export class Merchants {
     // None of these events holds personal data.
     const noKeys = { obtain: () => Promise.resolve(null), find: () => Promise.resolve(new Map()) };
     const handler = new RegisterWebhookEndpointHandler(
-      new RetryingCommandLoop(store, new EventCodec(registry, noKeys), new CommitObservers()),
+      new RetryingCommandLoop(store, new EventCodec(registry, noKeys)),
       systemClock,
       // The addresses are the suite's own, on loopback; the worker verifies them at every connect.
       { check: () => Promise.resolve() },

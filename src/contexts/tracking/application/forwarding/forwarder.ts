@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { backoffMs, pause, type Backoff } from '../../../../platform/background/backoff.js';
-import { BackgroundWork } from '../../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
@@ -50,6 +50,7 @@ export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');
 /** Sends new events of processed batches to the analytics provider, at least once, from one process at a time (ADR 84). */
 @Injectable()
 export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'forwarding',
     everyMs: POLL_MS,

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Background } from '../../../../platform/background/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../../platform/work/due-work.js';
 import { WorkItems } from '../../../../platform/work/work-items.js';
 import { RECOVERY, RecoveryTable } from '../../store/recoveries.js';
@@ -14,6 +15,7 @@ const CHUNK_MS = 1000;
  */
 @Injectable()
 export class Recoveries {
+  @Background()
   readonly work: DueWork;
 
   constructor(

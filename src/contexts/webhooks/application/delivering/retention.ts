@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { BackgroundWork } from '../../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { OldDeliveries, placeBefore, type Place } from '../../store/old-deliveries.js';
 import type { Forget, Get } from '../../../../platform/context.js';
@@ -26,6 +26,7 @@ export function retentionSeconds({
  */
 @Injectable()
 export class Retention {
+  @Background()
   readonly work = new BackgroundWork({
     name: 'retention of deliveries',
     everyMs: ROUND_MS,

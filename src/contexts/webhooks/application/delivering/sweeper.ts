@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { BackgroundWork } from '../../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
 import { Lanes } from './lanes.js';
@@ -15,6 +15,7 @@ const REST = 10;
 @Injectable()
 export class Sweeper implements BeforeApplicationShutdown {
   /** Apart from the sweep: on a large table that may take longer than the leases of a sender without a heartbeat last. */
+  @Background()
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
     everyMs: SWEEP_MS,
@@ -23,6 +24,7 @@ export class Sweeper implements BeforeApplicationShutdown {
     stopsWithProvider: true,
     run: () => this.table.beat(),
   });
+  @Background()
   readonly sweep = new BackgroundWork({
     name: 'sweep of deliveries',
     everyMs: SWEEP_MS,

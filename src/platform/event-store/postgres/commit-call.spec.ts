@@ -4,11 +4,8 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { deriveId, newId } from '../../../kernel/ids.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import type { Commit, CommitResult, ExpectedRevision, NewEvent, StreamAppend } from '../port.js';
-import { encodeUnit, type EncodedUnit } from './commit-call.js';
-import { GroupCommit } from './group-commit.js';
+import { encodeUnit, groupOfUnits } from './commit-call.js';
 import { PostgresEventStore } from './postgres-event-store.js';
-
-const LIMITS = { units: 4, bytes: 10_000 };
 
 const expected = fc.oneof(
   fc.constantFrom<ExpectedRevision>('no_stream', 'stream_exists', 'any'),
@@ -102,41 +99,17 @@ describe('group commit', () => {
     });
   });
 
-  describe('grouping', () => {
-    it('keeps apart units that meet, keeps to its limits and runs one call at a time', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 30 }), async (units) => {
-          let running = 0;
-          const groups: (readonly EncodedUnit[])[] = [];
-          const group = new GroupCommit<EncodedUnit, { readonly unit: EncodedUnit }>(async (members) => {
-            running += 1;
-            expect(running).toBe(1);
-            groups.push(members);
-            await new Promise(setImmediate);
-            running -= 1;
-            return members.map((member) => ({ status: 'fulfilled', value: { unit: member } }));
-          }, LIMITS);
-          const encoded = units.map((each) => encodeUnit(commitOf(each, 'r')));
-          const results = await Promise.all(encoded.map((each) => group.submit(each)));
-          expect(results.map((result) => result.unit)).toEqual(encoded);
-          for (const members of groups) {
-            expect(members.length).toBeLessThanOrEqual(LIMITS.units);
-            expect(hasMeeting(members.map(({ commit }) => commit))).toBe(false);
-          }
-        }),
-      );
-    });
-
-    it('lets a unit that is larger than the limit go alone', async () => {
-      const sizes: number[] = [];
-      const group = new GroupCommit<EncodedUnit, object>(async (members) => {
-        sizes.push(members.length);
-        return members.map(() => ({ status: 'fulfilled', value: {} }));
-      }, LIMITS);
-      const large = (n: number): EncodedUnit => ({ ...encodeUnit({ appends: [] }), bytes: n });
-      await Promise.all([6000, 6000, 50_000, 3000].map((bytes) => group.submit(large(bytes))));
-      expect(sizes).toEqual([2, 1, 1]);
-    });
+  it('keeps apart units that meet, and groups that are too large', () => {
+    fc.assert(
+      fc.property(fc.array(unit, { minLength: 1, maxLength: 30 }), (units) => {
+        const joins = groupOfUnits(2000);
+        const members = units.map((each) => encodeUnit(commitOf(each, 'r'))).filter(joins);
+        expect(hasMeeting(members.map(({ commit }) => commit))).toBe(false);
+        expect(members.length > 1 && members.reduce((sum, { bytes }) => sum + bytes, 0) > 2000).toBe(false);
+      }),
+    );
+    const large = { ...encodeUnit({ appends: [] }), bytes: 5000 };
+    expect([large, large].filter(groupOfUnits(2000))).toHaveLength(1);
   });
 });
 

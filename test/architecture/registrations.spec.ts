@@ -1,0 +1,35 @@
+import { expect, it } from '@jest/globals';
+import { isProgram, sources, type Source } from './ratchet/sources.js';
+
+/** Command handlers that no module provides: Nest would miss them only when their command is executed. */
+function unprovided(files: readonly Source[]): readonly string[] {
+  const modules = files.filter(({ path }) => path.endsWith('.module.ts')).map(({ text }) => text);
+  return files
+    .flatMap(({ text }) => [...text.matchAll(/@CommandHandler\([^)]*\)\s*export class (\w+)/g)])
+    .map(([, name]) => name!)
+    .filter((name) => !modules.some((text) => new RegExp(`\\b${name}\\b`).test(text)));
+}
+
+it('every command handler is provided by a module', () => {
+  const files = sources().filter(({ path }) => isProgram(path));
+  expect(unprovided(files)).toEqual([]);
+  const planted = { path: 'src/fly.ts', text: '@CommandHandler(Fly)\nexport class FlyHandler {}' };
+  expect(unprovided([...files, planted])).toEqual(['FlyHandler']);
+});
+
+/** Fields with background work that no process would start. */
+function unmarked(files: readonly Source[]): readonly string[] {
+  const field = /^(.*)\n +readonly (\w+)(?:: (?:readonly )?| = new )(?:BackgroundWork|DueWork)\b/gm;
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(field)].filter(([, before]) => !before!.includes('@Background()')).map(() => path),
+  );
+}
+
+it('every field with background work is registered', () => {
+  const files = sources().filter(
+    ({ path }) => isProgram(path) && !path.startsWith('src/platform/background/'),
+  );
+  expect(unmarked(files)).toEqual([]);
+  const planted = { path: 'src/fly.ts', text: 'class Bird {\n  readonly work = new DueWork(items, {' };
+  expect(unmarked([...files, planted])).toEqual(['src/fly.ts']);
+});
