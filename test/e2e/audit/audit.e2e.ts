@@ -14,7 +14,6 @@ interface Report {
   readonly events: number;
   readonly payouts: object;
   readonly confirmed_minor: string;
-  readonly violations: { rule: string }[];
   readonly differences: string[];
 }
 
@@ -64,13 +63,6 @@ describe('npm run audit -- verify', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('is in order while payouts are being reported', async () => {
-    const reports = Array.from({ length: 30 }, () => reported(app.merchant, payee));
-    for (let round = 0; round < 3; round += 1) expect((await audit()).exitCode).not.toBe(2);
-    await Promise.all(reports);
-    expect((await audit()).exitCode).not.toBe(2);
-  });
-
   it.each<[string, () => [sql: string, undo: string], () => string]>([
     [
       'a status',
@@ -87,14 +79,6 @@ describe('npm run audit -- verify', () => {
         `update payouts.payouts set body = substr(body, 2) where id = '${received}'`,
       ],
       () => `payouts.payouts ${received}: body is `,
-    ],
-    [
-      'the time that lists go by',
-      () => [
-        `update payouts.payouts set created_at = created_at - interval '1 day' where id = '${pending}'`,
-        `update payouts.payouts set created_at = created_at + interval '1 day' where id = '${pending}'`,
-      ],
-      () => `payouts.payouts ${pending}: created_at is `,
     ],
     [
       'a balance',
@@ -134,16 +118,5 @@ describe('npm run audit -- verify', () => {
       `payouts.verifications ${pending}: not on the list, and the events say that it is open`,
     ]);
     expect((await audit()).exitCode).not.toBe(2);
-  });
-
-  it('names an event that was tampered with: the payout no longer ends as it was reported', async () => {
-    const change = (from: string, to: string): string =>
-      `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
-       where stream = 'payout-${received}' and revision = 0`;
-    const report = await tampered(change('2', '2000'), change('2000', '2'));
-    expect(report.exitCode).toBe(2);
-    expect(report.violations.map(({ rule }) => rule)).toContain(
-      `payout-${received}, payout.received.v2: its amount is "2", and what was before it gives "2000"`,
-    );
   });
 });

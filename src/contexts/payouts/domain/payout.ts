@@ -26,7 +26,7 @@ interface ReportFacts {
   readonly expiresAt: string;
 }
 
-export type ReportedPayout = Exclude<PayoutState, { status: 'unreported' }>;
+type ReportedPayout = Exclude<PayoutState, { status: 'unreported' }>;
 
 export const payout: Aggregate<PayoutState, PayoutEvent> = {
   category: PAYOUT_CATEGORY,
@@ -63,7 +63,7 @@ export function readPayoutAmount(value: unknown): string | Fault {
 }
 
 /** `facts.amount` is canonical already. `at` and `expiresAt` are ISO 8601. */
-export interface ReportDecision {
+interface ReportDecision {
   readonly facts: PayoutFacts;
   readonly at: string;
   readonly expiresAt: string;
