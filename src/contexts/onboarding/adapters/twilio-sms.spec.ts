@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { failure } from '../../../../test/support/onboarding/onfido/onfido-harness.js';
 import { Twilio, TWILIO_SERVICE } from '../../../../test/support/onboarding/twilio/twilio.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain } from '../application/ports.js';
@@ -31,15 +32,6 @@ afterEach(() => {
 afterAll(async () => {
   await Promise.all([...processes.map((each) => each.onApplicationShutdown()), twilio.shutDown()]);
 });
-
-async function failure(call: Promise<unknown>): Promise<Error> {
-  const error = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(Error);
-  return error as Error;
-}
 
 describe('SMS through Twilio', () => {
   it('hands the text over, from the number, for as long as the code is good', async () => {

@@ -66,7 +66,7 @@ export class OnboardingSteps {
   ) {}
 
   /**
-   * Takes every step that can be taken now. The stage says what is done, and providers return the same result for the same
+   * Performs every step that is due now. The stage says what is done, and providers return the same result for the same
    * ids, so a repeat after a crash is harmless. The user is active before the completion is written. A refusal for good is a
    * failed stage with its reason. Returns the stage; `kyc_submitted` is under review. Throws other errors of a provider,
    * {@link WalletConflict}, and `invalid_transition` or `not_found` for a user who is deactivating or erased.
