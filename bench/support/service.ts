@@ -28,8 +28,6 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The program, unless it is that of this build. */
   readonly main?: string;
-  /** The command that runs `node` with these arguments, unless it is `node` itself. */
-  readonly wrap?: (argv: readonly string[]) => { readonly command: string; readonly args: readonly string[] };
 }
 
 /** A service process that was started and may not be ready. */
@@ -61,14 +59,14 @@ export async function startService(host: ServiceHost, options: ServiceOptions): 
 
 /** Starts the process and does not wait for it. */
 export async function spawnService(host: ServiceHost, options: ServiceOptions): Promise<SpawnedService> {
-  const { name, database = name, env = {}, main = MAIN, wrap } = options;
+  const { name, database = name, env = {}, main = MAIN } = options;
   if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
   const dir = host.folder(name);
   const chain = await host.chain();
   const [port, widgetPort, payPort, metricsPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
   const child = host.children.start({
     name: 'service',
-    ...(wrap === undefined ? { args: [main] } : wrap([process.execPath, main])),
+    args: [main],
     dir,
     env: {
       MODE: 'sandbox',

@@ -2,16 +2,13 @@ import { parseArgs } from 'node:util';
 import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
-import { fairness } from './suites/fairness.js';
 import { fuzz } from './suites/fuzz.js';
 import { killApp, killBoth, killPostgres } from './suites/kills.js';
 import { lyingNode } from './suites/lying-node.js';
 import { onboarding } from './suites/onboarding.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
-import { ordinaryLife } from './suites/ordinary-life.js';
 import { reorganisations } from './suites/reorganisations.js';
-import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
@@ -28,14 +25,12 @@ interface UsualRun {
 }
 
 const SUITES = {
-  repeats: { suite: repeats, count: 12, of: 'rounds' },
   failpoints: { suite: failpoints, count: 2, of: 'rounds over all points' },
   'kill-app': { suite: killApp, count: 100, of: 'kills' },
   'kill-postgres': { suite: killPostgres, count: 100, of: 'kills' },
   'kill-both': { suite: killBoth, count: 30, of: 'kills' },
   sigterm: { suite: sigterm, count: 20, of: 'terminations' },
   deliveries: { suite: deliveries, count: 100, of: 'kills' },
-  fairness: { suite: fairness, count: 1, of: 'rounds' },
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
   'order-races': { suite: orderRaces, count: 10_000, of: 'interleavings' },
   orders: { suite: orders, count: 100, of: 'kills' },
@@ -46,14 +41,12 @@ const SUITES = {
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
-  'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
 } satisfies Readonly<Record<string, UsualRun>>;
 
 /** What merchants and operators rely on, and each suite holds. */
 const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
-  repeats: 'a request repeated under its Idempotency-Key runs once (contract.md 4.2, 4.3)',
   failpoints: 'a request that a crash interrupted is repeated under its key and runs once (contract.md 4.3)',
   'kill-app':
     'what had a 201 is stored, verified and delivered once, although the service crashes (contract.md 4.3, 11.2, 13.7)',
@@ -61,7 +54,6 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   'kill-both': 'the same, although both crash at once',
   sigterm: 'a deploy cuts off no request that was accepted (contract.md 4.3)',
   deliveries: 'every delivery arrives, unchanged and signed, although workers crash (contract.md 13.2, 13.7)',
-  fairness: 'a slow or hanging receiver delays no delivery of others (contract.md 14.5)',
   events: 'an accepted event is stored once and forwarded (contract.md 17.1, 17.5, 17.10)',
   'order-races':
     'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
@@ -75,7 +67,6 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
   standstill: 'a process that is stopped delays no other (contract.md 7.2)',
   'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
-  'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
   tamperings:
     'any change in the database is detected and located, and no forged event has an effect (auditing.md)',
   'slow-readers': 'no client delays others or exhausts the memory of the process (limits.md)',
@@ -137,7 +128,7 @@ function usage(): string {
 ${suites.join('\n')}
 
 sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
-deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
+deliveries accepts [--queue ${CHOICES.queue.join('|')}]
 events accepts [--kill ${CHOICES.kill.join('|')}]
 slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
 }

@@ -3,15 +3,8 @@ import { deliveries } from '../../chaos/suites/deliveries.js';
 import { events } from '../../chaos/suites/events.js';
 import { failpoints } from '../../chaos/suites/failpoints.js';
 import { fuzz } from '../../chaos/suites/fuzz.js';
-import { repeats } from '../../chaos/suites/repeats.js';
 import { sigterm } from '../../chaos/suites/sigterm.js';
 import { hold, HOLD_MS } from '../../chaos/support/hold.js';
-
-test.concurrent(
-  '200 repeats under one key, to two processes, write one payout',
-  () => hold(repeats, 1),
-  HOLD_MS,
-);
 
 test.concurrent(
   'killed at any point of a report and retried under its key, there is one payout',

@@ -109,16 +109,6 @@ describe('GET /users/{id}/events', () => {
     expect((await page(userId)).events).toEqual([]);
   });
 
-  it('404: users of others, unknown ones and what is no id', async () => {
-    const others = await userOf(randomUUID(), app.secondMerchant);
-    for (const id of [others, randomUUID(), 'x', '1'])
-      expect(await journey(id)).toMatchObject({ status: 404 });
-  });
-
-  it('401: without a signature', async () => {
-    expect((await fetch(`${app.url}${USERS}/${randomUUID()}/events`)).status).toBe(401);
-  });
-
   it.each([
     ...[
       'page_size=0',

@@ -10,7 +10,6 @@ import { migrate } from '../../../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../../support/key-ring.js';
 import { TestRedis } from '../../../support/programs/redis.js';
 import { ServiceProcess } from '../service-process.js';
-import { DeadDns } from './dead-dns.js';
 import { Merchants } from './merchants.js';
 import { Receivers, type Behavior } from './receivers.js';
 
@@ -18,15 +17,14 @@ const DATABASE = 'chaos';
 
 export interface DeliveryHarnessOptions {
   readonly endpoints: number;
-  /** `deadNames`: whether names can be had whose DNS servers never respond. */
-  readonly behaviorOf: (place: number, deadNames: boolean) => Behavior;
+  readonly behaviorOf: (place: number) => Behavior;
   readonly queue: 'postgres' | 'redis';
   /** Settings of the workers. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * What the suites about deliveries run on: a PostgreSQL and a dev chain of their own, receivers, merchants with
+ * What the suite about deliveries runs on: a PostgreSQL and a dev chain of their own, receivers, merchants with
  * registered endpoints, and workers of the real build.
  */
 export class DeliveryHarness {
@@ -37,7 +35,6 @@ export class DeliveryHarness {
     readonly receivers: Receivers,
     readonly merchants: Merchants,
     readonly redis: TestRedis | null,
-    readonly dns: DeadDns | null,
     private readonly workerEnv: Readonly<Record<string, string>>,
   ) {}
 
@@ -45,7 +42,6 @@ export class DeliveryHarness {
     const environment = await BenchEnvironment.start();
     let receivers: Receivers | null = null;
     let redis: TestRedis | null = null;
-    const dns = await DeadDns.start(environment.folder('dns'));
     try {
       const url = await environment.database(DATABASE);
       // The workers find the database migrated.
@@ -61,19 +57,17 @@ export class DeliveryHarness {
         store,
         sealer,
         endpoints,
-        behaviorOf: (place) => behaviorOf(place, dns !== null),
-        urlOf: (place, behavior) =>
-          listening.urlOf(place, behavior === 'unresolved' ? `dead-${place}.example` : undefined),
+        behaviorOf,
+        urlOf: (place) => listening.urlOf(place),
       });
       receivers.introduce(merchants.hooks);
-      return new DeliveryHarness(environment, pool, store, receivers, merchants, redis, dns, {
+      return new DeliveryHarness(environment, pool, store, receivers, merchants, redis, {
         ROLES: 'worker',
         MASTER_KEY: masterKey.toString('hex'),
         ...(redis === null ? {} : { QUEUE_URL: redis.url }),
         ...env,
       });
     } catch (error) {
-      dns?.stop();
       await redis?.stop();
       await receivers?.stop();
       await environment.close();
@@ -82,11 +76,11 @@ export class DeliveryHarness {
   }
 
   worker(name: string): ServiceProcess {
-    const { dns } = this;
     return new ServiceProcess(name, (more) =>
       spawnService(this.environment, {
-        ...{ name, database: DATABASE, env: { ...this.workerEnv, ...more } },
-        ...(dns === null ? {} : { wrap: (argv) => dns.wrapped(argv) }),
+        name,
+        database: DATABASE,
+        env: { ...this.workerEnv, ...more },
       }),
     );
   }
@@ -94,7 +88,6 @@ export class DeliveryHarness {
   async close(): Promise<void> {
     await this.environment.children.stopAll();
     await this.store.close();
-    this.dns?.stop();
     await this.redis?.stop();
     await this.receivers.stop();
     await this.environment.close();

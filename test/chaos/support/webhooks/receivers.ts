@@ -10,13 +10,7 @@ export type Behavior =
   /** 200 after 50 to 500 ms. */
   | 'slow'
   /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or a response cut off. */
-  | 'flaky'
-  /** Reads the request and never responds. */
-  | 'hangs'
-  /** Returns 200 and then a byte per second, without end. */
-  | 'drips'
-  /** Has a name whose DNS server never responds: no request ever comes. */
-  | 'unresolved';
+  | 'flaky';
 
 /** One registered endpoint, at `/<place>` of the receivers. */
 export interface Hook {
@@ -75,8 +69,8 @@ export class Receivers {
     return new Receivers(server);
   }
 
-  urlOf(place: number, host = '127.0.0.1'): string {
-    return `http://${host}:${(this.server.address() as AddressInfo).port}/${place}`;
+  urlOf(place: number): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${place}`;
   }
 
   introduce(hooks: readonly Hook[]): void {
@@ -127,14 +121,6 @@ export class Receivers {
         return;
       case 'flaky':
         return this.fail(webhookId, delivery, response);
-      case 'hangs':
-      case 'unresolved':
-        return;
-      case 'drips': {
-        response.writeHead(200);
-        const drip = setInterval(() => response.write('.'), 1000);
-        response.on('close', () => clearInterval(drip));
-      }
     }
   }
 
