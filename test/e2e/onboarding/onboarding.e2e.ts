@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { randomInt, } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { SettleDeactivation } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
 import { ACT } from '../../support/onboarding/people.js';

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHash, } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import {
-  createPayee,
-  PAYOUTS,
-  reported,
-  settledPayout,
-} from '../../support/payouts/payout-calls.js';
+import { createPayee, PAYOUTS, reported, settledPayout } from '../../support/payouts/payout-calls.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 interface Evidence {

@@ -142,8 +142,7 @@ describe('GET webhook_endpoints', () => {
   });
 });
 
-describe('GET webhook_endpoints/{id}', () => {
-});
+describe('GET webhook_endpoints/{id}', () => {});
 
 describe('PATCH webhook_endpoints/{id}', () => {
   it('200: changes what is given, and shows no secret', async () => {
