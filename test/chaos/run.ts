@@ -4,7 +4,6 @@ import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
 import { fuzz } from './suites/fuzz.js';
 import { killApp, killBoth, killPostgres } from './suites/kills.js';
-import { lyingNode } from './suites/lying-node.js';
 import { onboarding } from './suites/onboarding.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
@@ -36,7 +35,6 @@ const SUITES = {
   orders: { suite: orders, count: 100, of: 'kills' },
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
-  'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
@@ -62,7 +60,6 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   onboarding:
     'a person ends active with one identity check, one wallet and one card (contract.md 18.20, 18.23)',
   fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
-  'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
   'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
   standstill: 'a process that is stopped delays no other (contract.md 7.2)',

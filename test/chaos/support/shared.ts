@@ -27,11 +27,6 @@ export class Shared {
     return this.environment.database(name);
   }
 
-  /** A database of that name with the contents of `from`; no service may run on that one. */
-  copyDatabase(name: string, from = DATABASE): Promise<void> {
-    return this.environment.copyDatabase(from, name);
-  }
-
   /** A service process, ready. A name used before gets that one's folder, and so its merchants. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
     return startService(this.environment, this.optionsOf(name, env));

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { FRESH_MS } from '../../../src/platform/http/merchant-directory.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { invoke } from '../../support/programs/operator.js';
 import { specFolder } from '../../support/run-folder.js';
 import { SignedClient } from '../../support/http/signed-client.js';
@@ -9,12 +9,7 @@ import { SignedClient } from '../../support/http/signed-client.js';
 const PATH = `/merchants/v1/users/${randomUUID()}`;
 
 describe('the operator programs', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+  const app = onTestApp();
 
   const run = async (program: string, ...args: string[]): Promise<string> => {
     const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
@@ -7,7 +7,7 @@ import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 
@@ -15,14 +15,12 @@ import { SignedClient } from '../../support/http/signed-client.js';
 const PATH = `/merchants/v1/users/${randomUUID()}`;
 
 describe('merchants', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let commands: CommandBus;
 
-  beforeAll(async () => {
-    app = await startTestApp();
+  beforeAll(() => {
     commands = app.app.get(CommandBus);
   });
-  afterAll(() => app.close());
 
   const statusFor = async (apiKey: string, privateKey: string): Promise<number> =>
     (await new SignedClient(app.url, { apiKey, privateKey }).get(PATH)).status;

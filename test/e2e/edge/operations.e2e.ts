@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedCall, SignedClient } from '../../support/http/signed-client.js';
 import { createPayee, createUser, reported } from '../../support/payouts/payout-calls.js';
 
@@ -37,14 +37,13 @@ const KEYED: Readonly<Record<string, () => object | undefined>> = {
 
 /** Of the merchant API, as the service documents itself: what is added to it is checked here without another line. */
 describe('every operation of the merchant API', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let merchant: SignedClient;
   let operations: readonly Operation[];
   /** A resource of the merchant, by the segment before its id. */
   let ids: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
-    app = await startTestApp();
     ({ merchant } = app);
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
@@ -72,7 +71,6 @@ describe('every operation of the merchant API', () => {
       webhook_deliveries: test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id,
     };
   });
-  afterAll(() => app.close());
 
   const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
   const pathOf = ({ path }: Operation, id: string): string => path.replace('{id}', id);

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-url.js';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import {
   exchangeSignature,
   querySignature,
@@ -48,15 +48,13 @@ const oneValue = (name: string, right: string): Fault[] =>
     name,
   ]);
 
-let app: TestApp;
+const app = onTestApp({ PAY_URL: 'https://pay.example/base/' });
 let open: ExchangeClient;
 let signing: ExchangeClient;
 
-beforeAll(async () => {
-  app = await startTestApp({ PAY_URL: 'https://pay.example/base/' });
+beforeAll(() => {
   ({ open, signing } = app.exchange);
 });
-afterAll(() => app?.close());
 
 function problem(response: ApiResponse, status: number, errors: object = {}): void {
   expect([response.status, response.headers['content-type']]).toEqual([

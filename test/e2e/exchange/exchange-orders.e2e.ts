@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { exchangeSignature, type ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
   ADDRESS,
@@ -21,15 +21,13 @@ const FULL = {
 };
 const LONG = 'a'.repeat(10_000);
 
-let app: TestApp;
+const app = onTestApp();
 let open: ExchangeClient;
 let signing: ExchangeClient;
 
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   ({ open, signing } = app.exchange);
 });
-afterAll(() => app?.close());
 
 const created = async (query: Record<string, string> = LEAST, by = signing): Promise<OrderRecord> =>
   orderIn(await by.order(query), 201);

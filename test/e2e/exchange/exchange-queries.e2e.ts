@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { exchangeSignature } from '../../support/exchange/exchange-client.js';
 import { ADDRESS } from '../../support/exchange/exchange-orders.js';
 import { payUrl } from '../../support/exchange/pay-page.js';
@@ -26,12 +26,7 @@ const BYTES = fc.string({
 });
 const QUERY = fc.array(fc.oneof(fc.constantFrom(...PIECES), BYTES), { maxLength: 12 });
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = onTestApp();
 
 /** The status that the service responds with to these very bytes. */
 async function statusOf(requestLine: string, headers: readonly string[]): Promise<number> {

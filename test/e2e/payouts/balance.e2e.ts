@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
   createPayee,
@@ -14,14 +14,12 @@ const NOTHING = '{"balance":{"confirmed":"0","pending":"0","committed":"0","curr
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /users/{id}/balance', () => {
-  let app: TestApp;
+  const app = onTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '10' });
   let merchant: SignedClient;
 
-  beforeAll(async () => {
-    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '10' });
+  beforeAll(() => {
     merchant = app.merchant;
   });
-  afterAll(() => app.close());
 
   const balance = (userId: string, by = merchant): Promise<ApiResponse> =>
     by.get(`${USERS}/${userId}/balance`);

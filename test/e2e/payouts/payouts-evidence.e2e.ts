@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { createPayee, PAYOUTS, reported, settledPayout } from '../../support/payouts/payout-calls.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
@@ -12,16 +12,14 @@ interface Evidence {
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /payouts/{id}/evidence', () => {
-  let app: TestApp;
+  const app = onTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
   let merchant: SignedClient;
   let payee: { readonly id: string; readonly wallet: string };
 
   beforeAll(async () => {
-    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
     merchant = app.merchant;
     payee = await createPayee(merchant);
   });
-  afterAll(() => app.close());
 
   const ask = (id: string, by = merchant): Promise<ApiResponse> => by.get(`${PAYOUTS}/${id}/evidence`);
   const problem = (response: ApiResponse, status: number, detail: RegExp): void => {

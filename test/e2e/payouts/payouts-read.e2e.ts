@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import {
   createPayee,
   createUser,
@@ -21,14 +21,12 @@ interface Page {
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('reading payouts', () => {
-  let app: TestApp;
+  const app = onTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
   let merchant: SignedClient;
 
-  beforeAll(async () => {
-    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
+  beforeAll(() => {
     merchant = app.merchant;
   });
-  afterAll(() => app.close());
 
   const problem = (response: ApiResponse, status: number, detail: RegExp): void => {
     expect(response.status).toBe(status);

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
 import { ACT } from '../../support/onboarding/people.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
   createPayee,
@@ -23,16 +23,14 @@ const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /payouts/report', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let merchant: SignedClient;
   let userId: string;
 
   beforeAll(async () => {
-    app = await startTestApp();
     merchant = app.merchant;
     userId = await createUser(merchant);
   });
-  afterAll(() => app.close());
 
   const problem = (response: ApiResponse, status: number, ...fields: string[]): { detail: string } => {
     expect([response.status, response.text]).toEqual([status, expect.stringContaining(`"status":${status}`)]);

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestApp } from '../../support/app.js';
 import { bash, commandsOf, statementsOf } from '../../support/programs/guide.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -10,12 +10,7 @@ import { systemProgram } from '../../support/programs/system-program.js';
 const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each) === null);
 
 describe('docs/inbound-events.md', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+  const app = onTestApp();
 
   (missing.length > 0 ? it.skip : it)(
     'has commands that do what it says, one after the other, pasted into a shell',

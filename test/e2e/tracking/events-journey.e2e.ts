@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
 import { eventually } from '../../support/eventually.js';
 import { USERS } from '../../support/payouts/payout-calls.js';
@@ -14,15 +14,13 @@ interface Page {
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /users/{id}/events', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let merchant: SignedClient;
   let phone = 0;
 
-  beforeAll(async () => {
-    app = await startTestApp();
+  beforeAll(() => {
     merchant = app.merchant;
   });
-  afterAll(() => app.close());
 
   async function userOf(externalId: string | null, by = merchant): Promise<string> {
     phone += 1;

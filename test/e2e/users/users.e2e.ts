@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
@@ -14,15 +14,13 @@ function randomPhone(): string {
 }
 
 describe('users', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let merchant: SignedClient;
   let other: SignedClient;
 
-  beforeAll(async () => {
-    app = await startTestApp();
+  beforeAll(() => {
     ({ merchant, secondMerchant: other } = app);
   });
-  afterAll(() => app.close());
 
   const create = (body: object, by = merchant, key?: string): Promise<ApiResponse> =>
     by.post(USERS, body, key);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 
@@ -20,13 +20,9 @@ interface Endpoint {
   readonly signing_secret?: string;
 }
 
-let app: TestApp;
+const app = onTestApp();
 let merchant: SignedClient;
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();
 });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../sandbox/processes.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { bash, commandsOf } from '../../support/programs/guide.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -13,12 +13,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const missing = ['bash', 'curl', 'openssl', 'python3'].filter((each) => systemProgram(each) === null);
 
 (missing.length > 0 ? describe.skip : describe)('the commands of docs/webhooks.md', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+  const app = onTestApp();
 
   it('do what it says, one after the other, pasted into a shell', async () => {
     const folder = specFolder('guide');

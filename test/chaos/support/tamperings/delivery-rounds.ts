@@ -6,7 +6,7 @@ const COLUMNS = 'endpoint_id, merchant_id, type, body, is_test, mac';
 
 /** Deliveries are invented, or changed and due again, while the workers send what is due. */
 export const deliveries: Group = {
-  percent: 7,
+  percent: 9,
   atOnce: 30,
   async run(harness, random, count) {
     const { db, verdict, receiver } = harness;

@@ -11,7 +11,7 @@ const CHANGES = ['insert', 'flip', 'swap', 'drop'] as const;
 
 /** Recorded events are changed, deleted, swapped and inserted into gaps, while the service writes and signs others. */
 export const changedEvents: Group = {
-  percent: 38,
+  percent: 44,
   atOnce: 20,
   async run(harness, random, count) {
     const { db } = harness;
@@ -57,7 +57,7 @@ interface Forged {
 
 /** Events that the service did not write are inserted at the end of the log, with the MAC of another or with none. */
 export const insertedEvents: Group = {
-  percent: 20,
+  percent: 25,
   stops: true,
   atOnce: 40,
   async run(harness, random, count) {

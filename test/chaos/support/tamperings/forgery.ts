@@ -100,7 +100,7 @@ const KINDS = Object.entries({ forge, rollBack, spoil, truncate: PLAIN['truncate
 
 /** The whole log is cut or rewritten together with the ledger, each time in a transaction that is rolled back. */
 export const wholeLog: Group = {
-  percent: 10,
+  percent: 12,
   atOnce: 20,
   async run(harness, random, count) {
     const { db, key } = harness;

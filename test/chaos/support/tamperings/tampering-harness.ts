@@ -27,8 +27,6 @@ import type { StoredRow } from './tampering.js';
 const ROUNDS = 6;
 const HEAD_MS = 1000;
 const DEADLOCK = '40P01';
-/** A copy of the history that no process works on. */
-const FROZEN = 'frozen';
 
 /** Tamperings of one kind, several at a time. */
 export interface Group {
@@ -38,16 +36,12 @@ export interface Group {
   readonly atOnce: number;
   /** The service refuses to work meanwhile, and is ready again afterwards. */
   readonly stops?: true;
-  /** The database of the service remains as it was. */
-  readonly onCopies?: true;
   /** Tampers at most `count` times, checks, and restores the database. Returns what was done, a name for each. */
   run(harness: TamperingHarness, random: Random, count: number): Promise<readonly string[]>;
 }
 
 /** A history created over HTTP, and a service whose follower, signer and workers run while its database is changed. */
 export class TamperingHarness {
-  private copies = 0;
-
   private constructor(
     readonly shared: Shared,
     readonly masterKey: Buffer,
@@ -75,14 +69,10 @@ export class TamperingHarness {
       const first = await shared.service('service', env);
       const endpoint = await createHistory(shared, first, receiver.url);
       await first.child.stop();
-      await shared.copyDatabase(FROZEN);
       const service = await shared.service('service', env);
       const url = await shared.databaseUrl();
       const db = new pg.Client({ connectionString: url });
       await db.connect();
-      await db.query(
-        'create temp table older_ledger as table audit.ledger; create temp table older_last_head as table audit.last_head',
-      );
       const [key] = await new SigningKeys(queryable(db)).all();
       const sealer = await ringOf(url, masterKey);
       const harness = new TamperingHarness(
@@ -174,21 +164,6 @@ export class TamperingHarness {
     const { findings, unsigned } = await this.check({ heads: [await this.newestHead()], key: this.key });
     this.verdict.none(findings, 'findings in an untouched log');
     this.verdict.equal(unsigned, 0, 'events of an untouched log that no head covers');
-  }
-
-  /** Hands `act` a fresh copy of the history, which is dropped afterwards. */
-  async withCopy(act: (db: pg.Client, url: string) => Promise<void>): Promise<void> {
-    const name = `copy_${(this.copies += 1)}`;
-    await this.shared.copyDatabase(name, FROZEN);
-    const url = await this.shared.databaseUrl(name);
-    const db = new pg.Client({ connectionString: url });
-    await db.connect();
-    try {
-      await act(db, url);
-    } finally {
-      await db.end();
-      await this.shared.environment.dropDatabase(name);
-    }
   }
 }
 
