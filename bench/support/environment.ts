@@ -52,11 +52,6 @@ export class BenchEnvironment {
     return this.postgres.url(name);
   }
 
-
-  async dropDatabase(name: string): Promise<void> {
-    await this.maintain(`drop database ${name} with (force)`);
-  }
-
   /** Writes out what is dirty, so that one variant does not pay for the writes of the one before. */
   async checkpoint(): Promise<void> {
     await this.maintain('checkpoint');

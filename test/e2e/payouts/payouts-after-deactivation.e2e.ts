@@ -257,7 +257,7 @@ function afterTheEnd(events: readonly RecordedEvent[]): readonly string[] {
 }
 
 describe.each([
-  ['in memory', 400, () => new InMemoryEventStore(false)],
+  ['in memory', 150, () => new InMemoryEventStore(false)],
   ...(eventStoreDb === undefined
     ? []
     : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb, new CommitObservers())] as const]),

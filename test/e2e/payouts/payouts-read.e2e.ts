@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import {
   createPayee,
@@ -20,6 +20,12 @@ interface Page {
 }
 
 /** Responses are checked against the OpenAPI document by the client itself. */
+interface Evidence {
+  readonly transaction_hash: string;
+  readonly log_index: number;
+  readonly receipt: { readonly sha256: string; readonly json: string };
+}
+
 describe('reading payouts', () => {
   const app = onTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
   let merchant: SignedClient;
@@ -164,6 +170,43 @@ describe('reading payouts', () => {
       const { payouts } = await list(`?page_cursor=${next_cursor}`, merchant);
       const mine = new Set(ids(await list('', owner)));
       expect(payouts.filter(({ id }) => mine.has(id))).toEqual([]);
+    });
+  });
+
+  describe('GET /payouts/{id}/evidence', () => {
+    let payee: { readonly id: string; readonly wallet: string };
+    beforeAll(async () => {
+      payee = await createPayee(merchant);
+    });
+    const evidenceOf = (id: string): Promise<ApiResponse> => merchant.get(`${PAYOUTS}/${id}/evidence`);
+
+    it('200: as the chain itself says', async () => {
+      const { hash, blockNumber, blockHash } = await app.chain.transfer(payee.wallet, '12.5');
+      const sent = ` ${hash.toUpperCase().replace('X', 'x')}`;
+      const payout = await reported(merchant, payee.id, { amount: '12.50', transaction_hash: sent });
+      await settledPayout(merchant, payout.id);
+      const response = await evidenceOf(payout.id.toUpperCase());
+      expect(response.status).toBe(200);
+      const { evidence } = response.json<{ evidence: Evidence }>();
+      const block = (await app.chain.rpc('eth_getBlockByHash', [blockHash, false])) as { timestamp: string };
+      expect(evidence).toEqual({
+        ...{ payout_id: payout.id, chain_id: 31337, transaction_hash: hash, log_index: 0, value: '12500000' },
+        ...{ block_number: blockNumber, block_hash: blockHash, confirmations: expect.any(Number) },
+        block_time: new Date(Number(block.timestamp) * 1000).toISOString(),
+        ...{ token: app.chain.usdcAddress.toLowerCase(), to: payee.wallet.toLowerCase() },
+        from: (await app.chain.funded.getAddress()).toLowerCase(),
+        ...{ created_at: payout.created_at, received_at: expect.any(String), receipt: expect.any(Object) },
+      });
+      const { sha256, json } = evidence.receipt;
+      expect(createHash('sha256').update(json).digest('hex')).toBe(sha256);
+      expect(JSON.parse(json)).toEqual(await app.chain.rpc('eth_getTransactionReceipt', [hash]));
+    });
+
+    it('409 while it is pending, and after it expired', async () => {
+      const { id } = await reported(merchant, payee.id);
+      problem(await evidenceOf(id), 409, /^The payout is (pending|expired): there is no evidence of it$/);
+      expect((await settledPayout(merchant, id)).status).toBe('expired');
+      problem(await evidenceOf(id), 409, /^The payout is expired/);
     });
   });
 });

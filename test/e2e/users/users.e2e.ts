@@ -90,21 +90,6 @@ describe('users', () => {
       expect(second.text).toBe(first.text);
     });
 
-    it.each([
-      [{}, ['phone_number']],
-      [{ phone_number: '5550001111' }, ['phone_number']],
-      [{ phone_number: 15550001111 }, ['phone_number']],
-      [{ phone_number: '+15550001111', email: 'ada' }, ['email']],
-      [{ phone_number: '+15550001111', email: 7 }, ['email']],
-      [{ phone_number: '+15550001111', external_id: '  ' }, ['external_id']],
-      [{ phone_number: '+15550001111', external_id: 'x'.repeat(256) }, ['external_id']],
-      [{ phone_number: '+15550001111', external_id: 7 }, ['external_id']],
-      [{ phone_number: '', email: 'x', external_id: '' }, ['phone_number', 'email', 'external_id']],
-      [[], []],
-    ])('422: %j is at fault in %j', async (body, fields) => {
-      expectProblem(await create(body), 422, fields);
-    });
-
     it('422: a phone number of another user, in any spelling', async () => {
       const phone = randomPhone();
       await created({ phone_number: phone });

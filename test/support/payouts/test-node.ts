@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 
 export interface RpcCall {
@@ -33,8 +32,6 @@ export class TestNode {
   private tampering: Tampering = () => undefined;
   private cut: (call: RpcCall) => boolean = () => false;
   private refusal: { readonly applies: (call: RpcCall) => boolean; readonly status: number } | null = null;
-  private delay: { readonly applies: (call: RpcCall) => boolean; readonly ms: number } | null = null;
-  private endless = false;
   private replacing: readonly [before: string, after: string] | null = null;
   private rewriting: (responses: readonly object[]) => readonly object[] = (responses) => responses;
 
@@ -95,16 +92,6 @@ export class TestNode {
     this.refusal = { applies, status };
   }
 
-  /** Responds to every request that holds such a call so much later. */
-  delayFor(applies: (call: RpcCall) => boolean, ms: number): void {
-    this.delay = { applies, ms };
-  }
-
-  /** Responds to every request with a text that never ends. */
-  neverEnd(): void {
-    this.endless = true;
-  }
-
   /** Puts these responses in place of those of a batch. */
   rewrite(rewriting: (responses: readonly object[]) => readonly object[]): void {
     this.rewriting = rewriting;
@@ -119,8 +106,6 @@ export class TestNode {
   comeBack(): void {
     this.replacing = null;
     this.down = false;
-    this.delay = null;
-    this.endless = false;
     this.refusal = null;
     this.rewriting = (responses) => responses;
     this.cut = () => false;
@@ -139,9 +124,7 @@ export class TestNode {
     const calls = JSON.parse(await text(request)) as RpcCall | RpcCall[];
     for (const { method } of [calls].flat()) this.calls.push(method);
     if ([calls].flat().some((call) => this.cut(call))) return void request.socket.destroy();
-    const { refusal, delay } = this;
-    if (this.endless) return flood(response);
-    if (delay !== null && [calls].flat().some((call) => delay.applies(call))) await sleep(delay.ms);
+    const { refusal } = this;
     if (refusal !== null && [calls].flat().some((call) => refusal.applies(call))) {
       return void response.writeHead(refusal.status).end();
     }
@@ -177,12 +160,4 @@ export class TestNode {
     });
     return Array.isArray(calls) ? this.rewriting(tampered) : tampered[0];
   }
-}
-
-function flood(response: ServerResponse): void {
-  const more = (): void => {
-    while (!response.destroyed && response.write(' '.repeat(65_536)));
-  };
-  response.on('drain', more).on('error', () => undefined);
-  more();
 }
