@@ -10,6 +10,8 @@ import {
   orderIn,
   OTHER_ADDRESS,
 } from '../../support/exchange/exchange-orders.js';
+import { navigate, payUrl } from '../../support/exchange/pay-page.js';
+import { send } from '../../support/http/signed-client.js';
 
 const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
@@ -195,5 +197,20 @@ describe('POST /v1/orders', () => {
 
   it('422: a pair of the catalogue that the provider of new orders does not do', async () => {
     expectProblem(await open.order({ ...LEAST, pair_id: 'BTCSOL' }), 422, { pair_id: [expect.any(String)] });
+  });
+
+  it('400, and nothing is created: a memo, a tag or a user_id of bytes that are no UTF-8', async () => {
+    const { apiKey, secret } = open.credentials;
+    const query = `api_key=${apiKey}&pair_id=USDCSOL&withdraw_address=${ADDRESS}`;
+    for (const name of ['withdraw_address_memo', 'withdraw_address_tag', 'user_id']) {
+      const order = await send(`${app.url}${ORDERS}?${query}&${name}=caf%e9`, { method: 'POST' });
+      const page = await navigate(`${payUrl(app)}/widget?${query}&${name}=caf%e9`);
+      expect([name, order.status, page.status]).toEqual([name, 400, 400]);
+    }
+    const day = new Date().toISOString().slice(0, 10);
+    const list = `${app.url}/v1/merchant/orders?start_date=${day}&end_date=${day}`;
+    const headers = { 'x-api-key': apiKey, 'x-signature': exchangeSignature(secret, '') };
+    expect((await send(`${list}&user_id=caf%e9`, { headers })).status).toBe(400);
+    expect((await send(list, { headers })).text).not.toContain('\ufffd');
   });
 });
