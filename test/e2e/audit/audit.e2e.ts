@@ -2,14 +2,10 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/domain/order.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
 import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { onTestApp, type TestApp } from '../../support/app.js';
-import { VIEWS } from '../../support/event-store/read-models.js';
 import { eventually } from '../../support/eventually.js';
 import { facts } from '../../support/exchange/order-fixtures.js';
-import { ringOf } from '../../support/key-ring.js';
 import {
   createPayee,
   createUser,
@@ -17,7 +13,7 @@ import {
   reported,
   settledPayout,
 } from '../../support/payouts/payout-calls.js';
-import { dropTestDatabase, testDatabase, testDatabaseUrl } from '../../support/postgres.js';
+import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
 import { invoke, type Run } from '../../support/programs/operator.js';
 
 interface Report extends Run {
@@ -265,37 +261,6 @@ describe('npm run audit -- verify', () => {
         ]),
       );
     });
-  });
-});
-
-describe('npm run audit -- verify, of every read model', () => {
-  it('names a row of each table that was deleted, and leaves nothing in the database', async () => {
-    const db = await testDatabase();
-    const env = { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) };
-    const store = new AuthenticEventStore(
-      new PostgresEventStore(db.pool),
-      await ringOf(db.url, Buffer.from(env.MASTER_KEY, 'hex')),
-    );
-    for (const view of VIEWS) {
-      const events = view.facts().map(([type, data]) => ({ id: newId(), type, data, metadata: {} }));
-      await store.commit({ appends: [{ stream: `thing-${newId()}`, events, expected: 'no_stream' }] });
-    }
-    await store.close();
-    await invoke('rebuild', env);
-    const tables = VIEWS.flatMap((view) => view.tables);
-    const named = async (): Promise<string[][]> => {
-      const { differences } = await verify({ DATABASE_URL: db.url });
-      return tables.map((table) => differences.filter((each) => each.startsWith(`${table} `)));
-    };
-    expect(await named()).toEqual(tables.map(() => []));
-    for (const table of tables)
-      await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
-    expect(await named()).toEqual(
-      tables.map(() => [expect.stringMatching(/: no row, the events say that there is one$/)]),
-    );
-    const { rows } = await db.pool.query(`select from pg_namespace where nspname like 'checked%'`);
-    expect(rows).toEqual([]);
-    await db.drop();
   });
 });
 
