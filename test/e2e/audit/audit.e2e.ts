@@ -274,9 +274,9 @@ async function createOrders(app: TestApp): Promise<void> {
   };
   const create = async (more: object = {}): Promise<string> => {
     const times = { created_at: at, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
-    const made = { ...facts, ...whose, ...times, order_id: newId(), user_id: 'ann', ...more };
-    await loop.execute(order, made.order_id, (state) => createOrder(made, state));
-    return made.order_id;
+    const created = { ...facts, ...whose, ...times, order_id: newId(), user_id: 'ann', ...more };
+    await loop.execute(order, created.order_id, (state) => createOrder(created, state));
+    return created.order_id;
   };
   const stranger = { user_id: null, user_hash: null, caller: 'hash' };
   completed = [await create(), await create()];
@@ -296,7 +296,7 @@ async function createOrders(app: TestApp): Promise<void> {
   const late = { ...observation, deposits: [{ ...deposit, id: '1:0x2:0', amount: '7' }], outcome: null };
   await loop.execute(order, cancelled[0]!, (state) => observe(late, state));
   await eventually(async () => {
-    const shown = `select from exchange.orders where body like '%late_deposits":[{%'`;
-    return (await app.database.query(shown)).length === 1;
+    const isListed = `select from exchange.orders where body like '%late_deposits":[{%'`;
+    return (await app.database.query(isListed)).length === 1;
   });
 }
