@@ -14,6 +14,6 @@ export default {
   workerIdleMemoryLimit: '1GB',
   // Of tests that are `concurrent`.
   maxConcurrency: 2,
-  testSequencer: '<rootDir>/test/support/jest/chaos-first.mjs',
+  testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
   testTimeout: 120_000,
 };

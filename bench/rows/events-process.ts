@@ -3,7 +3,13 @@ import type pg from 'pg';
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
 import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { acceptAll, earlierEvents, monthStart, processableBatch, seedEvents } from '../seed/tracked-events.js';
+import {
+  acceptAll,
+  earlierEvents,
+  monthStart,
+  processableBatch,
+  seedEvents,
+} from '../seed/tracked-events.js';
 import { startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';

@@ -75,9 +75,7 @@ function brokenBy<State, Event extends DomainEvent>(
     const decided = decide(event.data, state);
     if (typeof decided === 'string') return decided;
     const same = decided.find(({ type }) => type === event.type);
-    return same === undefined
-      ? UNFOUNDED
-      : difference(same.data, event.data);
+    return same === undefined ? UNFOUNDED : difference(same.data, event.data);
   } catch (error) {
     if (error instanceof DomainError) return error.message;
     // The event lacks what the decision reads.

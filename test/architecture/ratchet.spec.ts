@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { lowered, readCeilings, violations, writeCeilings } from './ratchet/ceilings.js';
-import { isProgram, sources, type Source } from './ratchet/sources.js';
-import { ownership, privateExports, sharedNames, sizes, withoutComments } from './ratchet/structure.js';
+import { sources, type Source } from './ratchet/sources.js';
+import { ownership, privateExports, sharedNames, sizes } from './ratchet/structure.js';
 import { programOf, Way } from './ratchet/way.js';
 import { countWords } from './ratchet/words.js';
 
@@ -86,15 +86,6 @@ describe('size, owners, ways and words', () => {
       file('src/f.ts', 'export function pause() {}\nexport class Own {}'),
     ]);
     expect([...names]).toEqual([['pause', ['src/e.ts', 'src/f.ts']]]);
-  });
-
-  it('find background work that no field is marked for, which would never run', () => {
-    const count = (text: string, what: RegExp): number => withoutComments(text).match(what)?.length ?? 0;
-    const unmarked = ({ text }: Source): boolean =>
-      count(text, /new (?:BackgroundWork|DueWork)\b/g) !== count(text, /@Background\(\)/g);
-    const program = sources(null).filter(({ path }) => isProgram(path) || path.startsWith('sandbox/'));
-    expect(program.filter(unmarked).map(({ path }) => path)).toEqual([]);
-    expect(unmarked(file('src/i.ts', 'readonly work = new BackgroundWork({});'))).toBe(true);
   });
 
   it('find an export that only its own file uses', () => {

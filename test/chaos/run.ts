@@ -11,7 +11,6 @@ import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { ordinaryLife } from './suites/ordinary-life.js';
 import { reorganisations } from './suites/reorganisations.js';
-import { repeats } from './suites/repeats.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
@@ -28,7 +27,6 @@ interface UsualRun {
 }
 
 const SUITES = {
-  repeats: { suite: repeats, count: 12, of: 'rounds' },
   failpoints: { suite: failpoints, count: 2, of: 'rounds over all points' },
   'kill-app': { suite: killApp, count: 100, of: 'kills' },
   'kill-postgres': { suite: killPostgres, count: 100, of: 'kills' },
@@ -53,7 +51,6 @@ const SUITES = {
 
 /** What merchants and operators rely on, and each suite holds. */
 const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
-  repeats: 'a request repeated under its Idempotency-Key runs once (contract.md 4.2, 4.3)',
   failpoints: 'a request that a crash interrupted is repeated under its key and runs once (contract.md 4.3)',
   'kill-app':
     'what had a 201 is stored, verified and delivered once, although the service crashes (contract.md 4.3, 11.2, 13.7)',

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IssueExchangeKey } from '../../src/contexts/access/application/exchange-key-commands.js';
@@ -86,6 +86,14 @@ function expectPromised(contract: ContractChecker, call: SignedCall, response: A
   // A path that does not exist has no place in the document, nor has a method that a path does not know.
   const unknown = response.status === 405 || (response.status === 404 && !contract.describes(path));
   if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
+}
+
+/** A service for the tests of a file or a `describe`. It has its members once the first `beforeAll` has run. */
+export function onTestApp(settings: TestSettings = {}): TestApp {
+  const app = {} as TestApp;
+  beforeAll(async () => void Object.assign(app, await startTestApp(settings)));
+  afterAll(() => app.close());
+  return app;
 }
 
 export async function startTestApp(settings: TestSettings = {}): Promise<TestApp> {

@@ -60,7 +60,7 @@ function pagesThroughLog(text: string): boolean {
   return visit(ts.createSourceFile('x.ts', text, ts.ScriptTarget.Latest, true), false);
 }
 
-export const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 
 /** Exported names that several files of the program declare, each with its files. */
 export function sharedNames(files: readonly Source[]): Map<string, string[]> {

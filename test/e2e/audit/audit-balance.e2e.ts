@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestApp } from '../../support/app.js';
 import { invoke, type Run } from '../../support/programs/operator.js';
 import {
   createPayee,
@@ -20,14 +20,13 @@ interface Balance {
 }
 
 describe('npm run audit -- balance', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let user: string;
   let received: string;
   let pending: string;
   let events: { stream: string; type: string; position: string; recorded_at: Date }[];
 
   beforeAll(async () => {
-    app = await startTestApp();
     const payee = await createPayee(app.merchant);
     user = payee.id;
     const { hash } = await app.chain.transfer(payee.wallet, '12.50');
@@ -41,7 +40,6 @@ describe('npm run audit -- balance', () => {
       'select stream, type, position, recorded_at from event_store.events order by position',
     );
   });
-  afterAll(() => app.close());
 
   const run = (...args: string[]): Promise<Run> =>
     invoke('audit', { DATABASE_URL: app.config.databaseUrl! }, ...args);

@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
+import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/domain/order.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { onTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { facts } from '../../support/exchange/order-fixtures.js';
 import {
   createPayee,
   createUser,
@@ -9,114 +14,272 @@ import {
   settledPayout,
 } from '../../support/payouts/payout-calls.js';
 import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
 
-interface Report {
-  readonly events: number;
-  readonly payouts: object;
-  readonly confirmed_minor: string;
-  readonly differences: string[];
+interface Report extends Run {
+  readonly violations: readonly { readonly rule: string }[];
+  readonly differences: readonly string[];
+  readonly not_checked: readonly string[];
 }
 
+async function verify(env: NodeJS.ProcessEnv): Promise<Report> {
+  const run = await invoke('audit', env, '--json', 'verify');
+  return { ...(JSON.parse(run.printed) as Report), ...run };
+}
+
+/** Ids of what is tampered with: each place once, so that one audit sees every tampering. */
+let users: readonly string[];
+let received: readonly string[];
+let pending: readonly string[];
+let completed: readonly string[];
+let cancelled: readonly string[];
+let openOrder: string;
+
+const KEYS = 'platform.personal_keys';
+const QUIET = `language plpgsql as 'begin return null; end'`;
+
+/** Who has every right to the database does this; and what an audit says of it. */
+const TAMPERINGS: readonly [name: string, sql: () => string, difference: () => string][] = [
+  [
+    'a status',
+    () => `update payouts.payouts set status = 1 where id = '${pending[0]}'`,
+    () => `payouts.payouts ${pending[0]}: status is received, the events say pending`,
+  ],
+  [
+    'a response that is no JSON any more',
+    () => `update payouts.payouts set body = 'x' || body where id = '${received[0]}'`,
+    () => `payouts.payouts ${received[0]}: body is `,
+  ],
+  [
+    'the time that lists go by',
+    () => `update payouts.payouts set created_at = created_at - interval '1 day' where id = '${pending[1]}'`,
+    () => `payouts.payouts ${pending[1]}: created_at is `,
+  ],
+  [
+    'a balance',
+    () => `update payouts.balances set confirmed = confirmed + 1 where user_id = '${users[0]}'`,
+    () => `user ${users[0]} has a balance that differs from the events`,
+  ],
+  [
+    'a pending payout that no process verifies: its facts are gone',
+    () => `delete from payouts.verifications where payout_id = '${pending[2]}'`,
+    () => `payouts.verifications ${pending[2]}: not on the list, and the events say that it is open`,
+  ],
+  [
+    'a pending payout that no process verifies: its item is gone',
+    () => `delete from work.items where key = '${pending[3]}'`,
+    () => `payouts.verifications ${pending[3]}: not on the list, and the events say that it is open`,
+  ],
+  [
+    "a stranger's wallet in place of the user's",
+    () => `update payouts.wallets set address = 'stranger' where user_id = '${users[0]}'`,
+    () => `payouts.wallets ${users[0]}: address is stranger, the events say 0x`,
+  ],
+  [
+    'a used transfer that was deleted',
+    () => `delete from payouts.used_transfers where payout_id = '${received[0]}'`,
+    () => 'payouts.used_transfers',
+  ],
+  [
+    'a receipt',
+    () => `update payouts.receipts set receipt = receipt || ' '`,
+    () => ': it does not have that SHA-256',
+  ],
+  [
+    'a key that was deleted, which is an erasure in secret',
+    () => `delete from ${KEYS} where subject = '${users[0]}'`,
+    () => `${KEYS} ${users[0]}: no row, and the events say nothing of an erasure`,
+  ],
+  [
+    'a key that was dropped',
+    () => `update ${KEYS} set wrapped_key = null, forgotten_at = now() where subject = '${users[1]}'`,
+    () => `${KEYS} ${users[1]}: the key was dropped, and the events say nothing of an erasure`,
+  ],
+  [
+    "another person's key",
+    () => `update ${KEYS} set wrapped_key = (select wrapped_key from ${KEYS} where subject = '${users[3]}')
+           where subject = '${users[2]}'`,
+    () => `${KEYS} ${users[2]}: the key does not open`,
+  ],
+  [
+    'the status of an order',
+    () => `update exchange.orders set status = 3 where id = '${cancelled[0]}'`,
+    () => `exchange.orders ${cancelled[0]}: status is `,
+  ],
+  [
+    'what the API shows of an order',
+    () => `update exchange.orders set body = replace(body, '0.6', '0.7') where id = '${completed[0]}'`,
+    () => `exchange.orders ${completed[0]}: body is `,
+  ],
+  [
+    'whose order it is',
+    () => `update exchange.orders set user_hash = 'x' where id = '${cancelled[1]}'`,
+    () => `exchange.orders ${cancelled[1]}: user_hash is `,
+  ],
+  [
+    'an order that is gone',
+    () => `delete from exchange.orders where id = '${completed[1]}'`,
+    () => `exchange.orders ${completed[1]}: no row, the events say that there is one`,
+  ],
+  [
+    'the list of open orders',
+    () => `update work.items set key = 'gone' where kind = 'exchange.watch' and key = '${openOrder}'`,
+    () => `work.items ${openOrder}: not on the list, and the events say that it is open`,
+  ],
+  [
+    'a trigger on the events',
+    () => `create function public.quiet() returns trigger ${QUIET};
+           create trigger quiet before insert on event_store.events for each row when (new.type = 'none')
+           execute function public.quiet()`,
+    () => 'the database has a trigger quiet on event_store.events, which no migration creates',
+  ],
+  [
+    'row security on due work',
+    () => 'alter table work.items enable row level security',
+    () => 'the database has a row security on work.items, which no migration creates',
+  ],
+  [
+    'row security on the events',
+    () => 'alter table event_store.events enable row level security',
+    () => 'the database has a row security on event_store.events, which no migration creates',
+  ],
+  [
+    'a rule on a read model',
+    () => 'create rule quiet as on delete to payouts.payouts do instead nothing',
+    () => 'the database has a rule quiet on payouts.payouts, which no migration creates',
+  ],
+];
+
 describe('npm run audit -- verify', () => {
-  let app: TestApp;
-  let received: string;
-  let pending: string;
-  let payee: string;
+  const app = onTestApp();
+  const env = (): NodeJS.ProcessEnv => ({
+    DATABASE_URL: app.config.databaseUrl!,
+    MASTER_KEY: app.config.masterKey!,
+  });
 
   beforeAll(async () => {
-    app = await startTestApp();
-    const user = await createPayee(app.merchant);
-    payee = user.id;
-    const { hash } = await app.chain.transfer(user.wallet, '2');
-    const metadata = { custom_metadata: { '\u0000': ['"', '\\'] } };
-    received = (
-      await reported(app.merchant, payee, { amount: '2', transaction_hash: ` ${hash}`, ...metadata })
-    ).id;
-    await settledPayout(app.merchant, received);
-    pending = (await reported(app.merchant, await createUser(app.merchant), { amount: '7.50' })).id;
+    const { merchant, chain } = app;
+    const payees = [await createPayee(merchant), await createPayee(merchant)];
+    users = [...payees.map(({ id }) => id), await createUser(merchant), await createUser(merchant)];
+    const pay = async (custom_metadata: object): Promise<string> => {
+      const { hash } = await chain.transfer(payees[0]!.wallet, '2');
+      const sent = { amount: '2', transaction_hash: ` ${hash}`, custom_metadata };
+      const { id } = await reported(merchant, payees[0]!.id, sent);
+      await settledPayout(merchant, id);
+      return id;
+    };
+    received = [await pay({ '\u0000': ['"', '\\'] }), await pay({})];
+    pending = await Promise.all(
+      [1, 2, 3, 4].map(async () => (await reported(merchant, users[3]!, { amount: '7.50' })).id),
+    );
+    await createOrders(app);
     // A read waits until the read models show what was written before it.
-    await getPayout(app.merchant, pending);
+    await getPayout(merchant, pending[3]!);
   });
-  afterAll(() => app.close());
-
-  const audit = (...args: string[]): Promise<Run> =>
-    invoke('audit', { DATABASE_URL: app.config.databaseUrl! }, ...args, 'verify');
-  /** What an audit says while `sql` has been done; `undo` afterwards. */
-  const tampered = async (sql: string, undo: string): Promise<Report & Run> => {
-    await app.database.query(sql);
-    try {
-      const run = await audit('--json');
-      return { ...(JSON.parse(run.printed) as Report), ...run };
-    } finally {
-      await app.database.query(undo);
-    }
-  };
 
   it('finds sound books in order, and changes nothing', async () => {
     const rows = (): Promise<object[]> => app.database.query('select * from payouts.payouts order by id');
     const before = await rows();
-    const { printed, exitCode } = await audit();
+    const { printed, exitCode } = await invoke('audit', env(), 'verify');
     expect(printed).toContain('in order: the read models equal the replay');
-    expect(printed).toContain('1 pending, 1 received, 0 expired');
-    expect(printed).toContain('2 USDC confirmed, 7.5 pending');
+    expect(printed).toContain('4 pending, 2 received, 0 expired');
+    expect(printed).toContain('4 USDC confirmed, 30 pending');
+    expect(printed).toContain('exchange.orders: 5 rows, 0 different');
     expect(exitCode).not.toBe(2);
     expect(await rows()).toEqual(before);
   });
 
-  it.each<[string, () => [sql: string, undo: string], () => string]>([
-    [
-      'a status',
-      () => [
-        `update payouts.payouts set status = 1 where id = '${pending}'`,
-        `update payouts.payouts set status = 0 where id = '${pending}'`,
-      ],
-      () => `payouts.payouts ${pending}: status is received, the events say pending`,
-    ],
-    [
-      'a response that is no JSON any more',
-      () => [
-        `update payouts.payouts set body = 'x' || body where id = '${received}'`,
-        `update payouts.payouts set body = substr(body, 2) where id = '${received}'`,
-      ],
-      () => `payouts.payouts ${received}: body is `,
-    ],
-    [
-      'a balance',
-      () => [
-        `update payouts.balances set confirmed = confirmed + 1 where user_id = '${payee}'`,
-        `update payouts.balances set confirmed = confirmed - 1 where user_id = '${payee}'`,
-      ],
-      () => `user ${payee} has a balance that differs from the events`,
-    ],
-  ])('names %s that was tampered with, and exits with 2', async (_name, change, difference) => {
-    const report = await tampered(...change());
-    expect(report.exitCode).toBe(2);
-    expect(report.differences).toContainEqual(expect.stringContaining(difference()));
-    expect((await audit()).exitCode).not.toBe(2);
+  it('explains what is refundable, late deposits included', async () => {
+    const { printed } = await invoke('audit', env(), 'explain', 'order', cancelled[0]!);
+    expect(printed).toMatch(/refundable +7, late deposits included; 0 refunded so far/);
   });
 
   it('says that the event store is not the one that the read models are of, and nothing of the books', async () => {
     const other = await testDatabaseUrl();
-    const env = { DATABASE_URL: app.config.databaseUrl!, EVENT_STORE_URL: other };
-    const { printed, exitCode } = await invoke('audit', env, 'verify');
+    const { printed, exitCode } = await invoke('audit', { ...env(), EVENT_STORE_URL: other }, 'verify');
     expect(printed).toContain('The event store ends before the checkpoint');
     expect(exitCode).toBe(2);
     await dropTestDatabase(other);
   });
 
-  it.each([
-    ['its facts', 'payouts.verifications', 'payout_id'],
-    ['its item', 'work.items', 'key'],
-  ])('names a pending payout that no process verifies, because %s were deleted', async (_, table, id) => {
-    const report = await tampered(
-      `create table deleted as select * from ${table} where ${id} = '${pending}';
-       delete from ${table} where ${id} = '${pending}'`,
-      `insert into ${table} select * from deleted; drop table deleted`,
+  describe('of a database that was tampered with', () => {
+    let report: Report;
+    beforeAll(async () => {
+      const { differences, not_checked } = await verify({ ...env(), MASTER_KEY: undefined });
+      expect(differences).toEqual([]);
+      expect(not_checked.join()).toContain('whether each personal key is the one of its person');
+      await app.database.query(TAMPERINGS.map(([, sql]) => sql()).join(';\n'));
+      report = await verify(env());
+    });
+
+    it.each(TAMPERINGS)('names %s', (_name, _sql, difference) =>
+      expect(report.differences).toContainEqual(expect.stringContaining(difference())),
     );
-    expect(report.exitCode).toBe(2);
-    expect(report.differences).toEqual([
-      `payouts.verifications ${pending}: not on the list, and the events say that it is open`,
-    ]);
-    expect((await audit()).exitCode).not.toBe(2);
+
+    it('exits with 2, and names nothing else', () => {
+      expect(report.exitCode).toBe(2);
+      const unexpected = report.differences.filter(
+        (each) =>
+          !TAMPERINGS.some(([, , difference]) => each.includes(difference())) &&
+          // The row of the balance that is named above.
+          !each.startsWith(`payouts.balances ${users[0]}: confirmed is 4000001`),
+      );
+      expect(unexpected).toEqual([]);
+    });
+
+    it('names events that do not follow from those before them', async () => {
+      const change = (stream: string, from: string, to: string): string =>
+        `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
+         where stream = '${stream}' and (type = 'order.deposit_received.v1' or revision = 0)`;
+      await app.database.query(
+        [change(`payout-${received[1]}`, '2', '2000'), change(`order-${completed[0]}`, '120', '1200')].join(
+          ';',
+        ),
+      );
+      const { violations } = await verify({ ...env(), MASTER_KEY: undefined });
+      expect(violations.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining([
+          `payout ${received[1]} ends as it was reported`,
+          `order-${completed[0]}, order.processing_started.v1: its amount_from is "120", and what was before it gives "1000"`,
+        ]),
+      );
+    });
   });
 });
+
+/** Two that are completed, two that are cancelled, of which the first has a late deposit, and one that is open. */
+async function createOrders(app: TestApp): Promise<void> {
+  const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  const at = new Date().toISOString();
+  const whose = {
+    key_id: app.exchange.open.credentials.apiKey,
+    merchant_id: app.merchant.credentials.apiKey,
+  };
+  const create = async (more: object = {}): Promise<string> => {
+    const times = { created_at: at, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+    const created = { ...facts, ...whose, ...times, order_id: newId(), user_id: 'ann', ...more };
+    await loop.execute(order, created.order_id, (state) => createOrder(created, state));
+    return created.order_id;
+  };
+  const stranger = { user_id: null, user_hash: null, caller: 'hash' };
+  completed = [await create(), await create()];
+  cancelled = [await create(stranger), await create(stranger)];
+  openOrder = await create();
+  const deposit = { id: '1:0x1:0', amount: '120', transactionHash: '0x1', at };
+  const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
+  const observation: Observation = {
+    ...{ deposits: [deposit], isDepositPending: false, completeUntil: at, outcome, at },
+  };
+  for (const [n, id] of completed.entries())
+    await loop.execute(order, id, (state) =>
+      observe({ ...observation, deposits: [{ ...deposit, id: `1:0x1:${n}` }] }, state),
+    );
+  for (const id of cancelled)
+    await loop.execute(order, id, (state) => cancelOrder({ at, isDepositPending: false }, state));
+  const late = { ...observation, deposits: [{ ...deposit, id: '1:0x2:0', amount: '7' }], outcome: null };
+  await loop.execute(order, cancelled[0]!, (state) => observe(late, state));
+  await eventually(async () => {
+    const isListed = `select from exchange.orders where body like '%late_deposits":[{%'`;
+    return (await app.database.query(isListed)).length === 1;
+  });
+}

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestApp } from '../../support/app.js';
 import { bash, commandsOf } from '../../support/programs/guide.js';
 import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -10,18 +10,16 @@ const OPERATOR = fileURLToPath(new URL('../../../scripts/operator.mjs', import.m
 const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) === null);
 
 (missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let user: string;
 
   beforeAll(async () => {
-    app = await startTestApp();
     const payee = await createPayee(app.merchant);
     user = payee.id;
     const { hash } = await app.chain.transfer(payee.wallet, '12.50');
     const { id } = await reported(app.merchant, user, { amount: '12.50', transaction_hash: hash });
     await settledPayout(app.merchant, id);
   });
-  afterAll(() => app.close());
 
   it('lead from a balance to the chain, one after the other, pasted into a shell', async () => {
     const settings = {

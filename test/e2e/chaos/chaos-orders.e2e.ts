@@ -4,8 +4,8 @@ import { orders } from '../../chaos/suites/orders.js';
 import { hold, HOLD_MS } from '../../chaos/support/hold.js';
 
 test.concurrent(
-  '60 interleavings of actions and deposits at two processes leave each order one history, and its money is accounted for',
-  () => hold(orderRaces, 60),
+  '25 interleavings of actions and deposits at two processes leave each order one history, and its money is accounted for',
+  () => hold(orderRaces, 25),
   HOLD_MS,
 );
 

@@ -1,22 +1,10 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
+import { expect, test } from '@jest/globals';
+import { onEdgeApp, startEdgeApp } from '../../support/http/edge-app.js';
 import { WAIT_MS } from '../../support/eventually.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
-let db: TestDatabase;
-let edge: EdgeApp;
-
-beforeAll(async () => {
-  db = await testDatabase();
-  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
-});
-
-afterAll(async () => {
-  await edge.close();
-  await db.drop();
-});
+const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '1000' });
 
 const PLAIN = '/merchants/v1/probe/plain';
 
@@ -200,7 +188,7 @@ test.each([
 });
 
 test('REQUIRE_HTTPS refuses what a trusted proxy got in the clear, and binds browsers to HTTPS', async () => {
-  const strict = await startEdgeApp(db.database, { REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' });
+  const strict = await startEdgeApp(edge.db.database, { REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' });
   const client = strict.client();
   const path = '/merchants/v1/probe/whoami';
   expectProblem(await client.get(path), 403, 'Access forbidden');

@@ -168,40 +168,6 @@ test('a merchant who has not signed yet is not kept out by one who fails from be
   expect((await merchant.post(PLAIN, large)).status).toBe(201);
 });
 
-test('large bodies of those who never signed rightly are read two at a time, until one of them is right', async () => {
-  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
-  const client = edge.client();
-  const { apiKey } = client.credentials;
-  const held = [await open(), await open()];
-  for (const socket of held) {
-    socket.write(head({ apiKey, more: [announced, 'Expect: 100-continue'] }));
-    expect(await until(socket, '100 Continue')).toContain('100 Continue');
-    socket.write(LARGE.subarray(1));
-  }
-  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
-  const waiting = [1, 2, 3, 4].map(() => client.post(PLAIN, large));
-  expect(await Promise.race([...waiting, sleep(500, null)])).toBeNull();
-  // A small one does not wait, and proves who sent it.
-  expect((await client.post(PLAIN, {})).status).toBe(201);
-  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-  expect(held.every((socket) => !socket.destroyed)).toBe(true);
-});
-
-test('a client that disconnects while it waits passes its slot on', async () => {
-  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
-  const client = edge.client();
-  const { apiKey } = client.credentials;
-  for (let i = 0; i < 6; i++) {
-    const socket = await open();
-    socket.write(head({ apiKey, more: [announced] }));
-    socket.write(LARGE.subarray(1));
-  }
-  await sleep(100);
-  sockets.splice(0).forEach((socket) => socket.destroy());
-  const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
-  expect((await client.post(PLAIN, large)).status).toBe(201);
-});
-
 test('bodies and responses share a bound; small requests pass, and all is released', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();

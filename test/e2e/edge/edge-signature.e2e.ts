@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { expect, test } from '@jest/globals';
+import { onEdgeApp } from '../../support/http/edge-app.js';
 import { send, SignedClient } from '../../support/http/signed-client.js';
 
-let db: TestDatabase;
-let edge: EdgeApp;
-
-beforeAll(async () => {
-  db = await testDatabase();
-  edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
-});
-
-afterAll(async () => {
-  await edge.close();
-  await db.drop();
-});
+const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '1000' });
 
 const PATH = '/merchants/v1/probe/whoami';
 

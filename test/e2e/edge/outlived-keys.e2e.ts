@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/repeats.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
@@ -17,19 +17,15 @@ const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
 describe('an Idempotency-Key whose response is no longer kept', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let merchant: SignedClient;
 
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
   beforeEach(async () => {
     merchant = await app.newMerchant();
   });
   afterEach(() => {
     jest.restoreAllMocks();
   });
-  afterAll(() => app.close());
 
   /** So much later; what is too old by then is purged as the service does it. */
   const later = async (days: number): Promise<void> => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const V1 = '/merchants/v1';
@@ -16,17 +16,15 @@ interface Problem {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-let app: TestApp;
+const app = onTestApp();
 let merchant: SignedClient;
 let endpointId: string;
 
 beforeAll(async () => {
-  app = await startTestApp();
   ({ merchant } = app);
   const made = await merchant.post(ENDPOINTS, { webhook_endpoint: URL_OF });
   ({ id: endpointId } = made.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint);
 });
-afterAll(() => app.close());
 
 const patch = (body: object | string): Promise<ApiResponse> =>
   merchant.call({ method: 'PATCH', path: `${ENDPOINTS}/${endpointId}`, body });

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ExchangeCaller } from '../../../src/contexts/access/application/known-credentials.js';
-import type { EdgeApp } from '../../support/http/edge-app.js';
+import { onEdgeApp } from '../../support/http/edge-app.js';
 import { ExchangeClient, exchangeSignature } from '../../support/exchange/exchange-client.js';
 import { keyOf, merchantOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
@@ -14,20 +13,13 @@ const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 
 describe('the edge of the exchange', () => {
-  let db: TestDatabase;
-  let edge: EdgeApp;
+  const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '1000' }, startExchangeEdge);
   let signing: ExchangeClient;
   let open: ExchangeClient;
 
-  beforeAll(async () => {
-    db = await testDatabase();
-    edge = await startExchangeEdge(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  beforeAll(() => {
     signing = keyOf(edge, { demandsSignature: true });
     open = keyOf(edge);
-  });
-  afterAll(async () => {
-    await edge.close();
-    await db.drop();
   });
 
   const ask = (target: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-url.js';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import {
   exchangeSignature,
   querySignature,
@@ -48,15 +48,13 @@ const oneValue = (name: string, right: string): Fault[] =>
     name,
   ]);
 
-let app: TestApp;
+const app = onTestApp({ PAY_URL: 'https://pay.example/base/' });
 let open: ExchangeClient;
 let signing: ExchangeClient;
 
-beforeAll(async () => {
-  app = await startTestApp({ PAY_URL: 'https://pay.example/base/' });
+beforeAll(() => {
   ({ open, signing } = app.exchange);
 });
-afterAll(() => app?.close());
 
 function problem(response: ApiResponse, status: number, errors: object = {}): void {
   expect([response.status, response.headers['content-type']]).toEqual([
@@ -191,37 +189,17 @@ describe('GET /v1/merchants/configuration', () => {
     ...texts('withdraw_address_memo'),
     ...texts('user_id'),
     ['an empty user', { user_id: '' }, 'user_id'],
-    ...[
-      '-5',
-      '0',
-      '0.00',
-      '1000000.01',
-      '01',
-      '.5',
-      '5.',
-      '1,5',
-      'NaN',
-      'Infinity',
-      ' 5',
-      '0x10',
-      '',
-      LONG,
-    ].map((wrong): Fault => [`the amount ${wrong.slice(0, 20)}`, { onramp_amount: wrong }, 'onramp_amount']),
-    ...['EU', 'EURO', 'XXX', 'ZZZ', '€', '', 'constructor', LONG].map((wrong): Fault => [
+    ...['-5', '1,5', LONG].map((wrong): Fault => [
+      `the amount ${wrong.slice(0, 20)}`,
+      { onramp_amount: wrong },
+      'onramp_amount',
+    ]),
+    ...['XXX', 'constructor', LONG].map((wrong): Fault => [
       `the currency ${wrong.slice(0, 20)}`,
       { onramp_fiat: wrong },
       'onramp_fiat',
     ]),
-    ...[
-      '',
-      ',',
-      'example-card,',
-      'nobody',
-      'example-card,nobody',
-      'EXAMPLE-CARD',
-      `example-card${',example-card'.repeat(900)}`,
-      LONG,
-    ].map((wrong): Fault => [
+    ...['', 'example-card,nobody', LONG].map((wrong): Fault => [
       `the on-ramps ${wrong.slice(0, 25)}`,
       { onramp_only_onramps: wrong },
       'onramp_only_onramps',

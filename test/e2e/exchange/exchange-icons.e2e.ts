@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { iconUrl } from '../../../src/contexts/exchange/application/icons.js';
 import { TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 
 const PUBLIC_URL = 'https://api.example/base/';
-
-let test: TestApp;
-beforeAll(async () => {
-  test = await startTestApp({ PUBLIC_URL });
-});
-afterAll(() => test?.close());
+const test = onTestApp({ PUBLIC_URL });
 
 describe('the icon of a token', () => {
   it.each(TOKENS.map(({ id }) => id))('%s is a picture that may be kept and can do nothing', async (id) => {

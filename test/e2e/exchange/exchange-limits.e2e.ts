@@ -1,30 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { EdgeApp } from '../../support/http/edge-app.js';
+import { onEdgeApp } from '../../support/http/edge-app.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { keyOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const LIST = '/v1/merchant/orders';
 
 describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
-  let db: TestDatabase;
-  let limited: EdgeApp;
-
-  beforeAll(async () => {
-    db = await testDatabase();
-    const env = {
+  const limited = onEdgeApp(
+    {
       ...{ RATE_LIMIT_PER_MINUTE: '3', RATE_LIMIT_PER_IP_PER_MINUTE: '60' },
       TRUST_PROXY: '127.0.0.1',
-    };
-    limited = await startExchangeEdge(db.database, env);
-  });
-  afterAll(async () => {
-    await limited.close();
-    await db.drop();
-  });
+    },
+    startExchangeEdge,
+  );
+
   const orders = (client: ExchangeClient): Promise<ApiResponse> =>
     client.call({ method: 'POST', path: '/v1/orders', query: { withdraw_address: ADDRESS } });
   const statuses = async (times: number, call: () => Promise<ApiResponse>): Promise<number[]> => {

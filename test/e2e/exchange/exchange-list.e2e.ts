@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import {
   exchangeSignature,
   ExchangeClient,
@@ -21,12 +21,11 @@ const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /v1/merchant/orders', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let key: ExchangeClient;
   let ids: string[];
 
   beforeAll(async () => {
-    app = await startTestApp();
     key = app.exchange.open;
     const day = (n: number): string => `2026-01-${String(n).padStart(2, '0')}`;
     ids = await pastOrders(app, key, [
@@ -38,7 +37,6 @@ describe('GET /v1/merchant/orders', () => {
       { created_at: '2026-02-01T00:00:00.000Z', user_id: 'ann' },
     ]);
   });
-  afterAll(() => app?.close());
 
   const page = async (query: Record<string, string>, by = key): Promise<OrdersPage> => {
     const response = await by.list(query);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
   ADDRESS,
@@ -17,15 +17,13 @@ const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
 const ACTIONS = ['refresh', 'cancel', 'mark_as_paid'] as const;
 
-let app: TestApp;
+const app = onTestApp({ TRUST_PROXY: '127.0.0.1' });
 let open: ExchangeClient;
 let signing: ExchangeClient;
 
-beforeAll(async () => {
-  app = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
+beforeAll(() => {
   ({ open, signing } = app.exchange);
 });
-afterAll(() => app?.close());
 
 const created = async (query: Record<string, string> = LEAST, by = signing): Promise<OrderRecord> =>
   orderIn(await by.order(query), 201);

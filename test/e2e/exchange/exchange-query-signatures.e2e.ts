@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { EdgeApp } from '../../support/http/edge-app.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onEdgeApp } from '../../support/http/edge-app.js';
 import {
   exchangeSignature,
   querySignature,
   type ExchangeClient,
 } from '../../support/exchange/exchange-client.js';
 import { keyOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 const CONFIGURATION = '/v1/merchants/configuration';
 
 describe('a signature of the whole query (contract.md 21.8)', () => {
-  let db: TestDatabase;
-  let edge: EdgeApp;
+  const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '1000' }, startExchangeEdge);
   let signing: ExchangeClient;
   let open: ExchangeClient;
-  beforeAll(async () => {
-    db = await testDatabase();
-    edge = await startExchangeEdge(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
+  beforeAll(() => {
     signing = keyOf(edge, { demandsSignature: true });
     open = keyOf(edge);
-  });
-  afterAll(async () => {
-    await edge.close();
-    await db.drop();
   });
 
   const MEMO = { withdraw_address: ADDRESS, withdraw_address_memo: "7 'a'&b=1/~" };

@@ -7,7 +7,7 @@ import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
@@ -25,14 +25,12 @@ import {
 
 const ONE_KIB = 1024;
 
-let app: TestApp;
+const app = onTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
 let signing: ExchangeClient;
 let open: ExchangeClient;
-beforeAll(async () => {
-  app = await startTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
+beforeAll(() => {
   ({ signing, open } = app.exchange);
 });
-afterAll(() => app?.close());
 
 const statusOf = async (query: Record<string, string>, headers: Record<string, string> = {}) =>
   (await navigate(widgetUrl(app, query), headers)).status;

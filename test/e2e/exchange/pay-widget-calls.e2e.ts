@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
@@ -13,14 +13,12 @@ import {
   widgetUrl,
 } from '../../support/exchange/pay-page.js';
 
-let app: TestApp;
+const app = onTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
 let signing: ExchangeClient;
 let open: ExchangeClient;
-beforeAll(async () => {
-  app = await startTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
+beforeAll(() => {
   ({ signing, open } = app.exchange);
 });
-afterAll(() => app?.close());
 
 const unsigned = (address = ADDRESS): Record<string, string> => ({
   api_key: open.credentials.apiKey,

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
 import { FRESH_MS } from '../../../src/platform/http/merchant-directory.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, querySignature } from '../../support/exchange/exchange-client.js';
 import {
@@ -16,14 +16,12 @@ import {
   widgetUrl,
 } from '../../support/exchange/pay-page.js';
 
-let app: TestApp;
+const app = onTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
 let signing: ExchangeClient;
 let open: ExchangeClient;
-beforeAll(async () => {
-  app = await startTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
+beforeAll(() => {
   ({ signing, open } = app.exchange);
 });
-afterAll(() => app?.close());
 
 const statusOf = async (query: Record<string, string>) => (await navigate(widgetUrl(app, query))).status;
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions } from 'playwright-core';
 import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-url.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import { findChromium, TestBrowser } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
 import {
@@ -32,13 +32,9 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 suite('the pay widget in a browser', () => {
-  let app: TestApp;
+  const app = onTestApp(PAY_SETTINGS);
   let guest: PayGuest;
 
-  beforeAll(async () => {
-    app = await startTestApp(PAY_SETTINGS);
-  });
-  afterAll(() => app?.close());
   beforeEach(async () => {
     guest = await PayGuest.arrive(app, browser);
   });

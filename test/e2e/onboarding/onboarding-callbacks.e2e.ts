@@ -14,7 +14,7 @@ import { pageUrl, startPeople, type People } from '../../support/onboarding/peop
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { expectInOrder } from '../../support/in-order.js';
 
-const FLOOD = 1000;
+const FLOOD = 300;
 /** Concurrent requests. */
 const LANES = 16;
 

@@ -256,7 +256,7 @@ function afterTheEnd(events: readonly RecordedEvent[]): readonly string[] {
 }
 
 describe.each([
-  ['in memory', 400, () => new InMemoryEventStore(false)],
+  ['in memory', 150, () => new InMemoryEventStore(false)],
   ...(eventStoreDb === undefined
     ? []
     : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb)] as const]),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { createHash, randomUUID } from 'node:crypto';
+import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import {
   createPayee,
   createUser,
@@ -20,15 +20,19 @@ interface Page {
 }
 
 /** Responses are checked against the OpenAPI document by the client itself. */
+interface Evidence {
+  readonly transaction_hash: string;
+  readonly log_index: number;
+  readonly receipt: { readonly sha256: string; readonly json: string };
+}
+
 describe('reading payouts', () => {
-  let app: TestApp;
+  const app = onTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
   let merchant: SignedClient;
 
-  beforeAll(async () => {
-    app = await startTestApp({ PAYOUT_VERIFICATION_WINDOW_SECONDS: '1' });
+  beforeAll(() => {
     merchant = app.merchant;
   });
-  afterAll(() => app.close());
 
   const problem = (response: ApiResponse, status: number, detail: RegExp): void => {
     expect(response.status).toBe(status);
@@ -40,7 +44,6 @@ describe('reading payouts', () => {
       detail: expect.stringMatching(detail),
     });
   };
-  const unsigned = { 'svc-signature': null };
   const list = async (query: string, by = merchant): Promise<Page> => {
     const response = await by.get(`${PAYOUTS}${query}`);
     expect(response.status).toBe(200);
@@ -60,20 +63,6 @@ describe('reading payouts', () => {
       const expired = await settledPayout(merchant, unpaid.id);
       expect(expired).toEqual({ ...unpaid, status: 'expired', reason: expect.stringMatching(/not found/) });
       expect(Object.keys(expired)).toEqual(Object.keys(unpaid));
-    });
-
-    it("404 for another merchant's payout, an unknown one, and an id that is none", async () => {
-      const { id } = await reported(merchant, await createUser(merchant));
-      expect((await merchant.get(`${PAYOUTS}/${id.toUpperCase()}`)).status).toBe(200);
-      problem(await app.secondMerchant.get(`${PAYOUTS}/${id}`), 404, /^Payout not found$/);
-      problem(await merchant.get(`${PAYOUTS}/${randomUUID()}`), 404, /^Payout not found$/);
-      for (const wrong of ['1', `${id}0`, "'; select 1", '%00', '..%2f']) {
-        problem(await merchant.get(`${PAYOUTS}/${encodeURI(wrong)}`), 404, /not found/i);
-      }
-    });
-
-    it('401 without a signature', async () => {
-      expect((await merchant.get(`${PAYOUTS}/${randomUUID()}`, unsigned)).status).toBe(401);
     });
   });
 
@@ -182,9 +171,42 @@ describe('reading payouts', () => {
       const mine = new Set(ids(await list('', owner)));
       expect(payouts.filter(({ id }) => mine.has(id))).toEqual([]);
     });
+  });
 
-    it('401 without a signature', async () => {
-      expect((await merchant.get(PAYOUTS, unsigned)).status).toBe(401);
+  describe('GET /payouts/{id}/evidence', () => {
+    let payee: { readonly id: string; readonly wallet: string };
+    beforeAll(async () => {
+      payee = await createPayee(merchant);
+    });
+    const evidenceOf = (id: string): Promise<ApiResponse> => merchant.get(`${PAYOUTS}/${id}/evidence`);
+
+    it('200: as the chain itself says', async () => {
+      const { hash, blockNumber, blockHash } = await app.chain.transfer(payee.wallet, '12.5');
+      const sent = ` ${hash.toUpperCase().replace('X', 'x')}`;
+      const payout = await reported(merchant, payee.id, { amount: '12.50', transaction_hash: sent });
+      await settledPayout(merchant, payout.id);
+      const response = await evidenceOf(payout.id.toUpperCase());
+      expect(response.status).toBe(200);
+      const { evidence } = response.json<{ evidence: Evidence }>();
+      const block = (await app.chain.rpc('eth_getBlockByHash', [blockHash, false])) as { timestamp: string };
+      expect(evidence).toEqual({
+        ...{ payout_id: payout.id, chain_id: 31337, transaction_hash: hash, log_index: 0, value: '12500000' },
+        ...{ block_number: blockNumber, block_hash: blockHash, confirmations: expect.any(Number) },
+        block_time: new Date(Number(block.timestamp) * 1000).toISOString(),
+        ...{ token: app.chain.usdcAddress.toLowerCase(), to: payee.wallet.toLowerCase() },
+        from: (await app.chain.funded.getAddress()).toLowerCase(),
+        ...{ created_at: payout.created_at, received_at: expect.any(String), receipt: expect.any(Object) },
+      });
+      const { sha256, json } = evidence.receipt;
+      expect(createHash('sha256').update(json).digest('hex')).toBe(sha256);
+      expect(JSON.parse(json)).toEqual(await app.chain.rpc('eth_getTransactionReceipt', [hash]));
+    });
+
+    it('409 while it is pending, and after it expired', async () => {
+      const { id } = await reported(merchant, payee.id);
+      problem(await evidenceOf(id), 409, /^The payout is (pending|expired): there is no evidence of it$/);
+      expect((await settledPayout(merchant, id)).status).toBe('expired');
+      problem(await evidenceOf(id), 409, /^The payout is expired/);
     });
   });
 });

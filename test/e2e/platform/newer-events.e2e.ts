@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke, type Run } from '../../support/programs/operator.js';
 import { createUser, getPayout, report, reported, USERS } from '../../support/payouts/payout-calls.js';
@@ -12,13 +12,12 @@ const NEWER = 'user.flagged.v1';
 
 /** A newer process writes events that this version does not know (docs/upgrading.md). */
 describe('events of a newer version', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let flagged: string;
   let endpoint: string;
   let earlier: string;
 
   beforeAll(async () => {
-    app = await startTestApp();
     flagged = await createUser(app.merchant);
     const registered = await app.merchant.post(ENDPOINTS, {
       webhook_endpoint: { url: 'https://8.8.8.8/hooks' },
@@ -39,7 +38,6 @@ describe('events of a newer version', () => {
     );
     await store.commit({ appends: [await stream(`user-${flagged}`), await stream(endpoints[0]!.stream)] });
   });
-  afterAll(() => app.close());
 
   const program = (which: string, ...args: string[]): Promise<Run> =>
     invoke(which, { DATABASE_URL: app.config.databaseUrl! }, ...args);

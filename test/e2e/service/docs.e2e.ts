@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp, startTestApp } from '../../support/app.js';
 import { findChromium, picture, TestBrowser } from '../../support/http/browser.js';
 import { bash, commandsIn, commandsOf } from '../../support/programs/guide.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
@@ -12,12 +12,7 @@ import { systemProgram } from '../../support/programs/system-program.js';
 const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each) === null);
 const chromium = findChromium();
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = onTestApp();
 
 (chromium === null ? describe.skip : describe)('/docs in a browser', () => {
   let browser: TestBrowser;

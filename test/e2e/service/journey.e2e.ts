@@ -156,14 +156,4 @@ describe.each(STORES)('the whole way with events in %s', (_name, settings) => {
     expect(response.status).toBe(422);
     expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(fields);
   });
-
-  test('an unsigned sandbox transfer is 401', async () => {
-    const response = await service.merchant.call({
-      method: 'POST',
-      path: '/merchants/v1/sandbox/transfers',
-      body: { to: service.chain.newAddress(), amount: '1' },
-      headers: { 'svc-signature': null },
-    });
-    expect(response.status).toBe(401);
-  });
 });

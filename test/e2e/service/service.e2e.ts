@@ -2,18 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import { routeDifferences } from '../../support/http/openapi.js';
 import { specFolder } from '../../support/run-folder.js';
 
 describe('the whole service', () => {
-  let test: TestApp;
-
-  beforeAll(async () => {
-    test = await startTestApp();
-  });
-
-  afterAll(() => test.close());
+  const test = onTestApp();
 
   it('has every route in its OpenAPI document, and every path of the document as a route', async () => {
     const document = (await (await fetch(`${test.url}/openapi.json`)).json()) as Parameters<

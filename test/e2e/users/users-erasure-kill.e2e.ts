@@ -53,7 +53,7 @@ it(
       const [row] = await app.database.query<{ erased: number; forgotten: number; still: number }>(sql);
       return row!.erased === POINTS.length && row!.forgotten === POINTS.length && row!.still === 0;
       // It boots, takes what the killed ones held once their leases have run out, and erases one after the other.
-    }, 4 * WAIT_MS);
+    }, 8 * WAIT_MS);
     last.child.kill('SIGTERM');
     await last.ended;
     const dump = await dumpOf(app.database);
@@ -63,5 +63,5 @@ it(
       expect(tracesOf([...dump, ...opened], { phone: phone.slice(1), ...rest })).toEqual([]);
     }
   },
-  12 * WAIT_MS,
+  16 * WAIT_MS,
 );

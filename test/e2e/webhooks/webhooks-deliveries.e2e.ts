@@ -16,7 +16,6 @@ let merchant: SignedClient;
 let webhooks: MerchantWebhooks;
 onWebhookHarness((harness) => ({ app, receiver, merchant, webhooks } = harness));
 
-const unsigned = { 'svc-signature': '0'.repeat(64) };
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id);
 
 describe('GET webhook_endpoints/{id}/deliveries', () => {
@@ -92,10 +91,6 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
     await merchant.call({ method: 'DELETE', path: webhooks.path(id) });
     expect((await merchant.get(`${webhooks.path(id)}/deliveries`)).status).toBe(404);
   });
-
-  it('401', async () => {
-    expect((await merchant.get(`${webhooks.path(randomUUID())}/deliveries`, unsigned)).status).toBe(401);
-  });
 });
 
 describe('GET webhook_deliveries/{id}', () => {
@@ -138,19 +133,6 @@ describe('GET webhook_deliveries/{id}', () => {
     await webhooks.settled(id, 1);
     await merchant.call({ method: 'DELETE', path: webhooks.path(id) });
     expect((await merchant.get(`/merchants/v1/webhook_deliveries/${delivery}`)).status).toBe(200);
-  });
-
-  it('404: unknown, and of another merchant', async () => {
-    const delivery = await webhooks.test(await webhooks.register(receiver.url));
-    expect((await merchant.get(`/merchants/v1/webhook_deliveries/x`)).status).toBe(404);
-    expect((await merchant.get(`/merchants/v1/webhook_deliveries/${randomUUID()}`)).status).toBe(404);
-    expect((await app.secondMerchant.get(`/merchants/v1/webhook_deliveries/${delivery}`)).status).toBe(404);
-  });
-
-  it('401', async () => {
-    expect((await merchant.get(`/merchants/v1/webhook_deliveries/${randomUUID()}`, unsigned)).status).toBe(
-      401,
-    );
   });
 });
 
@@ -257,16 +239,5 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     expect((await app.secondMerchant.post(path)).status).toBe(404);
     await merchant.call({ method: 'DELETE', path: webhooks.path(id) });
     expect((await resend(delivery)).status).toBe(404);
-  });
-
-  it('400: a malformed key', async () => {
-    const path = `/merchants/v1/webhook_deliveries/${randomUUID()}/resend`;
-    const headers = { 'idempotency-key': 'x' };
-    expect((await merchant.call({ method: 'POST', path, headers })).status).toBe(400);
-  });
-
-  it('401', async () => {
-    const path = `/merchants/v1/webhook_deliveries/${randomUUID()}/resend`;
-    expect((await merchant.call({ method: 'POST', path, headers: unsigned })).status).toBe(401);
   });
 });

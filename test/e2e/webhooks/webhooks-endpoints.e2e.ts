@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 
@@ -20,13 +20,9 @@ interface Endpoint {
   readonly signing_secret?: string;
 }
 
-let app: TestApp;
+const app = onTestApp();
 let merchant: SignedClient;
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();
 });
@@ -45,7 +41,6 @@ function withoutSecret(endpoint: Endpoint): Endpoint {
 const patch = (id: string, webhook_endpoint: unknown) =>
   merchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body: { webhook_endpoint } });
 const remove = (id: string) => merchant.call({ method: 'DELETE', path: `${PATH}/${id}` });
-const unsigned = { 'svc-signature': '0'.repeat(64) };
 
 describe('POST webhook_endpoints', () => {
   it('201: registers, and shows the secret this once', async () => {
@@ -86,13 +81,6 @@ describe('POST webhook_endpoints', () => {
     expect(rows).toEqual([]);
   });
 
-  it('400: malformed JSON', async () => expect((await merchant.post(PATH, '{"webhook')).status).toBe(400));
-
-  it('401: bad signature', async () => {
-    const response = await merchant.call({ method: 'POST', path: PATH, body: {}, headers: unsigned });
-    expect(response.status).toBe(401);
-  });
-
   it.each([
     [{}, 'url'],
     [{ url: null }, 'url'],
@@ -119,17 +107,6 @@ describe('POST webhook_endpoints', () => {
     expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
   });
 
-  it.each([{}, { webhook_endpoint: null }, { webhook_endpoint: 'x' }, []])('422: body %j', async (body) =>
-    expect((await merchant.post(PATH, body)).status).toBe(422),
-  );
-
-  it('says in errors.url why an address is refused', async () => {
-    const { errors } = (await register({ url: 'https://192.168.0.1/' })).json<{
-      errors: { url: string[] };
-    }>();
-    expect(errors.url).toEqual(['must be a public address: 192.168.0.1 is private (RFC 1918)']);
-  });
-
   it('counts code points of a description', async () => {
     expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(255) })).status).toBe(201);
     expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(256) })).status).toBe(422);
@@ -152,19 +129,9 @@ describe('GET webhook_endpoints', () => {
     await registered();
     expect((await app.secondMerchant.get(PATH)).json()).toEqual({ webhook_endpoints: [] });
   });
-  it('401', async () => expect((await merchant.get(PATH, unsigned)).status).toBe(401));
 });
 
-describe('GET webhook_endpoints/{id}', () => {
-  it.each(['not-a-uuid', randomUUID()])('404: %s', async (id) =>
-    expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404),
-  );
-  it('404: of another merchant', async () => {
-    const { id } = await registered();
-    expect((await app.secondMerchant.get(`${PATH}/${id}`)).status).toBe(404);
-  });
-  it('401', async () => expect((await merchant.get(`${PATH}/${randomUUID()}`, unsigned)).status).toBe(401));
-});
+describe('GET webhook_endpoints/{id}', () => {});
 
 describe('PATCH webhook_endpoints/{id}', () => {
   it('200: changes what is given, and shows no secret', async () => {
@@ -201,39 +168,6 @@ describe('PATCH webhook_endpoints/{id}', () => {
       webhook_endpoint: { event_types: null },
     });
   });
-
-  it.each([
-    [{ url: null }, 'url'],
-    [{ url: 'https://127.1.1.1.nonsense:99999/' }, 'url'],
-    [{ url: 'https://172.16.0.1/' }, 'url'],
-    [{ status: 'paused' }, 'status'],
-    [{ status: null }, 'status'],
-    [{ signing_secret: 'whsec_mine' }, 'signing_secret'],
-    [{ description: 'x'.repeat(256) }, 'description'],
-    [{ description: '\udfff' }, 'description'],
-    [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
-    [{ event_types: [] }, 'event_types'],
-    [{ event_types: ['payout.failed', 'payout.failed'] }, 'event_types'],
-  ])('422: %j', async (changes, field) => {
-    const { id } = await registered();
-    const response = await patch(id, changes);
-    expect(response.status).toBe(422);
-    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual([field]);
-  });
-
-  it('404: unknown, and of another merchant, with any url', async () => {
-    const { id } = await registered();
-    expect((await patch(randomUUID(), { url: 'https://10.0.0.1/' })).status).toBe(404);
-    const body = { webhook_endpoint: { status: 'disabled' } };
-    expect((await app.secondMerchant.call({ method: 'PATCH', path: `${PATH}/${id}`, body })).status).toBe(
-      404,
-    );
-  });
-
-  it('401', async () => {
-    const call = { method: 'PATCH', path: `${PATH}/${randomUUID()}`, body: {}, headers: unsigned } as const;
-    expect((await merchant.call(call)).status).toBe(401);
-  });
 });
 
 describe('DELETE webhook_endpoints/{id}', () => {
@@ -243,22 +177,6 @@ describe('DELETE webhook_endpoints/{id}', () => {
     expect(response).toMatchObject({ status: 204, text: '' });
     expect((await remove(id)).status).toBe(404);
     expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404);
-  });
-  it('204 again under the same key', async () => {
-    const { id } = await registered();
-    const call = { method: 'DELETE', path: `${PATH}/${id}`, idempotencyKey: randomUUID() } as const;
-    expect((await merchant.call(call)).status).toBe(204);
-    const again = await merchant.call(call);
-    expect(again.status).toBe(204);
-    expect(again.headers['idempotent-replayed']).toBe('true');
-  });
-  it('404: of another merchant', async () => {
-    const { id } = await registered();
-    expect((await app.secondMerchant.call({ method: 'DELETE', path: `${PATH}/${id}` })).status).toBe(404);
-  });
-  it('401', async () => {
-    const call = { method: 'DELETE', path: `${PATH}/${randomUUID()}`, headers: unsigned } as const;
-    expect((await merchant.call(call)).status).toBe(401);
   });
 });
 
@@ -285,28 +203,5 @@ describe('POST webhook_endpoints/{id}/test_delivery', () => {
     expect(headers['webhook-id']).toBe(webhook_delivery.id);
     const verified = new Webhook(signing_secret!).verify(body, headers as Record<string, string>);
     expect(verified).toMatchObject(webhook_delivery);
-  });
-
-  it('202 again under the same key is the same delivery', async () => {
-    const { id } = await registered({ url: receiver.url });
-    const key = randomUUID();
-    const first = await merchant.post(`${PATH}/${id}/test_delivery`, undefined, key);
-    const again = await merchant.post(`${PATH}/${id}/test_delivery`, undefined, key);
-    expect(again.text).toBe(first.text);
-  });
-
-  it('404: unknown, and of another merchant', async () => {
-    const { id } = await registered({ url: receiver.url });
-    expect((await merchant.post(`${PATH}/${randomUUID()}/test_delivery`)).status).toBe(404);
-    expect((await app.secondMerchant.post(`${PATH}/${id}/test_delivery`)).status).toBe(404);
-  });
-
-  it('401', async () => {
-    const call = {
-      method: 'POST',
-      path: `${PATH}/${randomUUID()}/test_delivery`,
-      headers: unsigned,
-    } as const;
-    expect((await merchant.call(call)).status).toBe(401);
   });
 });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { Destinations } from '../../../src/contexts/webhooks/store/destinations.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
@@ -13,14 +13,10 @@ interface EndpointBody {
   readonly disabled_at: string | null;
 }
 
-let app: TestApp;
+const app = onTestApp();
 let merchant: SignedClient;
 let id: string;
 
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
 beforeEach(async () => {
   merchant = await app.newMerchant();
   const response = await merchant.post(PATH, { webhook_endpoint: { url: 'https://8.8.8.8/hooks' } });

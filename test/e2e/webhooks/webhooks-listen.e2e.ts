@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -18,18 +18,16 @@ interface Endpoint {
 }
 
 describe('npm run webhooks:listen', () => {
-  let app: TestApp;
+  const app = onTestApp();
   let dataDir: string;
   const started: Listener[] = [];
 
-  beforeAll(async () => {
-    app = await startTestApp();
+  beforeAll(() => {
     dataDir = sandboxFolderOf(app);
   });
   afterEach(async () => {
     await Promise.all(started.splice(0).map((each) => each.end('SIGINT')));
   });
-  afterAll(() => app.close());
 
   const listen = (...args: string[]): Listener => {
     const listener = new Listener(dataDir, args);

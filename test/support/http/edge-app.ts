@@ -53,6 +53,8 @@ import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
 import { SignedClient } from './signed-client.js';
+import { afterAll, beforeAll } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../postgres.js';
 
 class Inner {
   @Field(text({}, (value) => (value === '' ? new Fault('must not be blank') : value)))
@@ -196,6 +198,23 @@ export interface EdgeApp {
   /** A client of a new merchant. */
   client(merchant?: Partial<MerchantCredentials>): SignedClient;
   close(): Promise<void>;
+}
+
+/** An edge and its database for the tests of a file or a `describe`. It has its members once `beforeAll` has run. */
+export function onEdgeApp(
+  env: Readonly<Record<string, string>> = {},
+  start: (database: Database, env: Readonly<Record<string, string>>) => Promise<EdgeApp> = startEdgeApp,
+): EdgeApp & { readonly db: TestDatabase } {
+  const edge = {} as EdgeApp & { readonly db: TestDatabase };
+  beforeAll(async () => {
+    const db = await testDatabase();
+    Object.assign(edge, await start(db.database, env), { db });
+  });
+  afterAll(async () => {
+    await edge.close();
+    await edge.db.drop();
+  });
+  return edge;
 }
 
 /** The edge alone, over real sockets and a real database, with routes that show what it does. */

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { afterEach, beforeEach } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { startTestApp, type TestApp } from '../app.js';
+import { onTestApp, type TestApp } from '../app.js';
 import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from '../http/signed-client.js';
 import { eventually } from '../eventually.js';
@@ -35,12 +35,8 @@ export interface WebhookHarness {
 
 /** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
 export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
-  let app: TestApp;
+  const app = onTestApp();
   let receiver: TestReceiver;
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
   beforeEach(async () => {
     const merchant = await app.newMerchant();
     receiver = await TestReceiver.start();

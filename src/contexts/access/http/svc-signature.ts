@@ -136,8 +136,7 @@ export function signatureMismatch(
   const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);
   return {
     contentType: asText ? 'text/plain; charset=utf-8' : PROBLEM_TYPE,
-    payload:
-      body.length <= PIECE_BYTES ? [...pieces].join('') : Readable.from(pieces, { objectMode: false }),
+    payload: body.length <= PIECE_BYTES ? [...pieces].join('') : Readable.from(pieces, { objectMode: false }),
   };
 }
 

@@ -9,7 +9,7 @@ import { TwilioSms } from './twilio-sms.js';
 const PHONE = '+15550001111';
 const CODE = '493817';
 const MESSAGE = { code: CODE, text: `${CODE} is your code`, validSeconds: 36_000 };
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 1500;
 const UNAVAILABLE = { name: 'ProviderUnavailable' };
 
 let twilio: Twilio;
