@@ -152,12 +152,12 @@ const FACTS = `
           where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
-function pendingPayoutOf(item: WorkItem<State>, { amount_minor, used, ...facts }: Row): PendingPayout {
+function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
   const { closing } = item.state;
   return {
-    ...facts,
-    amountMinor: BigInt(amount_minor),
-    usedLogs: new Set(used),
+    ...row,
+    amountMinor: BigInt(row.amount_minor),
+    usedLogs: new Set(row.used),
     unanswered: item.failures,
     closing: closing ? { ...closing, at: new Date(closing.at) } : null,
     item,
