@@ -28,7 +28,7 @@ export default tseslint.config(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
       // `n += await f()` loses what another call added meanwhile.
       'require-atomic-updates': 'error',
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],

@@ -33,7 +33,7 @@ export interface Pair {
   readonly defaultAmount: string;
 }
 
-export const CHAINS: readonly Chain[] = [
+const CHAINS: readonly Chain[] = [
   { id: 'ethereum', name: 'Ethereum', tag: null, explorer: 'https://etherscan.io/tx/{hash}' },
   { id: 'base', name: 'Base', tag: null, explorer: 'https://basescan.org/tx/{hash}' },
   { id: 'polygon', name: 'Polygon', tag: null, explorer: 'https://polygonscan.com/tx/{hash}' },

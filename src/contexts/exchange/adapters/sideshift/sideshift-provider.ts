@@ -75,7 +75,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   async create(order: NewProviderOrder): Promise<ProviderOrder> {
     const known = await this.shifts.find(order.order_id);
     const agreed = known ?? (await this.shifts.agree(order.order_id, await this.open(order)));
-    const { pair_id: _, created_at: __, withdraw_address: ___, ...terms } = agreed;
+    const { pair_id, created_at, withdraw_address, ...terms } = agreed;
     return terms;
   }
 

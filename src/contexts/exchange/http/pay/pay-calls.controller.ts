@@ -71,7 +71,7 @@ export class PayCallsController {
     const pair = pairOf(body.pair_id)!;
     const amountFrom = amountOf('amount_from', body.amount_from, decimalsOf(pair.from));
     this.takeBudget(visit);
-    const { secret_hash: _, ...requested } = payer;
+    const { secret_hash, ...requested } = payer;
     const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
     const ticket = new PageTicket(this.sessions.link(payer), body.request_id);
