@@ -239,7 +239,7 @@ describe('npm run audit -- verify', () => {
       const { violations } = await verify({ ...env(), MASTER_KEY: undefined });
       expect(violations.map(({ rule }) => rule)).toEqual(
         expect.arrayContaining([
-          `payout ${received[1]} ends as it was reported`,
+          `payout-${received[1]}, payout.received.v2: its amount is "2", and what was before it gives "2000"`,
           `order-${completed[0]}, order.processing_started.v1: its amount_from is "120", and what was before it gives "1000"`,
         ]),
       );

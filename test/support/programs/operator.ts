@@ -1,3 +1,4 @@
+import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
 import { programOf, type OperatorIo } from '../../../src/operator.js';
 
 /** What a program printed, and its exit code. */
@@ -12,6 +13,7 @@ export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: s
   let exitCode: number | null = null;
   const io: OperatorIo = {
     env,
+    complete: withRunningSandbox,
     print: (text) => (printed += `${text}\n`),
     exit: (code) => (exitCode = code),
   };
