@@ -13,7 +13,8 @@ export async function deleteBefore(
 ): Promise<number> {
   for (let total = 0; ;) {
     const { rowCount } = await pool.query(
-      `delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit $2))`,
+      `delete from ${table}
+       where ctid = any(array(select ctid from ${table} where ${condition} limit $2)) and ${condition}`,
       [before, CHUNK],
     );
     total += rowCount ?? 0;

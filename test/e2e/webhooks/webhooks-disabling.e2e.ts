@@ -132,7 +132,7 @@ describe('an endpoint that keeps failing', () => {
     await expectEndpoint(id, { status: 'enabled' });
     await failures(id);
     await expectEndpoint(id, { status: 'enabled', failure_count: 4 });
-    await worker.get(AutomaticDisabling).evaluate(null);
+    await worker.get(AutomaticDisabling).all.options.run(new AbortController().signal);
     expect((await expectEndpoint(id, { status: 'disabled' })).disabled_cause).toBe('failing');
   });
 

@@ -11,6 +11,7 @@ function auditOf(type: string): LogAudit {
     contexts: ALL_CONTEXTS,
     booksEnd: '9',
     extent: WHOLE,
+    allowed: new Set(),
     token: null,
   });
   [type, 'payout.expired.v1'].forEach((each, revision) => {

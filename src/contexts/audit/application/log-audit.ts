@@ -21,6 +21,8 @@ interface Rules {
   /** The checkpoint of the read models that the books are compared with; the end of the log without them. */
   readonly booksEnd: string | null;
   readonly extent: Extent;
+  /** Unknown types that an operator let pass: subscriptions ignore them, and so does the audit. */
+  readonly allowed: ReadonlySet<string>;
   /** Of USDC, where it is known. */
   readonly token: string | null;
 }
@@ -98,7 +100,7 @@ export class LogAudit {
   }
 
   private noteUnknown({ type, position }: RecordedEvent, stream: number): void {
-    this.unknownStreams.add(stream);
+    if (!this.rules.allowed.has(type)) this.unknownStreams.add(stream);
     const seen = this.unknown.get(type);
     if (seen === undefined) this.unknown.set(type, { type, count: 1, position });
     else seen.count += 1;

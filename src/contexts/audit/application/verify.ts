@@ -85,7 +85,8 @@ export async function verify(
   const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
   const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
-  const audit = new LogAudit({ contexts, booksEnd, extent, token });
+  const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
+  const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
   const rebuilt = new RebuiltModels(live?.checks ?? []);
   let events = 0;
   let last: string | null = null;
@@ -101,7 +102,6 @@ export async function verify(
   }
   const differences = new Differences();
   const readModels = live === null ? null : await compared(live.tables, rebuilt, audit, differences);
-  const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
   const unknown = [...audit.unknown.values()];
   const waitsFor = unknown.filter(({ type }) => !allowed.has(type));
   // Rows of a newer version's events are none of the rebuild: what differs may be right.

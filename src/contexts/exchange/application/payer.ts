@@ -37,10 +37,13 @@ export class PayerOrders {
     return found;
   }
 
-  /** Those that are newer than the known revision, by id. */
+  /** Those that are newer than the known revision, by id. One that cannot be loaded holds up no other. */
   async changedSince(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, LoadedOrder>> {
     const ids = await this.orders.changedSince(known);
-    return new Map(await Promise.all(ids.map(async (id) => [id, await this.load(id)] as const)));
+    const loads = await Promise.allSettled(ids.map(async (id) => [id, await this.load(id)] as const));
+    const failed = loads.filter((each) => each.status === 'rejected');
+    if (failed.length === ids.length && failed[0]) throw failed[0].reason;
+    return new Map(loads.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
   }
 
   private async load(orderId: string): Promise<LoadedOrder> {

@@ -14,7 +14,7 @@ import { orderEvents } from '../metrics.js';
 
 const WATCH_SAGA = subscriptionName('exchange.watch');
 
-/** Every order is watched from its first event on, and polled again after every other event. */
+/** Every order is watched from its first event on until no poll can change it, and polled at once after every other event. */
 export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
   return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
 }

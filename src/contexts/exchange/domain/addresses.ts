@@ -19,7 +19,7 @@ export function readAddress(chain: string, text: string): string | Fault {
 const EVM_CHAINS = ['ethereum', 'base', 'polygon'];
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
-const EVM = /^0x[0-9a-f]{40}$/i;
+const EVM = /^0x[0-9a-fA-F]{40}$/;
 /** Wallets check the checksums of addresses that they pay to. */
 const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ...EVM_CHAINS.map((chain) => [chain, EVM] as const),

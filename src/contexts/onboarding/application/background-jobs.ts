@@ -21,10 +21,13 @@ export class OldRows {
     everyMs: HOUR_MS,
     run: async () => {
       const { onboardingImageDays, identityCallbackMaxAgeSeconds } = this.config;
-      await this.images.deleteOlderThan(onboardingImageDays);
-      // Twice as long, because clocks differ.
-      await this.callbacks.deleteOlderThan(2 * identityCallbackMaxAgeSeconds + HOUR_MS / 1000);
-      await this.codes.deleteOld();
+      const purges = await Promise.allSettled([
+        this.images.deleteOlderThan(onboardingImageDays),
+        // Twice as long, because clocks differ.
+        this.callbacks.deleteOlderThan(2 * identityCallbackMaxAgeSeconds + HOUR_MS / 1000),
+        this.codes.deleteOld(),
+      ]);
+      for (const purge of purges) if (purge.status === 'rejected') throw purge.reason;
     },
   });
 

@@ -29,11 +29,19 @@ export class EventRetention {
     const now = await earlierNow(this.database, this.clock);
     const day = new Date(now);
     day.setUTCDate(day.getUTCDate() - this.config.trackingRawDays);
-    const month = new Date(now);
-    month.setUTCMonth(month.getUTCMonth() - this.config.trackingRetentionMonths);
+    const month = monthsBefore(now, this.config.trackingRetentionMonths);
     const finished = "state in ('forwarded', 'failed') and received_at < $1";
     await deleteBefore(pool, 'tracking.batches', finished, day, signal);
     await deleteBefore(pool, 'tracking.events', 'received_at < $1', month, signal);
     await deleteBefore(pool, 'tracking.refused_events', 'refused_at < $1', month, signal);
   }
+}
+
+/** The same day so many months before; the last one of a shorter month. */
+export function monthsBefore(now: Date, months: number): Date {
+  const then = new Date(now);
+  then.setUTCMonth(then.getUTCMonth() - months);
+  // A month without that day: JavaScript counts on into the next one.
+  if (then.getUTCDate() !== now.getUTCDate()) then.setUTCDate(0);
+  return then;
 }

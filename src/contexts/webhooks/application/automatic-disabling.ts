@@ -16,6 +16,8 @@ import { FailingEndpoints } from '../store/failing-endpoints.js';
 /** How often all endpoints are evaluated: what a process left undone when it died is done by then. */
 const EVALUATE_ALL_MS = 60_000;
 /** Between two statements, so that failures by the thousand cost few of them. */
+/** Endpoints of one statement. */
+const CHUNK = 1000;
 const PAUSE_MS = 100;
 
 /** Times are ISO 8601. */
@@ -53,7 +55,7 @@ export class AutomaticDisabling {
   readonly all = new BackgroundWork({
     name: 'evaluation of all webhook endpoints',
     everyMs: EVALUATE_ALL_MS,
-    run: () => this.evaluate(null),
+    run: () => this.evaluateAll(),
   });
 
   private readonly failed = new Set<string>();
@@ -72,7 +74,7 @@ export class AutomaticDisabling {
   }
 
   /** Null: all endpoints. */
-  async evaluate(endpointIds: readonly string[] | null): Promise<void> {
+  async evaluate(endpointIds: readonly string[]): Promise<void> {
     for (const { endpoint_id, merchant_id, failing_since } of await this.endpoints.among(endpointIds))
       await this.disable(
         { endpoint_id, merchant_id },
@@ -80,10 +82,19 @@ export class AutomaticDisabling {
       );
   }
 
+  private async evaluateAll(): Promise<void> {
+    for (let after: string | null = null; ;) {
+      const ids = await this.endpoints.enabledAfter(after, CHUNK);
+      if (ids.length === 0) return;
+      await this.evaluate(ids);
+      after = ids.at(-1)!;
+    }
+  }
+
   /** One that is disabled or deleted already stays as it is. */
   async disable(endpoint: OfEndpoint, reason: DisableReason): Promise<void> {
     const command = { ...endpoint, at: timestamp(this.clock) };
-    const { cause, ...facts } = reason;
+    const { cause } = reason;
     const { events } = await this.loop.execute(
       webhookEndpoints,
       endpoint.merchant_id,
@@ -103,6 +114,9 @@ export class AutomaticDisabling {
     );
     if (events.length === 0) return;
     endpointsDisabled.inc({ cause });
-    this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...facts }, 'warn');
+    // No URL: its path may hold a token of the merchant.
+    const because =
+      reason.cause === 'gone' ? { delivery_id: reason.delivery_id } : { failing_since: reason.failing_since };
+    this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...because }, 'warn');
   }
 }

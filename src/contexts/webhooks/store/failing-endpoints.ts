@@ -36,8 +36,17 @@ export class FailingEndpoints {
     >,
   ) {}
 
-  /** Of all when null. Reads the first, the last and at most as many failures in between as it takes to be disabled. */
-  among(endpointIds: readonly string[] | null): Promise<FailingEndpoint[]> {
+  async enabledAfter(endpointId: string | null, limit: number): Promise<readonly string[]> {
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      `select endpoint_id from webhooks.endpoint_snapshots
+       where status = 'enabled' and ($1::uuid is null or endpoint_id > $1) order by endpoint_id limit $2`,
+      [endpointId, limit],
+    );
+    return rows.map(({ endpoint_id }) => endpoint_id);
+  }
+
+  /** Reads the first, the last and at most as many failures in between as it takes to be disabled. */
+  among(endpointIds: readonly string[]): Promise<FailingEndpoint[]> {
     const failures = (columns: string, rest: string): string =>
       `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
     return this.database.query<FailingEndpoint>(
@@ -45,7 +54,7 @@ export class FailingEndpoints {
        from webhooks.endpoint_snapshots snapshot
        cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
        cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
-       where ($3::uuid[] is null or snapshot.endpoint_id = any($3)) and snapshot.status = 'enabled'
+       where snapshot.endpoint_id = any($3::uuid[]) and snapshot.status = 'enabled'
          and newest.started_at - oldest.started_at >= make_interval(secs => $4)
          and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
       [

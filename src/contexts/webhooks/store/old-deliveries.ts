@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Clock } from '../../../kernel/clock.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { deleteBefore, everyRow } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 
@@ -31,11 +31,19 @@ export class OldDeliveries {
   }
 
   /** Endpoints with deliveries that were created before this time. */
-  endpointsBefore(time: Date): Promise<readonly string[]> {
-    return this.endpoints(
-      'exists (select from webhooks.deliveries d where d.endpoint_id = snapshot.endpoint_id and created_at < $1)',
-      time,
+  async endpointsBefore(time: Date): Promise<readonly string[]> {
+    const old: string[] = [];
+    await everyRow<{ endpoint_id: string; is_old: boolean }>(
+      (sql, values) => this.database.query(sql, [...values, time]),
+      `select endpoint_id, exists (
+         select from webhooks.deliveries d where d.endpoint_id = snapshot.endpoint_id and created_at < $3
+       ) as is_old
+       from webhooks.endpoint_snapshots snapshot where $1::uuid is null or endpoint_id > $1
+       order by endpoint_id limit $2`,
+      ({ endpoint_id }) => endpoint_id,
+      ({ endpoint_id, is_old }) => is_old && old.push(endpoint_id),
     );
+    return old;
   }
 
   /** Deletes what finished before this time among the next deliveries; the last of them, or null at the end. */
@@ -49,8 +57,12 @@ export class OldDeliveries {
   }
 
   /** All of the merchant, also deleted ones. */
-  endpointsOf(merchantId: string): Promise<readonly string[]> {
-    return this.endpoints('merchant_id = $1', merchantId);
+  async endpointsOf(merchantId: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      'select endpoint_id from webhooks.endpoint_snapshots where merchant_id = $1 order by endpoint_id',
+      [merchantId],
+    );
+    return rows.map(({ endpoint_id }) => endpoint_id);
   }
 
   /**
@@ -59,14 +71,6 @@ export class OldDeliveries {
    */
   erase(place: Place, userId: string): Promise<Place | null> {
     return this.step(ERASE, place, userId);
-  }
-
-  private async endpoints(condition: string, value: Date | string): Promise<readonly string[]> {
-    const rows = await this.database.query<{ endpoint_id: string }>(
-      `select endpoint_id from webhooks.endpoint_snapshots snapshot where ${condition} order by endpoint_id`,
-      [value],
-    );
-    return rows.map(({ endpoint_id }) => endpoint_id);
   }
 
   private async step(sql: string, place: Place, than: Date | string): Promise<Place | null> {

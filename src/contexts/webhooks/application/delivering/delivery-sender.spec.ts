@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../../../kernel/ids.js';
+import { EventStoreUnavailable } from '../../../../platform/event-store/port.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling, DisableReason } from '../automatic-disabling.js';
 import type { ReceiverResult } from '../ports.js';
@@ -39,6 +40,7 @@ describe('a delivery that is sent', () => {
   let posts: number;
   /** How often the database is unavailable before it takes a record. */
   let unavailable: number;
+  let disablingError: Error;
 
   beforeEach(() => {
     recorded = [];
@@ -48,6 +50,7 @@ describe('a delivery that is sent', () => {
     forged = [];
     posts = 0;
     unavailable = 0;
+    disablingError = new EventStoreUnavailable('no connection');
     const destination = {
       url: 'https://receiver.example/',
       status: 'enabled',
@@ -72,7 +75,7 @@ describe('a delivery that is sent', () => {
       {
         attemptFailed: (id: string) => void failures.push(id),
         disable: async (_endpoint: object, reason: DisableReason) => {
-          if (unavailable-- > 0) throw new Error('the event store is unavailable');
+          if (unavailable-- > 0) throw disablingError;
           gone.push(reason);
         },
       } as unknown as AutomaticDisabling,
@@ -158,6 +161,16 @@ describe('a delivery that is sent', () => {
       ]);
     },
   );
+
+  it('is recorded although its endpoint cannot be disabled for a reason that remains', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValueOnce();
+    unavailable = 1;
+    disablingError = new Error('an event of a newer version');
+    received = { response: { kind: 'responded', status: 410, retryAfter: null }, error: null, excerpt: null };
+    await deliver();
+    expect(recorded).toMatchObject([{ state: 'exhausted' }]);
+    expect(gone).toEqual([]);
+  });
 
   describe('while the database is unavailable', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn');

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { EventStoreUnavailable } from '../../../../platform/event-store/port.js';
+import { isDatabaseUnavailable } from '../../../../platform/postgres/unavailable.js';
 import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
 import { outcomeOf, retryDelayMs, type AttemptOutcome } from '../../domain/retry.js';
 import { AutomaticDisabling, type DisableReason } from '../automatic-disabling.js';
@@ -73,7 +75,13 @@ export class DeliverySender {
     });
     const { attempt, state, delay_ms } = result;
     const disable = async (): Promise<void> => {
-      if (gone) await this.disabling.disable({ endpoint_id, merchant_id }, gone);
+      try {
+        if (gone) await this.disabling.disable({ endpoint_id, merchant_id }, gone);
+      } catch (error) {
+        if (error instanceof EventStoreUnavailable || isDatabaseUnavailable(error)) throw error;
+        // Such as an event of a newer version: the next 410, or its pattern of failures, disables it.
+        this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err: error });
+      }
     };
     // Before the attempt is recorded: a crash in between sends again, and the next 410 disables.
     const disabled = await disable().then(
