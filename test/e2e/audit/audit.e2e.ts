@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/domain/order.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { onTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { facts } from '../../support/exchange/order-fixtures.js';
@@ -249,7 +249,7 @@ describe('npm run audit -- verify', () => {
 
 /** Two that are completed, two that are cancelled, of which the first has a late deposit, and one that is open. */
 async function createOrders(app: TestApp): Promise<void> {
-  const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  const loop = app.app.get(CommandLoop, { strict: false });
   const at = new Date().toISOString();
   const whose = {
     key_id: app.exchange.open.credentials.apiKey,
