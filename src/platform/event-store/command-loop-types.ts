@@ -27,7 +27,7 @@ export interface Claim {
 
 export interface ExecuteOptions<State> {
   /** What caused the events. Every command says so: a request passes its `@Cause()`, a process its `actor`. */
-  readonly metadata?: EventMetadata;
+  readonly metadata: EventMetadata;
   /** The events follow from the last one of the stream: it is their `causation_id`. */
   readonly follows?: true;
   /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */

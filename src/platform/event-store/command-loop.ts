@@ -32,7 +32,6 @@ const ATTEMPTS = 25;
 /** Events after which the state is worth keeping. */
 const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, maxMs: 50 };
-const NO_METADATA: EventMetadata = {};
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
 
 /** A loaded aggregate, or one that is assumed to be new. */
@@ -85,7 +84,7 @@ export class CommandLoop {
     aggregate: Aggregate<S, E>,
     id: string,
     decide: (state: S) => readonly E[],
-    options: ExecuteOptions<S> = {},
+    options: ExecuteOptions<S>,
   ): Promise<Executed<S, E>> {
     const { category } = aggregate;
     return traced('command', { category }, () => this.run(aggregate, id, decide, options));
@@ -173,7 +172,7 @@ export class CommandLoop {
     stream: string,
     found: Found<S>,
     decide: (state: S) => readonly E[],
-    { metadata = NO_METADATA, response, claims = [] }: ExecuteOptions<S>,
+    { metadata, response, claims = [] }: ExecuteOptions<S>,
   ): Promise<Decided<S, E> | 'load'> {
     let events: readonly E[];
     try {
@@ -210,7 +209,7 @@ export class CommandLoop {
     { append, response }: Pick<Decided<S, unknown>, 'append' | 'response'>,
     { established }: Found<S>,
     contested: ReadonlySet<string>,
-    { claims = [], preconditions = [], announcement, metadata = NO_METADATA }: ExecuteOptions<S>,
+    { claims = [], preconditions = [], announcement, metadata }: ExecuteOptions<S>,
   ): Promise<CommitResult> {
     if (append.events.length === 0 && response === undefined) return NOTHING;
     // A conflict says that an attempt before this one announced it.
@@ -248,10 +247,7 @@ function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
   };
 }
 
-function causeOf<S>(
-  { metadata = NO_METADATA, follows }: ExecuteOptions<S>,
-  { lastId }: Found<S>,
-): EventMetadata {
+function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {
   return follows === undefined || lastId === null ? metadata : { ...metadata, causation_id: lastId };
 }
 

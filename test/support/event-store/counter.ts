@@ -1,6 +1,10 @@
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import { CLAIM_EVENTS } from '../../../src/platform/event-store/claims.js';
-import type { Claim } from '../../../src/platform/event-store/command-loop-types.js';
+import type {
+  Claim,
+  Executed,
+  ExecuteOptions,
+} from '../../../src/platform/event-store/command-loop-types.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
@@ -22,10 +26,22 @@ export const phone = (key: string): Claim => ({
 
 export const noKeys = { obtain: async () => null, find: async () => new Map() };
 
-export function loopOver(store: EventStore): CommandLoop {
+/** For tests that are not about what caused the events: without `metadata` it is empty. */
+export class CauselessLoop extends CommandLoop {
+  override execute<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: Partial<ExecuteOptions<S>> = {},
+  ): Promise<Executed<S, E>> {
+    return super.execute(aggregate, id, decide, { metadata: {}, ...options });
+  }
+}
+
+export function loopOver(store: EventStore): CauselessLoop {
   const registry = new EventRegistry();
   registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }, { type: 'counter.closed.v1' }]);
-  return new CommandLoop(store, new EventCodec(registry, noKeys));
+  return new CauselessLoop(store, new EventCodec(registry, noKeys));
 }
 
 /** The same store with some methods replaced. */

@@ -79,7 +79,9 @@ export async function pastOrders(
             },
           }) as OrderEvent,
       );
-      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following]);
+      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following], {
+        metadata: {},
+      });
       return order_id;
     }),
   );
