@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { toMinorUnits } from '../../../kernel/money.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { comparableHash } from '../contract.js';
@@ -12,7 +12,7 @@ export class VerificationRowCheck {
   private readonly logger = new Logger(VerificationRowCheck.name);
 
   constructor(
-    @Inject(CommandLoop) private readonly loop: Pick<CommandLoop, 'load'>,
+    private readonly loop: CommandLoop,
     private readonly payees: PayeeCache,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   endpointJson,
@@ -12,7 +12,7 @@ import { FailingEndpoints } from '../store/failing-endpoints.js';
 @Injectable()
 export class EndpointsView {
   constructor(
-    @Inject(CommandLoop) private readonly loop: Pick<CommandLoop, 'show'>,
+    private readonly loop: CommandLoop,
     private readonly failing: FailingEndpoints,
   ) {}
 
