@@ -1,7 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import { registers } from '../../platform/telemetry/metrics.js';
 
-export const pendingPayouts = new Gauge({
+export const pendingPayoutsGauge = new Gauge({
   name: 'disburse_pending_payouts',
   help: 'Payouts that wait for their transfer to be verified.',
   registers,

@@ -7,11 +7,15 @@ import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-
 import { PayeeCache } from './application/payee-cache.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import { PENDING_PAYOUTS, verificationSaga, verificationTables } from './application/verification-saga.js';
+import {
+  VERIFICATION_WORK_LIST,
+  verificationSaga,
+  verificationTables,
+} from './application/verification-saga.js';
 import { VerificationRowCheck } from './application/verification-row-check.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
-import { PendingPayouts } from './store/pending-payouts.js';
+import { VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
 import { ChainModule } from './chain.module.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
@@ -48,7 +52,7 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     ExpirePayoutHandler,
     PayeeCache,
     ClockCheck,
-    PendingPayouts,
+    VerificationQueue,
     Receipts,
     VerificationRound,
     VerificationRowCheck,
@@ -82,8 +86,8 @@ export const payouts = defineContext({
   subscriptions: (get) => [payoutViews, verificationSaga(() => get(Verifier).wake()), ...deactivations(get)],
   derived: [verificationTables],
   checks: [
-    { name: PENDING_PAYOUTS.name, of: (tables) => new WorkListCheck(PENDING_PAYOUTS, tables) },
-    { name: PENDING_PAYOUTS.name, of: (tables) => new ReceiptsCheck(tables) },
+    { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
+    { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
   operator: { module: () => PayoutsOperatorModule, subscriptions: deactivations },
   publishes: PAYOUT_PUBLISHES,

@@ -1,11 +1,17 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../../kernel/ids.js';
-import { ClaimHeld, type Claim } from './command-loop.js';
-import { add, counter, loopOver, overridden, phone } from '../../../test/support/event-store/counter.js';
+import { ClaimHeld, type Claim } from './command-loop-types.js';
+import {
+  add,
+  counter,
+  loopOver,
+  overridden,
+  phone,
+  type CauselessLoop,
+} from '../../../test/support/event-store/counter.js';
 import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
 import type { EventStore } from './port.js';
-import type { RetryingCommandLoop } from './retrying-command-loop.js';
 
 /** A store whose every call can be held up, to interleave two processes in any order. */
 function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
@@ -23,7 +29,7 @@ function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
 
 describe.each([true, false])('a claim on a store that is atomic: %s', (atomic) => {
   let store: InMemoryEventStore;
-  let loop: RetryingCommandLoop;
+  let loop: CauselessLoop;
 
   beforeEach(() => {
     store = new InMemoryEventStore(atomic);

@@ -1,6 +1,6 @@
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
-import { ClaimHeld, type Claim } from './command-loop.js';
+import { ClaimHeld, type Claim } from './command-loop-types.js';
 import type { EventTypeDefinition } from './event-registry.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 

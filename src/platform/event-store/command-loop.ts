@@ -1,103 +1,257 @@
-import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
-import type { RetryingCommandLoop } from './retrying-command-loop.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { newId } from '../../kernel/ids.js';
+import { failpoint } from '../failpoints.js';
+import { commandConflicts } from '../telemetry/metrics.js';
+import { traced } from '../telemetry/tracing.js';
+import { backOff } from '../background/backoff.js';
+import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
+import {
+  AlreadyResponded,
+  PreconditionFailed,
+  type ExecuteOptions,
+  type Executed,
+  type Loaded,
+} from './command-loop-types.js';
+import { EventCodec } from './event-codec.js';
+import {
+  EVENT_STORE,
+  type Commit,
+  type CommitResult,
+  type EventMetadata,
+  type EventStore,
+  type JsonObject,
+  type RecordedEvent,
+  type StoredResponse,
+  type StreamAppend,
+} from './port.js';
+import { Snapshots, type Snapshot } from './snapshots.js';
 
-/** A loaded aggregate. `revision` is null when its stream does not exist yet. */
-export interface Loaded<State> {
-  readonly state: State;
-  readonly revision: number | null;
-  /** Id of its last event, for what follows from it elsewhere; null without one. */
-  readonly lastId: string | null;
+const ATTEMPTS = 25;
+/** Events after which the state is worth keeping. */
+const SNAPSHOT_EVERY = 100;
+const RETRY = { firstMs: 2, maxMs: 50 };
+const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
+
+/** A loaded aggregate, or one that is assumed to be new. */
+interface Found<S> extends Loaded<S> {
+  /** The stream holds events of the aggregate's own, not just fences. */
+  readonly established: boolean;
+  readonly assumed: boolean;
+  /** An event in it that this version does not know. */
+  readonly unknown: string | undefined;
+}
+
+interface Decided<S, E> {
+  readonly state: S;
+  readonly events: readonly E[];
+  readonly append: StreamAppend;
+  readonly response: StoredResponse | undefined;
 }
 
 /**
- * A value that at most one aggregate may hold, kept as a stream `<category>-<key>`: a phone number of a merchant,
- * one on-chain transfer. Personal values go in as keyed hashes.
+ * Loads, decides and appends; again from the start after a conflict. A stream that holds an event of a newer
+ * version is not decided on: what this version cannot read may forbid what it would do (ADR 96).
  */
-export interface Claim {
-  readonly category: string;
-  readonly key: string;
-  /** Field to blame when another aggregate holds it, and the message. */
-  readonly field: string;
-  readonly message: string;
-  /**
-   * Stored name of an event that frees the claim: a holder whose stream has it gives way, and must never request the
-   * claim again. Absent: it is held for ever.
-   */
-  readonly freedBy?: string;
-}
-
-export interface ExecuteOptions<State> {
-  /** What caused the events. Every command says so: a request passes its `@Cause()`, a process its `actor`. */
-  readonly metadata?: EventMetadata;
-  /** The events follow from the last one of the stream: it is their `causation_id`. */
-  readonly follows?: true;
-  /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
-  readonly claims?: readonly Claim[];
-  /**
-   * The response that travels with the events; called with the state after them. Undefined: the request has no key.
-   * Called only when the store carries responses: once `execute` resolved, the response it gave last is stored, also when
-   * there were no events to write.
-   */
-  readonly response?: (state: State) => StoredResponse | undefined;
-  /**
-   * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
-   * (a store that is not atomic reads them just before). One that no longer holds throws {@link PreconditionFailed}.
-   */
-  readonly preconditions?: readonly StreamAppend[];
-  /**
-   * Only for a store that is not atomic: an append to a new stream, before the preconditions are read. The
-   * precondition may fail to hold between its read and the events; a writer that changes it finds here what may still follow.
-   */
-  readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
-  /**
-   * The aggregate is almost surely new (a fresh or derived id): decide on its initial state without loading, expecting
-   * no stream. When the stream exists after all, the loop loads it and decides again. Saves a read per request.
-   */
-  readonly expectNew?: boolean;
-}
-
-export interface Executed<State, Event> {
-  readonly state: State;
-  /** Events written by this call; empty when there was nothing to do. */
-  readonly events: readonly Event[];
-  /** Position to wait for in the views; null when nothing was written. */
-  readonly position: string | null;
-  /** As {@link Loaded.lastId}, after these events. */
-  readonly lastId: string | null;
-}
-
-/** The request's key already has a response: the edge replays `response`. */
-export class AlreadyResponded extends Error {
-  override readonly name = 'AlreadyResponded';
-  constructor(readonly response: StoredResponse) {
-    super('already has a response');
-  }
-}
-
-/** A claim is held by another aggregate that exists. Use cases turn it into the contract's 422. */
-export class ClaimHeld extends Error {
-  override readonly name = 'ClaimHeld';
+@Injectable()
+export class CommandLoop {
   constructor(
-    readonly claim: Claim,
-    readonly owner: string,
-  ) {
-    super(`${claim.category} is held`);
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly codec: EventCodec,
+    @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
+  ) {}
+
+  /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
+  async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
+    const found = await this.find(aggregate, streamOf(aggregate, id));
+    requireKnown(found);
+    return { state: found.state, revision: found.revision, lastId: found.lastId };
+  }
+
+  /** The state to show, never to decide on: as far as this version knows the events. Throws as {@link load} when it knows none. */
+  async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
+    const found = await this.find(aggregate, streamOf(aggregate, id));
+    if (found.state === aggregate.initial) requireKnown(found);
+    return found.state;
+  }
+
+  /**
+   * Throws what `decide` throws, {@link ClaimHeld}, {@link AlreadyResponded}, EventStoreUnavailable,
+   * or DomainError `unavailable` after too many conflicts.
+   */
+  execute<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: ExecuteOptions<S>,
+  ): Promise<Executed<S, E>> {
+    const { category } = aggregate;
+    return traced('command', { category }, () => this.run(aggregate, id, decide, options));
+  }
+
+  private async run<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: ExecuteOptions<S>,
+  ): Promise<Executed<S, E>> {
+    const stream = streamOf(aggregate, id);
+    const contested = new Set<string>();
+    let assume = options.expectNew === true;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      if (attempt > 1) await backOff(RETRY, attempt - 2);
+      const found = assume ? assumedNew(aggregate) : await this.find(aggregate, stream);
+      requireKnown(found);
+      const metadata = causeOf(options, found);
+      const decided = await this.decide(aggregate, stream, found, decide, { ...options, metadata });
+      if (decided === 'load') {
+        assume = false;
+        continue;
+      }
+      failpoint('command.decided');
+      const result = await this.write(decided, found, contested, { ...options, metadata });
+      if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
+      if (result.outcome === 'committed') {
+        failpoint('commit.done');
+        const { state, events, append } = decided;
+        const lastId = append.events.at(-1)?.id ?? found.lastId;
+        return { state, events, position: events.length > 0 ? result.position : null, lastId };
+      }
+      if (options.preconditions?.some((each) => each.stream === result.stream)) {
+        throw new PreconditionFailed(result.stream, result.actual);
+      }
+      commandConflicts.inc({ category: result.stream.slice(0, result.stream.indexOf('-')) });
+      contested.add(result.stream);
+      // Claims of others are checked against the stored events, not against the assumption.
+      assume = false;
+    }
+    throw new DomainError('unavailable', 'too many others are changing this at the same time');
+  }
+
+  private async find<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+  ): Promise<Found<S>> {
+    const snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
+    if (snapshot === null) return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+    // From the event that the snapshot ends with, to see that the stream still has it.
+    const [same, ...later] = await this.store.readStream(stream, { fromRevision: snapshot.revision });
+    if (same?.id === snapshot.eventId) return this.follow(aggregate, stream, later, snapshot);
+    return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+  }
+
+  /** The state after `stored`, which follows `snapshot` or is the whole stream. */
+  private async follow<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+    stored: readonly RecordedEvent[],
+    snapshot: Snapshot<S> | null,
+  ): Promise<Found<S>> {
+    const own = stored.filter((event) => !isFence(event));
+    const events: readonly DomainEvent[] = await this.codec.decode(own);
+    const last = stored.at(-1);
+    const found: Found<S> = {
+      state: fold(aggregate, events as readonly E[], snapshot?.state),
+      revision: last?.revision ?? snapshot?.revision ?? null,
+      established: own.length > 0 || snapshot !== null,
+      assumed: false,
+      unknown: own.find(({ type }) => !this.codec.knows(type))?.type,
+      lastId: own.at(-1)?.id ?? snapshot?.eventId ?? null,
+    };
+    if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
+      const { state } = found;
+      await this.snapshots?.save(aggregate, stream, { state, revision: last.revision, eventId: last.id });
+    }
+    return found;
+  }
+
+  /** 'load' when the outcome rests on the assumption that the aggregate is new: the real state decides. */
+  private async decide<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    stream: string,
+    found: Found<S>,
+    decide: (state: S) => readonly E[],
+    { metadata, response, claims = [] }: ExecuteOptions<S>,
+  ): Promise<Decided<S, E> | 'load'> {
+    let events: readonly E[];
+    try {
+      events = decide(found.state);
+    } catch (error) {
+      if (!found.assumed) throw error;
+      return 'load';
+    }
+    if (events.length === 0 && found.assumed) return 'load';
+    const state = fold(aggregate, events, found.state);
+    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
+    // kept, because a repeat in another process may be about to seal with it.
+    if (claims.length > 0 && this.codec.seals(events)) {
+      const held = await claimHeld(this.store, claims, stream);
+      if (held !== null && found.assumed) return 'load';
+      if (held !== null) throw held;
+    }
+    const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
+    // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
+    const offered = response?.(state);
+    return {
+      state,
+      events,
+      append: {
+        stream,
+        events: await this.codec.encode(stream, fresh),
+        expected: found.revision ?? 'no_stream',
+      },
+      response: this.store.carriesResponses ? offered : undefined,
+    };
+  }
+
+  private async write<S>(
+    { append, response }: Pick<Decided<S, unknown>, 'append' | 'response'>,
+    { established }: Found<S>,
+    contested: ReadonlySet<string>,
+    { claims = [], preconditions = [], announcement, metadata }: ExecuteOptions<S>,
+  ): Promise<CommitResult> {
+    if (append.events.length === 0 && response === undefined) return NOTHING;
+    // A conflict says that an attempt before this one announced it.
+    if (!this.store.atomic && announcement !== undefined && append.events.length > 0)
+      await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
+    const won: StreamAppend[] = [];
+    const claimant: Claimant = { stream: append.stream, established, metadata };
+    for (const claim of append.events.length > 0 ? claims : []) {
+      const each = contested.has(claimStream(claim))
+        ? await contestedClaim(this.store, claim, claimant)
+        : firstClaim(claim, claimant);
+      if (this.store.atomic || each.events.length === 0) {
+        won.push(each);
+        continue;
+      }
+      // Claims first, each separately, so that the aggregate's events are never without them.
+      const result = await this.store.commit({ appends: [each] });
+      if (result.outcome !== 'committed') return result;
+    }
+    const commit: Commit = { appends: [...preconditions, ...won, append] };
+    return traced('event_store.commit', { streams: commit.appends.length }, () =>
+      this.store.commit(response === undefined ? commit : { ...commit, response }),
+    );
   }
 }
 
-/** A stream of `preconditions` has moved on: load it and decide again. Nothing was written. */
-export class PreconditionFailed extends Error {
-  override readonly name = 'PreconditionFailed';
-  constructor(
-    readonly stream: string,
-    readonly actual: number | null,
-  ) {
-    super(`${stream} is not at the expected revision`);
-  }
+function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
+  return {
+    state: initial,
+    revision: null,
+    established: false,
+    assumed: true,
+    unknown: undefined,
+    lastId: null,
+  };
 }
 
-/** The one way in which commands write. */
-export type CommandLoop = Pick<RetryingCommandLoop, 'load' | 'show' | 'execute'>;
+function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {
+  return follows === undefined || lastId === null ? metadata : { ...metadata, causation_id: lastId };
+}
 
-/** Nest injection token of the {@link CommandLoop}. */
-export const COMMAND_LOOP = Symbol('COMMAND_LOOP');
+function requireKnown({ unknown }: Pick<Found<unknown>, 'unknown'>): void {
+  if (unknown === undefined) return;
+  throw new DomainError('unavailable', `This version of the service does not know ${unknown} yet`);
+}

@@ -4,13 +4,12 @@ import { Database } from '../postgres/database.js';
 import { KeyRing } from '../sealing/key-ring.js';
 import { AuthenticEventStore } from './authentic-event-store.js';
 import { CLAIM_EVENTS } from './claims.js';
-import { COMMAND_LOOP } from './command-loop.js';
+import { CommandLoop } from './command-loop.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { FollowedLog } from './followed-log.js';
 import { OPEN_EVENT_STORE, openEventStore, type OpenEventStore } from './open-event-store.js';
 import { EVENT_STORE } from './port.js';
-import { RetryingCommandLoop } from './retrying-command-loop.js';
 import { Snapshots } from './snapshots.js';
 
 /** The event store that EVENT_STORE_URL names, and the command loop, for every module. */
@@ -31,10 +30,10 @@ import { Snapshots } from './snapshots.js';
         new AuthenticEventStore(store, ring.sealer, () => ring.refresh()),
     },
     Snapshots,
-    { provide: COMMAND_LOOP, useClass: RetryingCommandLoop },
+    CommandLoop,
     FollowedLog,
   ],
-  exports: [FollowedLog, EventRegistry, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, COMMAND_LOOP],
+  exports: [FollowedLog, EventRegistry, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, CommandLoop],
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

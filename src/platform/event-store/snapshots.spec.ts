@@ -12,7 +12,7 @@ import { EventRegistry } from './event-registry.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
-import { RetryingCommandLoop } from './retrying-command-loop.js';
+import { CauselessLoop } from '../../../test/support/event-store/counter.js';
 import { Snapshots } from './snapshots.js';
 
 type Named = DomainEvent<'tally.named.v1', { readonly subject: string; readonly name: string | null }>;
@@ -75,12 +75,12 @@ describe.each<[string, (db: TestDatabase) => EventStore]>([
     });
   }
 
-  function loop(kept: Snapshots | undefined = snapshots, over = store): RetryingCommandLoop {
+  function loop(kept: Snapshots | undefined = snapshots, over = store): CauselessLoop {
     const events = new EventRegistry();
     const sealed = { fields: ['name'], subject: 'subject' };
     events.register([{ type: 'tally.named.v1', sealed }]);
     const codec = new EventCodec(events, new PersonalKeys(db.database, sealer));
-    return new RetryingCommandLoop(over, codec, kept);
+    return new CauselessLoop(over, codec, kept);
   }
 
   /** So many events, `size` to a command. */

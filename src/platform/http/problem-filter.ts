@@ -1,7 +1,7 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
-import { AlreadyResponded } from '../event-store/command-loop.js';
+import { AlreadyResponded } from '../event-store/command-loop-types.js';
 import { EventStoreUnavailable } from '../event-store/port.js';
 import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { sendReplay } from './keyed-requests.js';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { cancelOrder, createOrder, order } from '../../../src/contexts/exchange/domain/order.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { onTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { facts } from '../../support/exchange/order-fixtures.js';
@@ -249,7 +249,8 @@ describe('npm run audit -- verify', () => {
 
 /** Two that are completed, two that are cancelled, of which the first has a late deposit, and one that is open. */
 async function createOrders(app: TestApp): Promise<void> {
-  const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  const loop = app.app.get(CommandLoop, { strict: false });
+  const metadata = {};
   const at = new Date().toISOString();
   const whose = {
     key_id: app.exchange.open.credentials.apiKey,
@@ -258,7 +259,7 @@ async function createOrders(app: TestApp): Promise<void> {
   const create = async (more: object = {}): Promise<string> => {
     const times = { created_at: at, expires_at: new Date(Date.now() + 3_600_000).toISOString() };
     const created = { ...facts, ...whose, ...times, order_id: newId(), user_id: 'ann', ...more };
-    await loop.execute(order, created.order_id, (state) => createOrder(created, state));
+    await loop.execute(order, created.order_id, (state) => createOrder(created, state), { metadata });
     return created.order_id;
   };
   const stranger = { user_id: null, user_hash: null, caller: 'hash' };
@@ -271,13 +272,18 @@ async function createOrders(app: TestApp): Promise<void> {
     ...{ deposits: [deposit], isDepositPending: false, completeUntil: at, outcome, at },
   };
   for (const [n, id] of completed.entries())
-    await loop.execute(order, id, (state) =>
-      observe({ ...observation, deposits: [{ ...deposit, id: `1:0x1:${n}` }] }, state),
+    await loop.execute(
+      order,
+      id,
+      (state) => observe({ ...observation, deposits: [{ ...deposit, id: `1:0x1:${n}` }] }, state),
+      { metadata },
     );
   for (const id of cancelled)
-    await loop.execute(order, id, (state) => cancelOrder({ at, isDepositPending: false }, state));
+    await loop.execute(order, id, (state) => cancelOrder({ at, isDepositPending: false }, state), {
+      metadata,
+    });
   const late = { ...observation, deposits: [{ ...deposit, id: '1:0x2:0', amount: '7' }], outcome: null };
-  await loop.execute(order, cancelled[0]!, (state) => observe(late, state));
+  await loop.execute(order, cancelled[0]!, (state) => observe(late, state), { metadata });
   await eventually(async () => {
     const isListed = `select from exchange.orders where body like '%late_deposits":[{%'`;
     return (await app.database.query(isListed)).length === 1;

@@ -6,7 +6,7 @@ import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb
 import { ACT } from '../../support/onboarding/people.js';
 import { InMemoryEventStore } from '../../support/in-memory-event-store.js';
 import type { EventStore, JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
-import { RetryingCommandLoop } from '../../../src/platform/event-store/retrying-command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { KNOWN_EVENTS } from '../../../src/composition.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -192,11 +192,11 @@ function payoutOf({ data }: RecordedEvent): string {
   return String(data['payout_id']);
 }
 
-function loopOver(store: EventStore): RetryingCommandLoop {
+function loopOver(store: EventStore): CommandLoop {
   const registry = new EventRegistry();
   registry.register(KNOWN_EVENTS);
   const noKeys = { obtain: async () => null, find: async () => new Map() };
-  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys));
+  return new CommandLoop(store, new EventCodec(registry, noKeys));
 }
 
 /** Plays a story to its end, and gives what the log says of the user. */

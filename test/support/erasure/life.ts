@@ -12,7 +12,7 @@ import {
 } from '../../../src/contexts/onboarding/application/phone-verification.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { Snapshots } from '../../../src/platform/event-store/snapshots.js';
 import type { TestApp } from '../app.js';
@@ -129,7 +129,7 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
 /** As after a hundred events. */
 async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
   const stream = `onboarding-${id}`;
-  const { state } = await app.get<CommandLoop>(COMMAND_LOOP, { strict: false }).load(onboarding, id);
+  const { state } = await app.get(CommandLoop, { strict: false }).load(onboarding, id);
   const [last] = await app
     .get<EventStore>(EVENT_STORE, { strict: false })
     .readStream(stream, { lastOnly: true });

@@ -1,10 +1,14 @@
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import { CLAIM_EVENTS } from '../../../src/platform/event-store/claims.js';
-import type { Claim } from '../../../src/platform/event-store/command-loop.js';
+import type {
+  Claim,
+  Executed,
+  ExecuteOptions,
+} from '../../../src/platform/event-store/command-loop-types.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
-import { RetryingCommandLoop } from '../../../src/platform/event-store/retrying-command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 
 type Added = DomainEvent<'counter.added.v1', { readonly by: number }>;
 export const counter: Aggregate<number, Added> = {
@@ -22,10 +26,22 @@ export const phone = (key: string): Claim => ({
 
 export const noKeys = { obtain: async () => null, find: async () => new Map() };
 
-export function loopOver(store: EventStore): RetryingCommandLoop {
+/** For tests that are not about what caused the events: without `metadata` it is empty. */
+export class CauselessLoop extends CommandLoop {
+  override execute<S, E extends DomainEvent>(
+    aggregate: Aggregate<S, E>,
+    id: string,
+    decide: (state: S) => readonly E[],
+    options: Partial<ExecuteOptions<S>> = {},
+  ): Promise<Executed<S, E>> {
+    return super.execute(aggregate, id, decide, { metadata: {}, ...options });
+  }
+}
+
+export function loopOver(store: EventStore): CauselessLoop {
   const registry = new EventRegistry();
   registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }, { type: 'counter.closed.v1' }]);
-  return new RetryingCommandLoop(store, new EventCodec(registry, noKeys));
+  return new CauselessLoop(store, new EventCodec(registry, noKeys));
 }
 
 /** The same store with some methods replaced. */

@@ -8,7 +8,7 @@ import {
 } from '../../../src/contexts/exchange/domain/order-events.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import type { TestApp } from '../app.js';
 import type { ExchangeClient } from './exchange-client.js';
 import type { ApiResponse } from '../http/signed-client.js';
@@ -57,7 +57,7 @@ export async function pastOrders(
   key: ExchangeClient,
   orders: readonly (Partial<OrderFacts> & { readonly then?: readonly OrderEvent['type'][] })[],
 ): Promise<string[]> {
-  const loop = app.app.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  const loop = app.app.get(CommandLoop, { strict: false });
   return Promise.all(
     orders.map(async ({ then = [], ...more }) => {
       const { apiKey: key_id } = key.credentials;
@@ -79,7 +79,9 @@ export async function pastOrders(
             },
           }) as OrderEvent,
       );
-      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following]);
+      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following], {
+        metadata: {},
+      });
       return order_id;
     }),
   );

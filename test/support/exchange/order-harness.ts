@@ -17,7 +17,7 @@ import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
-import { RetryingCommandLoop } from '../../../src/platform/event-store/retrying-command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { RequestTicket } from '../../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import { WorkItems } from '../../../src/platform/work/work-items.js';
@@ -59,7 +59,7 @@ export class OrderHarness {
     const registry = new EventRegistry();
     registry.register(ORDER_EVENTS.map((type) => ({ type })));
     const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
-    const loop = new RetryingCommandLoop(store, codec);
+    const loop = new CommandLoop(store, codec);
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
     const watcher = new OrderWatcher(config, clock, this.items, poller, providers);

@@ -19,7 +19,7 @@ import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js
 import { Idempotency } from '../../../src/platform/idempotency/idempotency.js';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
-import { AlreadyResponded } from '../../../src/platform/event-store/command-loop.js';
+import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';

@@ -13,7 +13,7 @@ import { onboarding, type Onboarding } from '../../../src/contexts/onboarding/do
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { JPEG } from './images.js';
 import { plainTicket, type People } from './people.js';
 
@@ -81,7 +81,7 @@ export async function handIn(
 }
 
 export async function onboardingOf(people: Onboarders, userId: string): Promise<Onboarding> {
-  const loop = people.module.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+  const loop = people.module.get(CommandLoop, { strict: false });
   return (await loop.load(onboarding, userId)).state;
 }
 

@@ -3,7 +3,7 @@ import { TEST_USDC } from '../../../sandbox/contracts/test-usdc.js';
 import { randomBytes, randomInt } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { ContractFactory, Interface } from 'ethers';
-import { COMMAND_LOOP, type CommandLoop } from '../../../src/platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -118,7 +118,7 @@ export class PayoutHarness {
   async report({ user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
     const { app } = this.service;
     const handler = new ReportPayoutHandler(
-      app.get<CommandLoop>(COMMAND_LOOP),
+      app.get(CommandLoop),
       systemClock,
       { chainId: CHAIN_ID, payoutVerificationWindowSeconds: windowSeconds },
       app.get(PayeeCache),

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import {
   issueSecret,
@@ -72,7 +72,7 @@ export interface IssuedSecret extends CredentialChanged {
 @Injectable()
 export class Credentials {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: CredentialSecrets,
     private readonly progress: ViewProgress,

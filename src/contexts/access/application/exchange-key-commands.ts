@@ -1,8 +1,7 @@
-import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   exchangeKey,
   issueExchangeKey,
@@ -35,7 +34,7 @@ export class IssueExchangeKey extends Command<IssuedExchangeKey> {
 export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
   constructor(
     private readonly credentials: Credentials,
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
   ) {}
 
   async execute({ merchantId: given, ...key }: IssueExchangeKey): Promise<IssuedExchangeKey> {

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Get } from '../../../platform/context.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
@@ -30,7 +30,7 @@ export class EraseOrder extends Command<string | null> {
 @CommandHandler(EraseOrder)
 export class EraseOrderHandler implements ICommandHandler<EraseOrder> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 

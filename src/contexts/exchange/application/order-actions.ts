@@ -5,7 +5,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata, StoredResponse } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import {
@@ -74,7 +74,7 @@ export class RefreshOrder extends Command<ExistingOrder> {
 @CommandHandler(CancelOrder)
 export class CancelOrderHandler implements ICommandHandler<CancelOrder> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly poller: OrderPoller,
   ) {}
@@ -98,7 +98,7 @@ export class CancelOrderHandler implements ICommandHandler<CancelOrder> {
 @CommandHandler(MarkOrderAsPaid)
 export class MarkOrderAsPaidHandler implements ICommandHandler<MarkOrderAsPaid> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'exchangePaidWaitSeconds'>,
   ) {}
@@ -117,7 +117,7 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
   private readonly fresh = new LRUCache<string, true>({ max: MAX_FRESH, ttl: FRESH_MS });
 
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     private readonly poller: OrderPoller,
   ) {}
 

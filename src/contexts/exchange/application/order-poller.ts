@@ -1,11 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import {
-  ClaimHeld,
-  COMMAND_LOOP,
-  type Claim,
-  type CommandLoop,
-} from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
@@ -31,7 +27,7 @@ export class OrderPoller {
   private readonly inFlight = new Map<string, Promise<PolledOrder>>();
 
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly providers: ExchangeProviders,
     private readonly clockCheck: ClockCheck,

@@ -1,7 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { RequestedOrder } from '../domain/order-events.js';
 import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { OrdersView } from '../views/orders.js';
@@ -25,7 +25,7 @@ export interface LoadedOrder {
 @Injectable()
 export class PayerOrders {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     private readonly orders: OrdersView,
   ) {}
 

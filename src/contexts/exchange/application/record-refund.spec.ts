@@ -5,7 +5,7 @@ import { systemClock } from '../../../kernel/clock.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import type { ReadOptions } from '../../../platform/event-store/port.js';
-import { RetryingCommandLoop } from '../../../platform/event-store/retrying-command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ORDER_EVENTS } from '../domain/order-events.js';
 import type { CheckedRefund, OrderTransfers } from './ports.js';
 import { RecordRefund, RecordRefundHandler, type RecordedRefund } from './record-refund.js';
@@ -39,7 +39,7 @@ function refundsWith(
   const registry = new EventRegistry();
   registry.register(ORDER_EVENTS.map((type) => ({ type })));
   const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
-  const loop = new RetryingCommandLoop(store, codec);
+  const loop = new CommandLoop(store, codec);
   const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;
   const handler = new RecordRefundHandler(loop, systemClock, transfers, store);
   const refund = { amount: '7', transactionHash: TRANSACTION, actor: 'ops' };

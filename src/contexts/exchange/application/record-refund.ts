@@ -4,13 +4,12 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { claimOwner, claimStream } from '../../../platform/event-store/claims.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   ClaimHeld,
-  COMMAND_LOOP,
   PreconditionFailed,
   type Claim,
-  type CommandLoop,
-} from '../../../platform/event-store/command-loop.js';
+} from '../../../platform/event-store/command-loop-types.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { readTransactionId } from '../domain/addresses.js';
 import { existingOrder, order, recordRefund, type ExistingOrder, type Refund } from '../domain/order.js';
@@ -46,7 +45,7 @@ export class RecordRefund extends Command<RecordedRefund> {
 @CommandHandler(RecordRefund)
 export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(ORDER_TRANSFERS) private readonly transfers: OrderTransfers,
     @Inject(EVENT_STORE) private readonly store: EventStore,

@@ -6,7 +6,7 @@ import { streamOf } from '../../../kernel/aggregate.js';
 import { isDecimal } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { limitOption, operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
 import { RecordRefund } from '../application/record-refund.js';
@@ -91,9 +91,7 @@ interface RefundOptions {
 }
 
 async function history(context: INestApplicationContext, id: string): Promise<Outcome> {
-  const state = existingOrder(
-    await context.get<CommandLoop>(COMMAND_LOOP, { strict: false }).show(order, id),
-  );
+  const state = existingOrder(await context.get(CommandLoop, { strict: false }).show(order, id));
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
   const events = await store.readStream(streamOf(order, id));
   return { text: historyText(state, events), json: historyJson(state, events) };

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { deposit, created, received, stateAfter } from '../../../../test/support/exchange/order-fixtures.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { ORDER_TRANSFERS, type CheckedDeposit } from '../application/ports.js';
@@ -35,7 +35,7 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
   };
   const parts = new Map<unknown, unknown>([
     [EVENT_STORE, store],
-    [COMMAND_LOOP, { show: async () => stateAfter(created, received(deposit('d1', '5'))) }],
+    [CommandLoop, { show: async () => stateAfter(created, received(deposit('d1', '5'))) }],
     [ORDER_TRANSFERS, { checkDeposits }],
   ]);
   const context = { get: (token: unknown) => parts.get(token), close: async () => undefined };

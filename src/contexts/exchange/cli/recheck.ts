@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
@@ -57,7 +57,7 @@ class Recheck {
     private readonly report: (finding: Finding) => void,
   ) {
     this.store = context.get<EventStore>(EVENT_STORE, { strict: false });
-    this.loop = context.get<CommandLoop>(COMMAND_LOOP, { strict: false });
+    this.loop = context.get(CommandLoop, { strict: false });
     this.transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
   }
 

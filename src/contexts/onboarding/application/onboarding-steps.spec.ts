@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { InjectionToken } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { CLOCK } from '../../../kernel/clock.js';
-import { COMMAND_LOOP } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onboarding.js';
 import { Verifications } from '../store/verifications.js';
@@ -44,7 +44,7 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
     return { opened_at: new Date() };
   };
   const module = await handlers(
-    [COMMAND_LOOP, { load: async () => ({ state: submitted, lastId: null }) }],
+    [CommandLoop, { load: async () => ({ state: submitted, lastId: null }) }],
     [IDENTITY_VERIFIER, { provider: 'p', decide }],
     [UsersView, { find: async () => (state === 'erased' ? null : { accountState: state }) }],
     [Verifications, { open }],
@@ -83,7 +83,7 @@ describe('a step whose retries end', () => {
       events = decide(before);
       return { state: events.reduce((each, event) => onboarding.evolve(each, event), before) };
     };
-    const module = await handlers([COMMAND_LOOP, { execute }], [IDENTITY_VERIFIER, { provider: 'p' }]);
+    const module = await handlers([CommandLoop, { execute }], [IDENTITY_VERIFIER, { provider: 'p' }]);
     return { stage: await module.get(OnboardingSteps).giveUp('u1'), events };
   }
 

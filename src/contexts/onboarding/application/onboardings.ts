@@ -1,13 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import {
-  COMMAND_LOOP,
-  type CommandLoop,
-  type Executed,
-  type ExecuteOptions,
-  type Loaded,
-} from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { Executed, ExecuteOptions, Loaded } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { UsersView, type ExistingUser } from '../../users/contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent, type Started } from '../domain/onboarding.js';
@@ -17,7 +12,7 @@ export type Decision = (state: Onboarding, at: string) => OnboardingEvent[];
 @Injectable()
 export class Onboardings {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly users: UsersView,
   ) {}

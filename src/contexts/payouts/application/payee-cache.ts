@@ -1,7 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { isUuid } from '../../../kernel/ids.js';
-import { COMMAND_LOOP, type CommandLoop, type Loaded } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { Loaded } from '../../../platform/event-store/command-loop-types.js';
 import { payee, type Payee } from '../../users/contract.js';
 
 /** Users kept in memory, some 200 bytes each. */
@@ -15,7 +16,7 @@ const MAX_USERS = 50_000;
 export class PayeeCache {
   private readonly known = new LRUCache<string, Loaded<Payee>>({ max: MAX_USERS });
 
-  constructor(@Inject(COMMAND_LOOP) private readonly loop: CommandLoop) {}
+  constructor(private readonly loop: CommandLoop) {}
 
   async get(userId: string, { fresh = false } = {}): Promise<Loaded<Payee>> {
     const known = this.known.get(userId);

@@ -1,11 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  ClaimHeld,
-  COMMAND_LOOP,
-  type Claim,
-  type CommandLoop,
-} from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { payout, receive, type SeenTransfer, expire } from '../domain/payout.js';
 
@@ -32,7 +28,7 @@ export class ReceivePayout extends Command<Receipt> {
 @CommandHandler(ReceivePayout)
 export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -84,7 +80,7 @@ export class ExpirePayout extends Command<Expiry> {
 @CommandHandler(ExpirePayout)
 export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 

@@ -1,10 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  COMMAND_LOOP,
-  PreconditionFailed,
-  type CommandLoop,
-} from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { PreconditionFailed } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata, StreamAppend } from '../../../platform/event-store/port.js';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
@@ -42,7 +39,7 @@ export class ReportPayout extends Command<string> {
 @CommandHandler(ReportPayout)
 export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'chainId' | 'payoutVerificationWindowSeconds'>,
     private readonly payees: PayeeCache,

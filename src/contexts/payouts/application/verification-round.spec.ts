@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
 import type { Receipts } from '../store/receipts.js';
-import type { NextCheck, PendingPayout, PendingPayouts } from '../store/pending-payouts.js';
+import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { ExpirePayout } from './payout-outcomes.js';
 import type { VerificationRowCheck } from './verification-row-check.js';
 import type { PayeeCache } from './payee-cache.js';
@@ -45,10 +45,10 @@ async function check({
     refusals: [],
   };
   const chain = { read: async () => observed, confirm: async () => [observed] } as unknown as ChainReader;
-  const table = {
+  const queue = {
     remove: async () => undefined,
     reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
-  } as unknown as PendingPayouts;
+  } as unknown as VerificationQueue;
   const bus = {
     execute: async (command: unknown) => {
       if (command instanceof ExpirePayout) expired.push(command.payoutId);
@@ -67,7 +67,7 @@ async function check({
     },
     ...([
       chain,
-      table,
+      queue,
       { keep: async () => undefined } as unknown as Receipts,
       bus,
       {} as PayeeCache,

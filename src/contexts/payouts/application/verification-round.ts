@@ -25,11 +25,11 @@ import {
 } from './ports.js';
 import { Receipts } from '../store/receipts.js';
 import {
-  PendingPayouts,
+  VerificationQueue,
   type Claimed,
   type NextCheck,
   type PendingPayout,
-} from '../store/pending-payouts.js';
+} from '../store/verification-queue.js';
 import type { SeenTransfer } from '../domain/payout.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
@@ -63,11 +63,11 @@ export class VerificationRound {
       | 'payoutCheckIntervalMs'
     >,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
-    private readonly table: PendingPayouts,
+    private readonly queue: VerificationQueue,
     private readonly receipts: Receipts,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
-    private readonly listed: VerificationRowCheck,
+    private readonly rowCheck: VerificationRowCheck,
   ) {
     this.rules = chainRules(config);
   }
@@ -87,7 +87,7 @@ export class VerificationRound {
       return finding !== null && (finding.kind === 'settled' || this.isOver(each, observed, now()));
     });
     const areSound = await Promise.all(
-      mayEnd.map((each) => this.listed.matchesEvents(each, this.config.chainId)),
+      mayEnd.map((each) => this.rowCheck.matchesEvents(each, this.config.chainId)),
     );
     const ending = mayEnd.filter((_, place) => areSound[place]);
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, alone);
@@ -115,8 +115,8 @@ export class VerificationRound {
         else next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
       });
     }
-    await this.table.remove(ended);
-    await this.table.reschedule(next, now());
+    await this.queue.remove(ended);
+    await this.queue.reschedule(next, now());
   }
 
   /** None when too few nodes can be relied on: the others of the round do not wait for that. */

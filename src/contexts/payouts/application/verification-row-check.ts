@@ -1,9 +1,9 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { toMinorUnits } from '../../../kernel/money.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { comparableHash } from '../contract.js';
 import { payout } from '../domain/payout.js';
-import type { PendingPayout } from '../store/pending-payouts.js';
+import type { PendingPayout } from '../store/verification-queue.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** Compares `payouts.verifications` with the events: a process with the database alone can write to the table. */
@@ -12,7 +12,7 @@ export class VerificationRowCheck {
   private readonly logger = new Logger(VerificationRowCheck.name);
 
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: Pick<CommandLoop, 'load'>,
+    private readonly loop: CommandLoop,
     private readonly payees: PayeeCache,
   ) {}
 

@@ -6,7 +6,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
 import { WorkListCheck } from '../../../platform/projections/table-check.js';
 import { Receipts, ReceiptsCheck } from '../store/receipts.js';
-import { PENDING_PAYOUTS, verificationSaga } from './verification-saga.js';
+import { VERIFICATION_WORK_LIST, verificationSaga } from './verification-saga.js';
 
 const CHAIN = 31337;
 
@@ -187,7 +187,7 @@ describe('the saga of verifications', () => {
   describe('an audit of the list', () => {
     const codec = { currentName: (type: string) => type };
     const audit = async (events: readonly RecordedEvent[], until: RecordedEvent): Promise<unknown> => {
-      const check = new WorkListCheck(PENDING_PAYOUTS, { query, codec, position: until.position });
+      const check = new WorkListCheck(VERIFICATION_WORK_LIST, { query, codec, position: until.position });
       await check.add(events);
       return (await check.compare()).get('payouts.verifications');
     };

@@ -22,7 +22,7 @@ import {
   removeVerifications,
   VERIFICATION,
   wakeVerifications,
-} from '../store/pending-payouts.js';
+} from '../store/verification-queue.js';
 
 type SagaEvent = PayoutEvent | UserActivated;
 
@@ -52,7 +52,7 @@ export const verificationTables: DerivedTables = {
 };
 
 /** A payout without its item or its facts would be pending for ever. */
-export const PENDING_PAYOUTS: WorkList = {
+export const VERIFICATION_WORK_LIST: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',
   listed: `payout_id = due.id

@@ -2,7 +2,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
 import { ClockOff, type ClockCheck } from '../../../platform/postgres/clock-check.js';
-import type { Claimed, PendingPayout, PendingPayouts } from '../store/pending-payouts.js';
+import type { Claimed, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { Verifier } from './verifier.js';
 import type { VerificationRound } from './verification-round.js';
 
@@ -22,14 +22,14 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
       if (skewSeconds !== 0) throw new ClockOff(skewSeconds);
     },
   } as unknown as ClockCheck;
-  const table = {
+  const queue = {
     claim: async (): Promise<Claimed> => {
       claims += 1;
       return { payouts: [], now: new Date(), more: false };
     },
-  } as unknown as PendingPayouts;
+  } as unknown as VerificationQueue;
   const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
-  const verifier = new Verifier(config, table, {} as VerificationRound, clock);
+  const verifier = new Verifier(config, queue, {} as VerificationRound, clock);
   const [loop] = verifier.loops;
   loop!.start();
   try {
@@ -55,7 +55,7 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
 it('a round keeps the claim of its payouts until it ends', async () => {
   const payout = {} as PendingPayout;
   const order: string[] = [];
-  const table = {
+  const queue = {
     claim: async (): Promise<Claimed> => ({
       payouts: order.length === 0 ? [payout] : [],
       now: new Date(),
@@ -67,11 +67,11 @@ it('a round keeps the claim of its payouts until it ends', async () => {
       await round();
       order.push('claim released');
     },
-  } as unknown as PendingPayouts;
+  } as unknown as VerificationQueue;
   const round = { run: async () => void order.push('round') } as unknown as VerificationRound;
   const clock = { check: async () => undefined } as unknown as ClockCheck;
   const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
-  const [loop] = new Verifier(config, table, round, clock).loops;
+  const [loop] = new Verifier(config, queue, round, clock).loops;
   loop!.start();
   try {
     await eventually(async () => order.length >= 3);

@@ -3,11 +3,11 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { pause } from '../../../platform/background/backoff.js';
-import { pendingPayouts } from '../metrics.js';
+import { pendingPayoutsGauge } from '../metrics.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
-import { LINES, PendingPayouts, type PendingPayout } from '../store/pending-payouts.js';
+import { LINES, VerificationQueue, type PendingPayout } from '../store/verification-queue.js';
 
 const GAUGE_MS = 10_000;
 /** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
@@ -33,13 +33,13 @@ export class Verifier implements OnApplicationBootstrap {
   readonly gauge = new BackgroundWork({
     name: 'gauge of pending payouts',
     everyMs: GAUGE_MS,
-    run: async () => pendingPayouts.set(await this.table.count()),
+    run: async () => pendingPayoutsGauge.set(await this.queue.count()),
   });
 
   constructor(
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
-    private readonly table: PendingPayouts,
+    private readonly queue: VerificationQueue,
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
   ) {
@@ -78,11 +78,11 @@ export class Verifier implements OnApplicationBootstrap {
   ): Promise<void> {
     for (let more = true; more && !signal.aborted && this.config.usdcAddress !== null;) {
       if (performance.now() < this.unavailableUntil || !(await this.clockHolds())) return;
-      const claimed = await this.table.claim(this.config.chainId, batch, lines);
+      const claimed = await this.queue.claim(this.config.chainId, batch, lines);
       ({ more } = claimed);
       if (claimed.payouts.length === 0) continue;
       try {
-        await this.table.whileClaimed(claimed.payouts, () => this.round.run(claimed, alone));
+        await this.queue.whileClaimed(claimed.payouts, () => this.round.run(claimed, alone));
         this.failures = 0;
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) throw error;
@@ -110,6 +110,6 @@ export class Verifier implements OnApplicationBootstrap {
     const delayMs = nodeBackoff(this.failures);
     this.unavailableUntil = performance.now() + delayMs;
     this.logger.warn({ msg: 'chain unavailable', reason: error.message, delayMs });
-    await this.table.postpone(payouts, delayMs);
+    await this.queue.postpone(payouts, delayMs);
   }
 }

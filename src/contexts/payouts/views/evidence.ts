@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { comparableHash } from '../contract.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
@@ -9,7 +9,7 @@ import { Receipts } from '../store/receipts.js';
 @Injectable()
 export class EvidenceView {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     private readonly receipts: Receipts,
   ) {}
 

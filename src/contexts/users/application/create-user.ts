@@ -1,11 +1,7 @@
 import { Injectable, Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  ClaimHeld,
-  COMMAND_LOOP,
-  type Claim,
-  type CommandLoop,
-} from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
@@ -57,7 +53,7 @@ export class CreateUser extends Command<string> {
 @CommandHandler(CreateUser)
 export class CreateUserHandler implements ICommandHandler<CreateUser> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly claims: UserClaims,
   ) {}

@@ -12,7 +12,7 @@ import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Background } from '../../../platform/background/background-work.js';
 import { DueWork } from '../../../platform/work/due-work.js';
 import { WorkItems, scheduleWork, type OpenItem } from '../../../platform/work/work-items.js';
@@ -75,7 +75,7 @@ export class ErasingWorker {
   constructor(
     private readonly items: WorkItems,
     private readonly providers: ModuleRef,
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
     @Inject(RUNNING_CONTEXTS) running: readonly Context[],
   ) {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { claimOwner } from '../../../platform/event-store/claims.js';
-import { COMMAND_LOOP, type Claim, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { Claim } from '../../../platform/event-store/command-loop-types.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -20,7 +21,7 @@ export type Known =
 @Injectable()
 export class LocateUser {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly wallets: WalletsView,
     private readonly claims: UserClaims,

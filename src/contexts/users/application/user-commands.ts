@@ -1,11 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import {
-  COMMAND_LOOP,
-  ClaimHeld,
-  type CommandLoop,
-  type Executed,
-} from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { ClaimHeld, type Executed } from '../../../platform/event-store/command-loop-types.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -37,7 +33,7 @@ export class StartDeactivation extends Command<UserChanged> {
 @CommandHandler(StartDeactivation)
 export class StartDeactivationHandler implements ICommandHandler<StartDeactivation> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -62,7 +58,7 @@ export class CompleteDeactivation extends Command<UserChanged> {
 @CommandHandler(CompleteDeactivation)
 export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeactivation> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -93,7 +89,7 @@ export class ActivateUser extends Command<UserChanged> {
 @CommandHandler(ActivateUser)
 export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -137,7 +133,7 @@ export class EraseUser extends Command<UserChanged> {
 @CommandHandler(EraseUser)
 export class EraseUserHandler implements ICommandHandler<EraseUser> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 

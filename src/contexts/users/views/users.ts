@@ -1,7 +1,7 @@
-import { Injectable, Inject } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { user, type UserActivated, type ExistingUser } from '../domain/user.js';
 
@@ -45,7 +45,7 @@ export class WalletsView {
 @Injectable()
 export class UsersView {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     private readonly wallets: WalletsView,
   ) {}
 

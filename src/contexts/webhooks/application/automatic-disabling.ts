@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { pause } from '../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import {
   disableFailing,
@@ -62,7 +62,7 @@ export class AutomaticDisabling {
 
   constructor(
     private readonly endpoints: FailingEndpoints,
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly log: Log,
   ) {}

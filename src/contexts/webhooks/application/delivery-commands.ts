@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
@@ -25,7 +25,7 @@ export class RequestTestDelivery extends EndpointCommand {}
 @CommandHandler(RequestTestDelivery)
 export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDelivery> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -64,7 +64,7 @@ export class ResendWebhookDelivery extends Command<Responded> {
 @CommandHandler(ResendWebhookDelivery)
 export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebhookDelivery> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly deliveries: StoredDeliveries,
   ) {}
@@ -116,7 +116,7 @@ export class RecoverWebhookEndpoint extends EndpointCommand {
 @CommandHandler(RecoverWebhookEndpoint)
 export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWebhookEndpoint> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import {
   endpointJson,
@@ -35,7 +35,7 @@ export class RegisterWebhookEndpoint extends Command<Responded> {
 @CommandHandler(RegisterWebhookEndpoint)
 export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterWebhookEndpoint> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(RECEIVER_URLS) private readonly urls: ReceiverUrls,
     private readonly secrets: SigningSecrets,
@@ -76,7 +76,7 @@ export class UpdateWebhookEndpoint extends EndpointCommand {
 @CommandHandler(UpdateWebhookEndpoint)
 export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebhookEndpoint> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(RECEIVER_URLS) private readonly urls: ReceiverUrls,
     private readonly failing: FailingEndpoints,
@@ -111,7 +111,7 @@ export class DeleteWebhookEndpoint extends EndpointCommand {}
 @CommandHandler(DeleteWebhookEndpoint)
 export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebhookEndpoint> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -141,7 +141,7 @@ export class RotateSigningSecret extends EndpointCommand {
 @CommandHandler(RotateSigningSecret)
 export class RotateSigningSecretHandler implements ICommandHandler<RotateSigningSecret> {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: CommandLoop,
+    private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: SigningSecrets,
     private readonly failing: FailingEndpoints,

@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { COMMAND_LOOP, type CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { Injectable } from '@nestjs/common';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   endpointJson,
   webhookEndpoints,
@@ -12,7 +12,7 @@ import { FailingEndpoints } from '../store/failing-endpoints.js';
 @Injectable()
 export class EndpointsView {
   constructor(
-    @Inject(COMMAND_LOOP) private readonly loop: Pick<CommandLoop, 'show'>,
+    private readonly loop: CommandLoop,
     private readonly failing: FailingEndpoints,
   ) {}
 

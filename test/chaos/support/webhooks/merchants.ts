@@ -1,7 +1,7 @@
 import { EventCodec } from '../../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../../src/platform/event-store/event-registry.js';
 import type { EventStore, NewEvent } from '../../../../src/platform/event-store/port.js';
-import { RetryingCommandLoop } from '../../../../src/platform/event-store/retrying-command-loop.js';
+import { CommandLoop } from '../../../../src/platform/event-store/command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
 import { newId } from '../../../../src/kernel/ids.js';
 import { RequestTicket } from '../../../../src/platform/idempotency/ticket.js';
@@ -50,7 +50,7 @@ export class Merchants {
     // None of these events holds personal data.
     const noKeys = { obtain: () => Promise.resolve(null), find: () => Promise.resolve(new Map()) };
     const handler = new RegisterWebhookEndpointHandler(
-      new RetryingCommandLoop(store, new EventCodec(registry, noKeys)),
+      new CommandLoop(store, new EventCodec(registry, noKeys)),
       systemClock,
       // The addresses are the suite's own, on loopback; the worker verifies them at every connect.
       { check: () => Promise.resolve() },

@@ -4,11 +4,11 @@ import { deriveId } from '../../../kernel/ids.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import {
   LINES,
-  PendingPayouts,
+  VerificationQueue,
   type Claimed,
   type NextCheck,
   type PendingPayout,
-} from './pending-payouts.js';
+} from './verification-queue.js';
 
 const CHAIN = 31337;
 const NOW = new Date();
@@ -16,11 +16,11 @@ const id = (name: string): string => deriveId('work', name);
 
 describe('pending payouts to verify', () => {
   let db: TestDatabase;
-  let table: PendingPayouts;
+  let queue: VerificationQueue;
 
   beforeAll(async () => {
     db = await testDatabase();
-    table = new PendingPayouts(db.database, new WorkItems(db.database));
+    queue = new VerificationQueue(db.database, new WorkItems(db.database));
   });
   beforeEach(() =>
     db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items'),
@@ -41,11 +41,11 @@ describe('pending payouts to verify', () => {
       [name, id('user'), id(merchant), CHAIN, ageSeconds, count, line],
     );
   const claim = (limit: number, lines: readonly number[] = [LINES.fresh, LINES.old]): Promise<Claimed> =>
-    table.claim(CHAIN, limit, lines);
+    queue.claim(CHAIN, limit, lines);
   const claimOne = async (line: number): Promise<PendingPayout | undefined> =>
     (await claim(1, [line])).payouts[0];
   const again = (payout: PendingPayout, over: Partial<NextCheck> = {}): Promise<void> =>
-    table.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
+    queue.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
   const count = ({ payouts }: Claimed, kind: string): number =>
     payouts.filter(({ hash }) => hash.startsWith(kind)).length;
 
@@ -59,14 +59,14 @@ describe('pending payouts to verify', () => {
     );
     expect(row!.seconds).toBeGreaterThan(10);
     expect(row!.seconds).toBeLessThanOrEqual(15);
-    await table.remove(ids.slice(0, 4));
-    expect(await table.count()).toBe(6);
+    await queue.remove(ids.slice(0, 4));
+    expect(await queue.count()).toBe(6);
     expect(await db.database.query('select from work.items')).toHaveLength(6);
   });
 
   it('of another chain are left alone for half an hour', async () => {
     await add('other', 1);
-    expect((await table.claim(CHAIN + 1, 10, [LINES.fresh])).payouts).toEqual([]);
+    expect((await queue.claim(CHAIN + 1, 10, [LINES.fresh])).payouts).toEqual([]);
     const [row] = await db.database.query<{ minutes: number }>(
       'select extract(minute from due_at - now())::int as minutes from work.items',
     );
@@ -107,7 +107,7 @@ describe('pending payouts to verify', () => {
     await again((await claim(1)).payouts[0]!, { finding: null });
     const second = await claimOne(LINES.unresponsive);
     expect(second!.unanswered).toBe(1);
-    await table.postpone([second!], 0);
+    await queue.postpone([second!], 0);
     const third = await claimOne(LINES.unresponsive);
     expect(third!.unanswered).toBe(1);
     await again(third!, { finding: null });

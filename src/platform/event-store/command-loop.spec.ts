@@ -1,16 +1,22 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
-import { AlreadyResponded, PreconditionFailed } from './command-loop.js';
-import { add, counter, loopOver, overridden, phone } from '../../../test/support/event-store/counter.js';
+import { AlreadyResponded, PreconditionFailed } from './command-loop-types.js';
+import {
+  add,
+  counter,
+  loopOver,
+  overridden,
+  phone,
+  type CauselessLoop,
+} from '../../../test/support/event-store/counter.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { commandConflicts } from '../telemetry/metrics.js';
 import type { NewEvent, StoredResponse } from './port.js';
-import type { RetryingCommandLoop } from './retrying-command-loop.js';
 
 describe.each([true, false])('the command loop on a store that is atomic: %s', (atomic) => {
   let store: InMemoryEventStore;
-  let loop: RetryingCommandLoop;
+  let loop: CauselessLoop;
 
   beforeEach(() => {
     store = new InMemoryEventStore(atomic);

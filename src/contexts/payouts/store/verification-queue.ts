@@ -87,7 +87,7 @@ interface Row extends Facts {
 
 /** Pending payouts to check on the chain, shared by all processes. */
 @Injectable()
-export class PendingPayouts {
+export class VerificationQueue {
   constructor(
     private readonly database: Database,
     private readonly items: WorkItems,

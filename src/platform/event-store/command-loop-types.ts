@@ -1,0 +1,96 @@
+import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
+
+/** A loaded aggregate. `revision` is null when its stream does not exist yet. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: number | null;
+  /** Id of its last event, for what follows from it elsewhere; null without one. */
+  readonly lastId: string | null;
+}
+
+/**
+ * A value that at most one aggregate may hold, kept as a stream `<category>-<key>`: a phone number of a merchant,
+ * one on-chain transfer. Personal values go in as keyed hashes.
+ */
+export interface Claim {
+  readonly category: string;
+  readonly key: string;
+  /** Field to blame when another aggregate holds it, and the message. */
+  readonly field: string;
+  readonly message: string;
+  /**
+   * Stored name of an event that frees the claim: a holder whose stream has it gives way, and must never request the
+   * claim again. Absent: it is held for ever.
+   */
+  readonly freedBy?: string;
+}
+
+export interface ExecuteOptions<State> {
+  /** What caused the events. Every command says so: a request passes its `@Cause()`, a process its `actor`. */
+  readonly metadata: EventMetadata;
+  /** The events follow from the last one of the stream: it is their `causation_id`. */
+  readonly follows?: true;
+  /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
+  readonly claims?: readonly Claim[];
+  /**
+   * The response that travels with the events; called with the state after them. Undefined: the request has no key.
+   * Called only when the store carries responses: once `execute` resolved, the response it gave last is stored, also when
+   * there were no events to write.
+   */
+  readonly response?: (state: State) => StoredResponse | undefined;
+  /**
+   * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
+   * (a store that is not atomic reads them just before). One that no longer holds throws {@link PreconditionFailed}.
+   */
+  readonly preconditions?: readonly StreamAppend[];
+  /**
+   * Only for a store that is not atomic: an append to a new stream, before the preconditions are read. The
+   * precondition may fail to hold between its read and the events; a writer that changes it finds here what may still follow.
+   */
+  readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
+  /**
+   * The aggregate is almost surely new (a fresh or derived id): decide on its initial state without loading, expecting
+   * no stream. When the stream exists after all, the loop loads it and decides again. Saves a read per request.
+   */
+  readonly expectNew?: boolean;
+}
+
+export interface Executed<State, Event> {
+  readonly state: State;
+  /** Events written by this call; empty when there was nothing to do. */
+  readonly events: readonly Event[];
+  /** Position to wait for in the views; null when nothing was written. */
+  readonly position: string | null;
+  /** As {@link Loaded.lastId}, after these events. */
+  readonly lastId: string | null;
+}
+
+/** The request's key already has a response: the edge replays `response`. */
+export class AlreadyResponded extends Error {
+  override readonly name = 'AlreadyResponded';
+  constructor(readonly response: StoredResponse) {
+    super('already has a response');
+  }
+}
+
+/** A claim is held by another aggregate that exists. Use cases turn it into the contract's 422. */
+export class ClaimHeld extends Error {
+  override readonly name = 'ClaimHeld';
+  constructor(
+    readonly claim: Claim,
+    readonly owner: string,
+  ) {
+    super(`${claim.category} is held`);
+  }
+}
+
+/** A stream of `preconditions` has moved on: load it and decide again. Nothing was written. */
+export class PreconditionFailed extends Error {
+  override readonly name = 'PreconditionFailed';
+  constructor(
+    readonly stream: string,
+    readonly actual: number | null,
+  ) {
+    super(`${stream} is not at the expected revision`);
+  }
+}
