@@ -177,7 +177,10 @@ it('providers are configured one after the other, and the person ends active wit
   });
   const { id } = created.user;
   const { webhook_endpoint: endpoint } = await call<{ webhook_endpoint: { signing_secret: string } }>(
-    ...([none, merchant, 'POST', '/merchants/v1/webhook_endpoints'] as const),
+    none,
+    merchant,
+    'POST',
+    '/merchants/v1/webhook_endpoints',
     {
       webhook_endpoint: {
         url: `${await overTls(receiver.url)}/hook`,

@@ -157,7 +157,7 @@ export class TestNode {
   }
 
   private async honest(method: string, params: readonly unknown[]): Promise<unknown> {
-    const { result } = (await this.responsesTo({ jsonrpc: '2.0', id: 1, method, params })) as {
+    const { result } = (await this.responsesTo({ ...{ jsonrpc: '2.0' }, id: 1, method, params })) as {
       result?: unknown;
     };
     return result;
