@@ -139,7 +139,7 @@ export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }
 
-/** Whether a finding after the window is the second of two that agree, from another time and, where the rules require it, another block. */
+/** Whether a finding after the window is the second of two that agree, later and, where the rules require it, at a later block. */
 export function isSecondCheck(
   first: Closing | null,
   second: Closing,

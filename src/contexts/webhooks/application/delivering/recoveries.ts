@@ -10,7 +10,7 @@ const CHUNK_MS = 1000;
 
 /**
  * Carries out recoveries in chunks, each in a transaction that stores its position: after a crash another process
- * continues from there. Only what had ended when the recovery was accepted is sent again, so that what is exhausted again
+ * continues from there. Only what had ended when the recovery was accepted is sent again: what is exhausted again
  * stays so, and every delivery is checked once.
  */
 @Injectable()
