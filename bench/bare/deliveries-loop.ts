@@ -154,9 +154,14 @@ class Records {
 
   private async commit(): Promise<void> {
     const columns = [
-      ...(['delivery_id', 'endpoint_id', 'started_at', 'duration_ms', 'outcome'] as const),
-      ...(['http_status', 'response_excerpt'] as const),
-    ];
+      'delivery_id',
+      'endpoint_id',
+      'started_at',
+      'duration_ms',
+      'outcome',
+      'http_status',
+      'response_excerpt',
+    ] as const;
     while (this.waiting.length > 0) {
       const batch = this.waiting;
       this.waiting = [];

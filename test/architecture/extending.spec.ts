@@ -95,11 +95,19 @@ describe('docs/extending.md', () => {
     const port = await freePort();
     const baseUrl = `http://127.0.0.1:${port}`;
     const env = {
-      ...{ PATH: process.env['PATH'], MODE: 'production', REQUIRE_HTTPS: 'false', ROLES: 'api,worker' },
-      ...{ DATABASE_URL: databaseUrl, MASTER_KEY: randomBytes(32).toString('hex'), PUBLIC_URL: baseUrl },
+      PATH: process.env['PATH'],
+      MODE: 'production',
+      REQUIRE_HTTPS: 'false',
+      ROLES: 'api,worker',
+      DATABASE_URL: databaseUrl,
+      MASTER_KEY: randomBytes(32).toString('hex'),
+      PUBLIC_URL: baseUrl,
       // No node is there: payouts would wait.
-      ...{ CHAIN_RPC_URL: 'http://127.0.0.1:9', USDC_ADDRESS: `0x${'1'.repeat(40)}` },
-      ...{ PORT: String(port), METRICS_PORT: '0', LOG_LEVEL: 'silent' },
+      CHAIN_RPC_URL: 'http://127.0.0.1:9',
+      USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+      PORT: String(port),
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
     };
     service = spawn(process.execPath, ['dist/sandbox/main.js'], { cwd: copy, env, stdio: 'inherit' });
     await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));

@@ -38,9 +38,14 @@ function proofs(): readonly PayoutProof[] {
     ids.map((id, place) =>
       canonicalJson(
         eventLeaf({
-          ...{ position: String(7 + 3 * (revision * PAYOUTS + place)), stream: `payout-${id}`, revision },
-          ...{ id: randomUUID(), type: revision === 0 ? 'payout.reported.v1' : 'payout.received.v2' },
-          ...{ data: { payout_id: id, amount: `${place}.5` }, metadata: {}, recordedAt: new Date(place) },
+          position: String(7 + 3 * (revision * PAYOUTS + place)),
+          stream: `payout-${id}`,
+          revision,
+          id: randomUUID(),
+          type: revision === 0 ? 'payout.reported.v1' : 'payout.received.v2',
+          data: { payout_id: id, amount: `${place}.5` },
+          metadata: {},
+          recordedAt: new Date(place),
         }),
       ),
     ),
@@ -48,15 +53,21 @@ function proofs(): readonly PayoutProof[] {
   const tree = new MerkleTree();
   const rows = leaves.map((leaf) => tree.append(leafHash(leaf)));
   const named = {
-    ...{ log_id: randomUUID(), size: tree.size, root: tree.root.toString('hex'), position: '6004' },
-    ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey), previous: '00'.repeat(32) },
+    log_id: randomUUID(),
+    size: tree.size,
+    root: tree.root.toString('hex'),
+    position: '6004',
+    signed_at: '2026-01-02T03:04:05.678Z',
+    key_id: keyIdOf(publicKey),
+    previous: '00'.repeat(32),
   };
   const head = { ...named, signature: signText(headText(named), privateKey), public_key: pem };
   return ids.map((payout_id, place) => ({
     payout_id,
     head,
     events: [place, PAYOUTS + place].map((index) => ({
-      ...{ leaf: leaves[index]!, index },
+      leaf: leaves[index]!,
+      index,
       path: inclusionRanges(index, tree.size).map((range) =>
         rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
       ),
@@ -111,13 +122,19 @@ describe('the verifier of heads', () => {
   });
   const headOver = (size: number): PublishedHead => {
     const named = {
-      ...{ log_id, size, root: roots[size - 1]!, position: String(size) },
-      ...{ signed_at: '2026-01-02T03:04:05.678Z', key_id: keyIdOf(publicKey), previous: null },
+      log_id,
+      size,
+      root: roots[size - 1]!,
+      position: String(size),
+      signed_at: '2026-01-02T03:04:05.678Z',
+      key_id: keyIdOf(publicKey),
+      previous: null,
     };
     return { ...named, signature: signText(headText(named), privateKey), public_key: pem };
   };
   const proofOf = (from: number, size: number): ConsistencyProof => ({
-    ...{ from, head: headOver(size) },
+    from,
+    head: headOver(size),
     path: consistencyRanges(from, size).map((range) =>
       rootOfRange(range, (subtree) => rows[lastLeafOf(subtree)]![subtree.level]!).toString('hex'),
     ),

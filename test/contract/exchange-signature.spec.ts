@@ -59,7 +59,11 @@ test.each([
 
 test('an action on an order is signed over its address; a key that demands none may leave it out', () => {
   const caller = (demandsSignature: boolean) => ({
-    ...{ keyId: 'k', merchantId: 'm', secrets: [SECRET], demandsSignature, memoSigning: 'contract' as const },
+    keyId: 'k',
+    merchantId: 'm',
+    secrets: [SECRET],
+    demandsSignature,
+    memoSigning: 'contract' as const,
   });
   const refused = expect.objectContaining({
     problem: expect.objectContaining({ status: 401, title: 'Invalid API key or signature' }),

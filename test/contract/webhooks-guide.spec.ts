@@ -11,8 +11,13 @@ import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/retry.js';
 import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
 
 const PHASES: Readonly<Record<ErrorClass, true>> = {
-  ...{ address: true, dns: true, connect: true, tls: true },
-  ...{ send: true, answer: true, timeout: true },
+  address: true,
+  dns: true,
+  connect: true,
+  tls: true,
+  send: true,
+  answer: true,
+  timeout: true,
 };
 const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: true, failing: true };
 

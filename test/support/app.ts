@@ -125,7 +125,10 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
   const merchant = await newMerchant();
   const newExchangeKey: TestApp['newExchangeKey'] = async (demandsSignature, merchantId, memoSigning) => {
     const command = new IssueExchangeKey(
-      ...([merchantId ?? merchant.credentials.apiKey, demandsSignature, null, memoSigning] as const),
+      merchantId ?? merchant.credentials.apiKey,
+      demandsSignature,
+      null,
+      memoSigning,
     );
     const { keyId: apiKey, secret } = await service.app.get(CommandBus).execute(command);
     return new ExchangeClient(url, { apiKey, secret }, (call, response) => {

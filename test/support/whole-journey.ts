@@ -79,8 +79,17 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   await run('merchant', 'allow-ips', app.secondMerchant.credentials.apiKey, '127.0.0.0/8');
   const pending = (await reported(merchant, payee.id, { amount: '7' })).id;
   return {
-    ...{ app, user: payee.id, received, pending, expired, leaver: leaver.id, order: sale.id },
-    ...{ endpoint, gone, test, run },
+    app,
+    user: payee.id,
+    received,
+    pending,
+    expired,
+    leaver: leaver.id,
+    order: sale.id,
+    endpoint,
+    gone,
+    test,
+    run,
     close: async () => {
       await app.close();
       await receiver.stop();

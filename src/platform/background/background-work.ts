@@ -74,7 +74,7 @@ export class BackgroundWork {
       } catch (error) {
         const delayMs = backoffMs(backoff, failures);
         failures += 1;
-        log.warn({ msg: 'background work failed', work: name, failures, delayMs, error });
+        log.warn({ msg: 'background work failed', work: name, failures, delayMs, err: error });
         await pause(delayMs, signal);
         this.isRequested = true;
       }

@@ -54,7 +54,7 @@ export class Snapshots {
       const text = key.open(row.sealed_state, placeOf(stream, snapshots, { revision, eventId }));
       return { state: snapshots.unpack(JSON.parse(text)), revision, eventId };
     } catch (error) {
-      this.logger.warn({ msg: 'a snapshot is not used', stream, cause: String(error) });
+      this.logger.warn({ msg: 'snapshot not used', stream, err: error });
       return null;
     }
   }
@@ -86,7 +86,7 @@ export class Snapshots {
         ],
       );
     } catch (error) {
-      this.logger.warn({ msg: 'a snapshot was not written', stream, cause: String(error) });
+      this.logger.warn({ msg: 'snapshot not written', stream, err: error });
     }
   }
 

@@ -150,7 +150,7 @@ export class SubscriptionLoop {
       this.logger.warn({
         msg: 'subscription workers not woken: the hook failed',
         subscription: this.definition.name,
-        cause: String(error),
+        err: error,
       });
     }
   }
@@ -263,27 +263,24 @@ export class SubscriptionLoop {
   private report(error: unknown, outage: boolean): void {
     const { name } = this.definition;
     const [event] = this.pending;
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
     if (!outage && event && this.pending.length === 1) {
       const { type, stream, id, position } = event;
-      this.logger.error(
-        {
-          msg: 'subscription stuck: an event cannot be applied',
-          subscription: name,
-          type,
-          stream,
-          event_id: id,
-          position,
-          failures: this.failures,
-        },
-        cause,
-      );
+      this.logger.error({
+        msg: 'subscription stuck: an event cannot be applied',
+        subscription: name,
+        type,
+        stream,
+        event_id: id,
+        position,
+        failures: this.failures,
+        err: error,
+      });
     } else {
       this.logger.warn({
         msg: 'subscription failed: retrying',
         subscription: name,
         failures: this.failures,
-        cause,
+        err: error,
       });
     }
   }

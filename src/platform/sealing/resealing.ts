@@ -90,7 +90,7 @@ export class Resealing {
     try {
       return sealer.seal(sealer.openBytes(old, place), place);
     } catch (error) {
-      this.logger.warn({ msg: 'a personal key does not open', subject, error });
+      this.logger.warn({ msg: 'a personal key does not open', subject, err: error });
       return old;
     }
   }

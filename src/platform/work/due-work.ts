@@ -55,7 +55,7 @@ export class DueWork<State extends object = object> extends BackgroundWork {
       if (outcome === 'done') return outcome;
       return outcome === 'retry' ? { inMs, failure: { cause: null } } : { inMs, ...outcome };
     } catch (error) {
-      log.warn({ msg: 'work failed', kind, key, failures: failures + 1, delayMs: inMs, error });
+      log.warn({ msg: 'work failed', kind, key, failures: failures + 1, delayMs: inMs, err: error });
       return { inMs, failure: { cause: String(error) } };
     }
   }

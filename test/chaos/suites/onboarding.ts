@@ -40,7 +40,9 @@ export const onboarding: Suite = async (options) => {
     shared,
     {
       env: {
-        ...{ ...twilio.settings, ...onfido.settings, ...stripe.settings },
+        ...twilio.settings,
+        ...onfido.settings,
+        ...stripe.settings,
         // All people come from one address.
         ONBOARDING_CODES_PER_ADDRESS: '1000000',
         ONBOARDING_WALLETS: 'xpub',

@@ -156,7 +156,8 @@ class Race {
     const { verdict } = this.options;
     const histories = await historiesOf(this.pool);
     const all = [...this.replies].map(([id, replies]) => ({
-      ...{ id, replies },
+      id,
+      replies,
       history: histories.get(id) ?? new Set(),
     }));
     const wrong = (broken: (reply: Reply, history: ReadonlySet<unknown>) => boolean): readonly unknown[] =>

@@ -83,8 +83,14 @@ export class ReportLoad extends Senders {
     const { payout } = JSON.parse(response.body) as { payout: { id: string } };
     const tookMs = performance.now() - beganAt;
     this.acknowledged.push({
-      ...{ key, request, backing, response: response.body },
-      ...{ payoutId: payout.id, attempts, beganAt, tookMs },
+      key,
+      request,
+      backing,
+      response: response.body,
+      payoutId: payout.id,
+      attempts,
+      beganAt,
+      tookMs,
     });
   }
 }

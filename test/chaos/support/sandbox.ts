@@ -44,7 +44,9 @@ export class Sandbox extends ServiceProcess {
         DATA_DIR: root,
         PORT: String(port),
         // Free ports at every start.
-        ...{ WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+        WIDGET_PORT: '0',
+        PAY_PORT: '0',
+        METRICS_PORT: '0',
         RATE_LIMIT_PER_MINUTE: '10000000',
         RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',
         LOG_FILE: join(root, 'service.json.log'),

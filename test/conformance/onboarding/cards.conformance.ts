@@ -24,8 +24,12 @@ export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnd
     afterAll(() => under.cleanUp());
 
     const person = (): CardRequest => ({
-      ...{ userId: newId(), issuerWalletAddress: `0x${'1'.repeat(40)}`, details: PERSON },
-      ...{ phoneNumber: PHONE, email: EMAIL, attempt: 1 },
+      userId: newId(),
+      issuerWalletAddress: `0x${'1'.repeat(40)}`,
+      details: PERSON,
+      phoneNumber: PHONE,
+      email: EMAIL,
+      attempt: 1,
     });
 
     it('gives one card to one user: repeated, by another process, at a further attempt', async () => {

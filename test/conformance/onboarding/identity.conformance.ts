@@ -35,10 +35,14 @@ export function describeIdentityVerifier(name: string, prepare: () => Promise<Id
     /** A person whose images are deleted here once they are handed over. */
     function person(): IdentityRequest & { isHandedOver: boolean } {
       const images = (['document_front', 'selfie'] as const).map((kind) => ({
-        ...{ kind, type: 'image/jpeg' as const, bytes: PHOTO },
+        kind,
+        type: 'image/jpeg' as const,
+        bytes: PHOTO,
       }));
       const request = {
-        ...{ verificationId: newId(), userId: newId(), details: { ...PERSON, ...under.reviewed } },
+        verificationId: newId(),
+        userId: newId(),
+        details: { ...PERSON, ...under.reviewed },
         isHandedOver: false,
         images: () => Promise.resolve(request.isHandedOver ? [] : images),
         deleteImages: () => {

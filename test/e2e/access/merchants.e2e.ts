@@ -128,15 +128,19 @@ describe('the operator programs', () => {
     await merchant('embedding', id, '--origin', 'https://B.example', '--origin', 'https://a.example:443/');
     await merchant('embedding', id, '--callback', 'gamma:', '--shown-as', 'Gamma & Co');
     expect(await json('show', id)).toMatchObject({
-      ...{ name: 'Gamma', shown_as: 'Gamma & Co' },
-      ...{ origins: ['https://a.example', 'https://b.example'], callbacks: ['gamma:'] },
+      name: 'Gamma',
+      shown_as: 'Gamma & Co',
+      origins: ['https://a.example', 'https://b.example'],
+      callbacks: ['gamma:'],
     });
     expect(await show()).toMatch(
       /framed by\s+https:\/\/a\.example, https:\/\/b\.example\n\s+leads to\s+gamma:/,
     );
     await merchant('embedding', id, '--clear', '--origin', 'http://localhost:3000');
     expect(await json('show', id)).toMatchObject({
-      ...{ shown_as: 'Gamma', origins: ['http://localhost:3000'], callbacks: [] },
+      shown_as: 'Gamma',
+      origins: ['http://localhost:3000'],
+      callbacks: [],
     });
     await expect(merchant('embedding', id, '--origin', 'https://*.example')).rejects.toThrow('no wildcard');
     await expect(merchant('embedding', id)).rejects.toThrow('Give --origin');
@@ -165,8 +169,12 @@ describe('the operator programs', () => {
     const done = await client.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
     const { issuer_wallet_address: wallet } = done.json<{ user: { issuer_wallet_address: string } }>().user;
     const displayed = {
-      ...{ merchant_id: merchantId, id, external_id: externalId, created_at: expect.any(String) },
-      ...{ account_state: 'active', issuer_wallet_address: wallet },
+      merchant_id: merchantId,
+      id,
+      external_id: externalId,
+      created_at: expect.any(String),
+      account_state: 'active',
+      issuer_wallet_address: wallet,
     };
     const user = async (...args: string[]): Promise<unknown> =>
       JSON.parse(await run('user', '--json', ...args));
@@ -206,7 +214,9 @@ describe('the operator programs', () => {
     const done = async (): Promise<string> => run('user', '--json', 'complete-deactivation', id);
     expect(JSON.parse(await done())).toEqual({ user_id: id, account_state: 'deactivated' });
     expect(JSON.parse(await run('user', '--json', 'show', id))).toMatchObject({
-      ...{ account_state: 'deactivated', deactivation_reason: 'ticket 7', deactivation_actor: 'grace' },
+      account_state: 'deactivated',
+      deactivation_reason: 'ticket 7',
+      deactivation_actor: 'grace',
       deactivation_at: expect.any(String),
     });
     const got = await app.merchant.get(`/merchants/v1/users/${id}`);

@@ -45,7 +45,10 @@ describe('npm run audit -- export', () => {
   });
 
   const event = (type: string, data: NewEvent['data'], metadata: NewEvent['metadata'] = {}): NewEvent => ({
-    ...{ id: newId(), type, data, metadata },
+    id: newId(),
+    type,
+    data,
+    metadata,
   });
 
   /** Streams of two events each, alternately of two merchants; only the first event says whose it is. */
@@ -92,8 +95,11 @@ describe('npm run audit -- export', () => {
     }
     const manifest = manifestOf(out);
     expect(manifest).toMatchObject({
-      ...{ events: 800, merkle_root: tree.root.toString('hex'), log_id: await store.identity() },
-      ...{ first_position: rows[0]!.position, last_position: rows.at(-1)!.position },
+      events: 800,
+      merkle_root: tree.root.toString('hex'),
+      log_id: await store.identity(),
+      first_position: rows[0]!.position,
+      last_position: rows.at(-1)!.position,
     });
     expect(manifest.parts.map(({ events }) => events)).toEqual([300, 300, 200]);
     for (const { file, sha256, bytes } of manifest.parts) {

@@ -73,7 +73,9 @@ describe('npm run audit -- verify', () => {
       const store = new PostgresEventStore(app.database.pool);
       const events = forge([...(await store.readAll(null, 1000))]);
       const source = {
-        ...{ logId: null, end: events.at(-1)!.position, extent: WHOLE },
+        logId: null,
+        end: events.at(-1)!.position,
+        extent: WHOLE,
         async *pages() {
           yield events;
         },

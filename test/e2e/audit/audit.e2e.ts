@@ -269,7 +269,11 @@ async function createOrders(app: TestApp): Promise<void> {
   const deposit = { id: '1:0x1:0', amount: '120', transactionHash: '0x1', at };
   const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
   const observation: Observation = {
-    ...{ deposits: [deposit], isDepositPending: false, completeUntil: at, outcome, at },
+    deposits: [deposit],
+    isDepositPending: false,
+    completeUntil: at,
+    outcome,
+    at,
   };
   for (const [n, id] of completed.entries())
     await loop.execute(

@@ -87,7 +87,7 @@ describe('the ledger', () => {
     const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
     const [first] = await store.readStream(`payout-${received}`);
     const [id, metadata] = [randomUUID(), {}];
-    const fence = { ...{ id: randomUUID(), type: 'claim.owner_abandoned.v1' }, data: {}, metadata };
+    const fence = { id: randomUUID(), type: 'claim.owner_abandoned.v1', data: {}, metadata };
     const data = { ...first!.data, payout_id: id, transaction_hash: randomHash() };
     const event = { id: randomUUID(), type: first!.type, data, metadata };
     await store.commit({

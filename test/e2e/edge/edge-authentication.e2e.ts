@@ -75,7 +75,10 @@ describe('an API with another way to authenticate', () => {
     edge = await startEdgeApp(db.database, {}, [SecondApi]);
     apiKey = randomUUID();
     edge.merchants.set(apiKey, {
-      ...{ merchantId: apiKey, privateKeys: [], status: 'active', ipAllowList: [] },
+      merchantId: apiKey,
+      privateKeys: [],
+      status: 'active',
+      ipAllowList: [],
     });
   });
 

@@ -52,7 +52,9 @@ describe('every operation of the merchant API', () => {
       .filter(([path]) => path.startsWith(V1))
       .flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
-          ...{ method: method.toUpperCase() as Method, path, hasBody: requestBody !== undefined },
+          method: method.toUpperCase() as Method,
+          path,
+          hasBody: requestBody !== undefined,
           isKeyed: parameters.some(
             ({ name, $ref }) => name === 'Idempotency-Key' || $ref?.endsWith('IdempotencyKey'),
           ),
@@ -93,7 +95,9 @@ describe('every operation of the merchant API', () => {
   ])('401 %s', async (_, signature) => {
     const found = await statuses(operations, (each) =>
       merchant.call({
-        ...{ method: each.method, path: pathOf(each, ownId(each)), headers: { 'svc-signature': signature } },
+        method: each.method,
+        path: pathOf(each, ownId(each)),
+        headers: { 'svc-signature': signature },
         ...(each.hasBody ? { body: {} } : {}),
       }),
     );
@@ -124,11 +128,9 @@ describe('every operation of the merchant API', () => {
     const keyed = operations.filter(({ isKeyed }) => isKeyed);
     const found = await statuses(keyed, (each) =>
       merchant.call({
-        ...{
-          method: each.method,
-          path: pathOf(each, ownId(each)),
-          headers: { 'idempotency-key': randomUUID() },
-        },
+        method: each.method,
+        path: pathOf(each, ownId(each)),
+        headers: { 'idempotency-key': randomUUID() },
         ...(each.hasBody ? { body: {} } : {}),
       }),
     );

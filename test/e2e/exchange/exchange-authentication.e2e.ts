@@ -107,7 +107,8 @@ describe('the edge of the exchange', () => {
     const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
     const configuration = async (query: string | undefined, header: string | undefined) => {
       const response = await signing.call({
-        ...{ path: CONFIGURATION, signs: null },
+        path: CONFIGURATION,
+        signs: null,
         query: { withdraw_address: ADDRESS, signature: query },
         headers: header === undefined ? {} : { 'x-signature': header },
       });
@@ -236,7 +237,9 @@ describe('the edge of the exchange', () => {
     const sister = keyOf(edge, { merchantId: merchantOf(signing) });
     expect((await order(sister))[1]).toBe((run as number) + 1);
     const malformed = await open.call({
-      ...{ method: 'POST', path: '/v1/orders', headers: { 'idempotency-key': 'none' } },
+      method: 'POST',
+      path: '/v1/orders',
+      headers: { 'idempotency-key': 'none' },
     });
     expect(malformed.status).toBe(400);
   });

@@ -76,10 +76,15 @@ describe('the keys of the exchange', () => {
     const { keys } = await json<{ keys: { api_key: string }[] }>('key', 'list');
     const merchantId = app.merchant.credentials.apiKey;
     expect(keys.find(({ api_key }) => api_key === created.api_key)).toEqual({
-      ...{ api_key: created.api_key, merchant_id: merchantId, label: 'Shop', demands_signature: true },
-      ...{ memo_signing: 'full', allowed_addresses: [] },
+      api_key: created.api_key,
+      merchant_id: merchantId,
+      label: 'Shop',
+      demands_signature: true,
+      memo_signing: 'full',
+      allowed_addresses: [],
       pay_page: { has_logo: false, help_url: null, terms_url: null },
-      ...{ issued_at: expect.any(String), revoked_at: null },
+      issued_at: expect.any(String),
+      revoked_at: null,
       secrets: [{ secret_id: created.secret_id, issued_at: expect.any(String), revoked_at: null }],
     });
     const text = await exchange('key', 'list', '--merchant', merchantId);
@@ -240,7 +245,8 @@ describe('the keys of the exchange', () => {
     const notices = join(specFolder('notices'), 'notices.json');
     writeFileSync(notices, '{"DE": "Not offered in Germany."}');
     const env = {
-      ...{ DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! },
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: app.config.masterKey!,
       EXCHANGE_NOTICES_FILE: notices,
     };
     const { printed } = await invoke('exchange', env, 'settings');

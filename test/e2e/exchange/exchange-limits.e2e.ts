@@ -11,7 +11,8 @@ const LIST = '/v1/merchant/orders';
 describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
   const limited = onEdgeApp(
     {
-      ...{ RATE_LIMIT_PER_MINUTE: '3', RATE_LIMIT_PER_IP_PER_MINUTE: '60' },
+      RATE_LIMIT_PER_MINUTE: '3',
+      RATE_LIMIT_PER_IP_PER_MINUTE: '60',
       TRUST_PROXY: '127.0.0.1',
     },
     startExchangeEdge,

@@ -19,7 +19,8 @@ test('addresses, tags, memos and signatures of the exchange reach neither the lo
   const folder = specFolder('exchange-log');
   const logFile = join(folder, 'service.log');
   const app = await startTestApp({
-    ...{ LOG_LEVEL: 'debug', LOG_FILE: logFile },
+    LOG_LEVEL: 'debug',
+    LOG_FILE: logFile,
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
   });
   const { signing, open } = app.exchange;

@@ -60,7 +60,11 @@ describe('npm run exchange -- recheck', () => {
   const position = expect.stringMatching(/^[0-9]+$/);
   const both = (found: string, why: string): object[] =>
     [order, second].map(({ id }) => ({
-      ...{ order_id: id, deposit_id: expect.any(String), position, found, why: expect.stringContaining(why) },
+      order_id: id,
+      deposit_id: expect.any(String),
+      position,
+      found,
+      why: expect.stringContaining(why),
     }));
 
   it('exits with 0 when every deposit is on the chain', async () => {

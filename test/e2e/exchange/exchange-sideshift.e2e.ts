@@ -66,7 +66,9 @@ describe('an order at SideShift', () => {
     const done = await until(order.id, 'completed');
     const [deposit] = sideshift.book.find(shiftId).deposits;
     expect(done).toMatchObject({
-      ...{ amount_to: order.amount_to, amount_received: '100', amount_refundable: '0' },
+      amount_to: order.amount_to,
+      amount_received: '100',
+      amount_refundable: '0',
       deposit_transaction_hash: deposit!.depositHash,
       withdraw_transaction_hash: deposit!.settleHash,
     });

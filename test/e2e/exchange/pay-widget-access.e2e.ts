@@ -227,8 +227,10 @@ describe('behind a proxy', () => {
   let crowded: TestApp;
   beforeAll(async () => {
     crowded = await startTestApp({
-      ...{ TRUST_PROXY: '127.0.0.1', PAY_FRAMED_BY: 'https://shop.example' },
-      ...{ RATE_LIMIT_PER_MINUTE: '10', RATE_LIMIT_PER_IP_PER_MINUTE: '1000' },
+      TRUST_PROXY: '127.0.0.1',
+      PAY_FRAMED_BY: 'https://shop.example',
+      RATE_LIMIT_PER_MINUTE: '10',
+      RATE_LIMIT_PER_IP_PER_MINUTE: '1000',
     });
   });
   afterAll(() => crowded?.close());

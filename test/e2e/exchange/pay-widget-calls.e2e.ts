@@ -74,8 +74,13 @@ describe('the calls of the page', () => {
     const orders = await Promise.all(responses.map(async (each) => ((await each.json()) as PayOrder).order));
     expect(new Set(orders.map(({ id }) => id)).size).toBe(1);
     expect(orders[0]).toMatchObject({
-      ...{ withdraw_address: ADDRESS, withdraw_address_memo: '77', withdraw_address_tag: null },
-      ...{ user_id: 'u-1', status: 'pending', amount_from: '100', amount_to: '0.5' },
+      withdraw_address: ADDRESS,
+      withdraw_address_memo: '77',
+      withdraw_address_tag: null,
+      user_id: 'u-1',
+      status: 'pending',
+      amount_from: '100',
+      amount_to: '0.5',
     });
     // The same word of another payer is another order, and says nothing of this one.
     const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));

@@ -97,7 +97,10 @@ suite('the pay widget in a browser', () => {
     const [order, ...more] = await ordersOf('happy');
     expect(more).toEqual([]);
     expect(order).toMatchObject({
-      ...{ status: 'completed', withdraw_address: ADDRESS, amount_from: '120', amount_to: '0.6' },
+      status: 'completed',
+      withdraw_address: ADDRESS,
+      amount_from: '120',
+      amount_to: '0.6',
       deposit_transaction_hash: hash,
     });
     for (const displayed of [hash, order!['withdraw_transaction_hash']!, order!['id']!, ADDRESS])

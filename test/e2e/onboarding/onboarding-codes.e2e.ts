@@ -13,8 +13,11 @@ const MASTER_KEY = '22'.repeat(32);
 const CODES_A_DAY = 10;
 
 const DETAILS = {
-  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
-  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  date_of_birth: '1985-12-10',
+  terms_version: 'sandbox',
+  privacy_version: 'sandbox',
 };
 
 interface StepResponse {
@@ -82,7 +85,8 @@ describe('codes and quotas of a person over two processes', () => {
     const { status, headers } = response;
     return {
       ...((await response.json()) as object),
-      ...{ status, retryAfter: Number(headers.get('retry-after')) },
+      status,
+      retryAfter: Number(headers.get('retry-after')),
     };
   };
   /** The steps of a person whose phone is verified. */

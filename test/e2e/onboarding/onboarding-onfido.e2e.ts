@@ -41,7 +41,9 @@ describe('a service whose identities are checked by Onfido', () => {
 
   const post = (path: string, { headers, body }: ReturnType<Onfido['webhook']>): Promise<Response> =>
     fetch(`${pageUrl(people.module)}${path}`, {
-      ...{ method: 'POST', headers, body: new Uint8Array(body) },
+      method: 'POST',
+      headers,
+      body: new Uint8Array(body),
     });
 
   it('waits during an outage, reports it, uploads the images once and passes after the webhook', async () => {

@@ -53,7 +53,9 @@ suite('the onboarding page of a shop', () => {
   };
   const visitShop = async (site: OtherSite): Promise<{ visit: WatchedPage; page: Page }> => {
     const visit = await harness.browser.visit([widgetUrl(harness.app), site.origin], {
-      ...{ locale: 'es', permissions: ['camera'], viewport: { width: 480, height: 760 } },
+      locale: 'es',
+      permissions: ['camera'],
+      viewport: { width: 480, height: 760 },
     });
     visits.push(visit);
     await visit.page.goto(site.origin);

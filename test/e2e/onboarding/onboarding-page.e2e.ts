@@ -8,7 +8,9 @@ import { PageHarness } from '../../support/onboarding/page-harness.js';
 const suite = findChromium() === null ? describe.skip : describe;
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone };
 const SMALL: BrowserContextOptions = {
-  ...{ viewport: { width: 320, height: 568 }, colorScheme: 'dark', reducedMotion: 'reduce' },
+  viewport: { width: 320, height: 568 },
+  colorScheme: 'dark',
+  reducedMotion: 'reduce',
 };
 
 suite('the onboarding page in a tab', () => {

@@ -91,7 +91,8 @@ describe('the onboarding process', () => {
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
     const { address: wallet } = await new SandboxWallets(people.module.get(KeyRing)).provision(userId);
     expect(await people.users.find(MERCHANT, userId)).toMatchObject({
-      ...{ accountState: 'active', issuerWalletAddress: wallet },
+      accountState: 'active',
+      issuerWalletAddress: wallet,
     });
     await hasNoSteps(people);
   });

@@ -27,8 +27,10 @@ const PHONE = '+15550001234';
 /** What the proxy that ends TLS says of a request. */
 const BY_HTTPS = { 'x-forwarded-proto': 'https' };
 const TERMS = {
-  ...{ ONBOARDING_TERMS_URL: 'https://disburse.example/terms', ONBOARDING_TERMS_VERSION: '2026-01' },
-  ...{ ONBOARDING_PRIVACY_URL: 'https://disburse.example/privacy', ONBOARDING_PRIVACY_VERSION: '2026-02' },
+  ONBOARDING_TERMS_URL: 'https://disburse.example/terms',
+  ONBOARDING_TERMS_VERSION: '2026-01',
+  ONBOARDING_PRIVACY_URL: 'https://disburse.example/privacy',
+  ONBOARDING_PRIVACY_VERSION: '2026-02',
 };
 
 const MASTER_KEY = randomBytes(32).toString('hex');
@@ -76,14 +78,26 @@ async function boot(name: string, settings: Readonly<Record<string, string>>): P
   const [port, widgetPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
   const logFile = join(folder, `${name}.json.log`);
   const child = children.start({
-    ...{ name, args: [MAIN], dir: folder },
+    name,
+    args: [MAIN],
+    dir: folder,
     env: {
-      ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', WIDGET_URL: 'https://widget.example' },
-      ...{ PAY_URL: 'https://pay.example', TRUST_PROXY: '127.0.0.1', MASTER_KEY, LOG_FILE: logFile },
-      ...{ DATABASE_URL: db.url, CHAIN_RPC_URL: chain.rpcUrl, USDC_ADDRESS: chain.usdcAddress },
-      ...{ PORT: String(port), WIDGET_PORT: String(widgetPort), PAY_PORT: '0' },
-      ...{ METRICS_PORT: String(metricsPort), WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
-      ...{ NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') },
+      MODE: 'production',
+      PUBLIC_URL: 'https://api.example',
+      WIDGET_URL: 'https://widget.example',
+      PAY_URL: 'https://pay.example',
+      TRUST_PROXY: '127.0.0.1',
+      MASTER_KEY,
+      LOG_FILE: logFile,
+      DATABASE_URL: db.url,
+      CHAIN_RPC_URL: chain.rpcUrl,
+      USDC_ADDRESS: chain.usdcAddress,
+      PORT: String(port),
+      WIDGET_PORT: String(widgetPort),
+      PAY_PORT: '0',
+      METRICS_PORT: String(metricsPort),
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
       ...TERMS,
       ...settings,
     },
@@ -91,7 +105,10 @@ async function boot(name: string, settings: Readonly<Record<string, string>>): P
   const [api, widget, metrics] = [port, widgetPort, metricsPort].map((each) => `http://127.0.0.1:${each}`);
   await ready(child, `${api}/health/ready`);
   return {
-    ...{ child, api: api!, widget: widget!, metrics: metrics! },
+    child,
+    api: api!,
+    widget: widget!,
+    metrics: metrics!,
     log: () => readFileSync(logFile, 'utf8'),
   };
 }
@@ -160,7 +177,10 @@ it('providers are configured one after the other, and the person ends active wit
   });
   const { id } = created.user;
   const { webhook_endpoint: endpoint } = await call<{ webhook_endpoint: { signing_secret: string } }>(
-    ...([none, merchant, 'POST', '/merchants/v1/webhook_endpoints'] as const),
+    none,
+    merchant,
+    'POST',
+    '/merchants/v1/webhook_endpoints',
     {
       webhook_endpoint: {
         url: `${await overTls(receiver.url)}/hook`,
@@ -205,10 +225,14 @@ it('providers are configured one after the other, and the person ends active wit
   await stopped(codes);
 
   const all = await boot('all', {
-    ...{ ...twilio.settings, TWILIO_URL: await overTls(twilio.url) },
-    ...{ ...onfido.settings, ONFIDO_URL: await overTls(onfido.account.onfidoUrl) },
-    ...{ ...stripe.settings, STRIPE_URL: await overTls(stripe.url) },
-    ...{ ONBOARDING_WALLETS: 'xpub', ONBOARDING_WALLET_XPUB: account.neuter().extendedKey },
+    ...twilio.settings,
+    TWILIO_URL: await overTls(twilio.url),
+    ...onfido.settings,
+    ONFIDO_URL: await overTls(onfido.account.onfidoUrl),
+    ...stripe.settings,
+    STRIPE_URL: await overTls(stripe.url),
+    ONBOARDING_WALLETS: 'xpub',
+    ONBOARDING_WALLET_XPUB: account.neuter().extendedKey,
   });
   expect(await readiness(all)).toEqual([200, undefined]);
   expect(all.log()).not.toContain('no provider for');

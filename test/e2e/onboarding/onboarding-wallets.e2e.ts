@@ -29,7 +29,8 @@ describe('one person with one wallet at two merchants', () => {
 
   async function start(wallets: WalletProvisioner, roles = 'api,worker', audited = true): Promise<People> {
     const people = await startPeople({
-      ...{ roles, audited },
+      roles,
+      audited,
       override: (builder) => builder.overrideProvider(WALLET_PROVISIONER).useValue(wallets),
     });
     started.push(people);

@@ -67,13 +67,14 @@ describe('the page in the sandbox (contract.md 18.7)', () => {
 describe('the page in production', () => {
   beforeAll(async () => {
     widget = await Widget.start({
-      ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', REQUIRE_HTTPS: 'false' },
-      ...{ RATE_LIMIT_PER_MINUTE: '10000', ...TERMS },
-      ...{
-        CHAIN_RPC_URL: 'http://127.0.0.1:1',
-        USDC_ADDRESS: `0x${'1'.repeat(40)}`,
-        PAY_URL: 'https://pay.example',
-      },
+      MODE: 'production',
+      PUBLIC_URL: 'https://api.example',
+      REQUIRE_HTTPS: 'false',
+      RATE_LIMIT_PER_MINUTE: '10000',
+      ...TERMS,
+      CHAIN_RPC_URL: 'http://127.0.0.1:1',
+      USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+      PAY_URL: 'https://pay.example',
     });
   });
   afterAll(() => widget?.close());

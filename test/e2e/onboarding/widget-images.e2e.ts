@@ -155,7 +155,9 @@ describe('images of many people at a time', () => {
   beforeAll(async () => {
     // Eight megabytes for all images, two of them for each address.
     widget = await Widget.start({
-      ...{ REQUEST_MEMORY_MIB: '16', REQUIRE_HTTPS: 'true', TRUST_PROXY: '127.0.0.1' },
+      REQUEST_MEMORY_MIB: '16',
+      REQUIRE_HTTPS: 'true',
+      TRUST_PROXY: '127.0.0.1',
     });
   });
   afterAll(() => widget?.close());

@@ -251,12 +251,12 @@ describe('the terms (contract.md 18.8)', () => {
   });
 
   const PRODUCTION = {
-    ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', REQUIRE_HTTPS: 'false' },
-    ...{
-      CHAIN_RPC_URL: 'http://127.0.0.1:1',
-      USDC_ADDRESS: `0x${'1'.repeat(40)}`,
-      PAY_URL: 'https://pay.example',
-    },
+    MODE: 'production',
+    PUBLIC_URL: 'https://api.example',
+    REQUIRE_HTTPS: 'false',
+    CHAIN_RPC_URL: 'http://127.0.0.1:1',
+    USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+    PAY_URL: 'https://pay.example',
   };
 
   it('503: without them no code is sent in production, and readiness says what is missing', async () => {

@@ -190,12 +190,21 @@ describe('reading payouts', () => {
       const { evidence } = response.json<{ evidence: Evidence }>();
       const block = (await app.chain.rpc('eth_getBlockByHash', [blockHash, false])) as { timestamp: string };
       expect(evidence).toEqual({
-        ...{ payout_id: payout.id, chain_id: 31337, transaction_hash: hash, log_index: 0, value: '12500000' },
-        ...{ block_number: blockNumber, block_hash: blockHash, confirmations: expect.any(Number) },
+        payout_id: payout.id,
+        chain_id: 31337,
+        transaction_hash: hash,
+        log_index: 0,
+        value: '12500000',
+        block_number: blockNumber,
+        block_hash: blockHash,
+        confirmations: expect.any(Number),
         block_time: new Date(Number(block.timestamp) * 1000).toISOString(),
-        ...{ token: app.chain.usdcAddress.toLowerCase(), to: payee.wallet.toLowerCase() },
+        token: app.chain.usdcAddress.toLowerCase(),
+        to: payee.wallet.toLowerCase(),
         from: (await app.chain.funded.getAddress()).toLowerCase(),
-        ...{ created_at: payout.created_at, received_at: expect.any(String), receipt: expect.any(Object) },
+        created_at: payout.created_at,
+        received_at: expect.any(String),
+        receipt: expect.any(Object),
       });
       const { sha256, json } = evidence.receipt;
       expect(createHash('sha256').update(json).digest('hex')).toBe(sha256);

@@ -142,7 +142,9 @@ describe('npm run audit -- recheck', () => {
     const end = await append(
       `payout_intent-${newId()}`,
       Array.from({ length: 600 }, () => ({
-        ...{ id: newId(), type: 'payout.intended.v1', metadata: {} },
+        id: newId(),
+        type: 'payout.intended.v1',
+        metadata: {},
         data: { payout_id: newId(), user_id: user.id },
       })),
     );

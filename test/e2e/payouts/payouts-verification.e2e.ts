@@ -40,10 +40,15 @@ describe('the verification of payouts', () => {
       const sha256 = createHash('sha256').update(receipt).digest('hex');
       expect(events[1]!.type).toBe('payout.received.v2');
       expect(events[1]!.data).toMatchObject({
-        ...{ created_at: events[0]!.data['created_at'], block_hash: blockHash, confirmations: 1 },
-        ...{ block_time: new Date(Number(block.timestamp) * 1000).toISOString(), value: '12500000' },
-        ...{ token: harness.chain.usdcAddress.toLowerCase(), to: user.wallet.toLowerCase() },
-        ...{ from: (await harness.chain.funded.getAddress()).toLowerCase(), receipt_sha256: sha256 },
+        created_at: events[0]!.data['created_at'],
+        block_hash: blockHash,
+        confirmations: 1,
+        block_time: new Date(Number(block.timestamp) * 1000).toISOString(),
+        value: '12500000',
+        token: harness.chain.usdcAddress.toLowerCase(),
+        to: user.wallet.toLowerCase(),
+        from: (await harness.chain.funded.getAddress()).toLowerCase(),
+        receipt_sha256: sha256,
       });
       expect(
         await harness.db.database.query(

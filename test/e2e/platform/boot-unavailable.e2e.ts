@@ -8,8 +8,14 @@ import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const PROGRAMS = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 const PRODUCTION = {
-  ...{ MODE: 'production', PUBLIC_URL: 'https://api.example', MASTER_KEY: randomBytes(32).toString('hex') },
-  ...{ USDC_ADDRESS: `0x${'1'.repeat(40)}`, PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+  MODE: 'production',
+  PUBLIC_URL: 'https://api.example',
+  MASTER_KEY: randomBytes(32).toString('hex'),
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+  PORT: '0',
+  WIDGET_PORT: '0',
+  PAY_PORT: '0',
+  METRICS_PORT: '0',
 };
 
 /** What a boot of the real build says, or an operator's program of it, and its exit code. */

@@ -63,9 +63,16 @@ describe('a master key', () => {
   const refusal = async ({ masterKey }: Keys): Promise<string> => {
     const env = {
       ...process.env,
-      ...{ MODE: 'production', DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: masterKey },
-      ...{ CHAIN_RPC_URL: app.chain.rpcUrl, USDC_ADDRESS: app.chain.usdcAddress },
-      ...{ PUBLIC_URL: 'https://api.example', PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+      MODE: 'production',
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: masterKey,
+      CHAIN_RPC_URL: app.chain.rpcUrl,
+      USDC_ADDRESS: app.chain.usdcAddress,
+      PUBLIC_URL: 'https://api.example',
+      PORT: '0',
+      WIDGET_PORT: '0',
+      PAY_PORT: '0',
+      METRICS_PORT: '0',
     };
     try {
       await promisify(execFile)(process.execPath, ['dist/main.js'], { env });

@@ -56,7 +56,8 @@ describe('events of a newer version', () => {
     const refused = await report(app.merchant, flagged);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
     const patched = await app.merchant.call({
-      ...{ method: 'PATCH', path: `${ENDPOINTS}/${endpoint}` },
+      method: 'PATCH',
+      path: `${ENDPOINTS}/${endpoint}`,
       body: { webhook_endpoint: { description: 'x' } },
     });
     expect(patched.status).toBe(503);

@@ -186,7 +186,8 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     for (const compareOnly of [true, true, false]) {
       const { compared } = await rebuild(undefined, compareOnly);
       expect(compared![0]).toMatchObject({
-        ...{ table, different: 1 },
+        table,
+        different: 1,
         first: [expect.stringMatching(/: no row, the events say that there is one$/)],
       });
       if (compareOnly) expect(await seen()).toBeLessThan(before);
@@ -244,7 +245,8 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       await Promise.race([lockRequested(tables, db.pool), rebuilding]);
       slow.open();
       expect(await auditing).toMatchObject({
-        ...{ differences: [], books: { payouts: { pending: await seen() } } },
+        differences: [],
+        books: { payouts: { pending: await seen() } },
       });
       await rebuilding;
     });

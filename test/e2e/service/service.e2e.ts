@@ -91,8 +91,10 @@ describe('outside the sandbox', () => {
 
   beforeAll(async () => {
     test = await startTestApp({
-      ...{ MODE: 'production', PUBLIC_URL: 'https://api.example.com' },
-      ...{ LOG_LEVEL: 'warn', LOG_FILE: logFile },
+      MODE: 'production',
+      PUBLIC_URL: 'https://api.example.com',
+      LOG_LEVEL: 'warn',
+      LOG_FILE: logFile,
     });
   });
 

@@ -102,11 +102,19 @@ describe('an erased user', () => {
   it('is displayed to operators without personal data, with the erasure and its reason', async () => {
     const displayed = JSON.parse((await user('--json', 'show', life.id, '--personal')).printed) as object;
     expect(displayed).toEqual({
-      ...{ merchant_id: app.merchant.credentials.apiKey, id: life.id, external_id: life.externalId },
-      ...{ created_at: expect.any(String), account_state: 'erased', issuer_wallet_address: life.wallet },
-      ...{ deactivation_at: expect.any(String), deactivation_reason: 'moved house' },
-      ...{ deactivation_actor: 'grace', erasure_at: expect.any(String), erasure_actor: 'grace' },
-      ...{ erasure_reason: 'request of the person', still_to_drop: null },
+      merchant_id: app.merchant.credentials.apiKey,
+      id: life.id,
+      external_id: life.externalId,
+      created_at: expect.any(String),
+      account_state: 'erased',
+      issuer_wallet_address: life.wallet,
+      deactivation_at: expect.any(String),
+      deactivation_reason: 'moved house',
+      deactivation_actor: 'grace',
+      erasure_at: expect.any(String),
+      erasure_actor: 'grace',
+      erasure_reason: 'request of the person',
+      still_to_drop: null,
     });
     const again = await erase(app, life.id);
     expect(again).toContain('nothing is left to drop');

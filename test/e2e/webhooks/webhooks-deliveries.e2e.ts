@@ -35,8 +35,12 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
       'finished_at',
     ]);
     expect(first).toMatchObject({
-      ...{ webhook_endpoint_id: id, type: 'webhook_endpoint.test', status: 'succeeded', attempt_count: 1 },
-      ...{ next_attempt_at: null, finished_at: expect.any(String) as unknown as string },
+      webhook_endpoint_id: id,
+      type: 'webhook_endpoint.test',
+      status: 'succeeded',
+      attempt_count: 1,
+      next_attempt_at: null,
+      finished_at: expect.any(String) as unknown as string,
     });
     const page = await webhooks.list(id, '?page_size=3');
     const rest = await webhooks.list(id, `?page_size=3&page_cursor=${page.next_cursor}`);
@@ -148,7 +152,9 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     const response = await resend(before!.id);
     expect(response.status).toBe(202);
     expect(response.json<{ webhook_delivery: Delivery }>().webhook_delivery).toEqual({
-      ...{ ...before, status: 'pending', finished_at: null },
+      ...before,
+      status: 'pending',
+      finished_at: null,
       next_attempt_at: expect.any(String) as unknown as string,
     });
     await eventually(() => (receiver.received.length === 2 ? true : null));

@@ -7,8 +7,12 @@ import type { SignedClient } from '../../support/http/signed-client.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
 const DEFAULTS = {
-  ...{ description: null, status: 'enabled', event_types: null },
-  ...{ failure_count: 0, disabled_cause: null, disabled_at: null },
+  description: null,
+  status: 'enabled',
+  event_types: null,
+  failure_count: 0,
+  disabled_cause: null,
+  disabled_at: null,
 };
 
 interface Endpoint {
@@ -142,8 +146,12 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect(response.status).toBe(200);
     const { webhook_endpoint } = response.json<{ webhook_endpoint: Endpoint }>();
     expect(webhook_endpoint).toEqual({
-      ...{ ...before, ...changes, event_types: ['payout.failed'], disabled_cause: 'merchant' },
-      ...{ updated_at: webhook_endpoint.updated_at, disabled_at: webhook_endpoint.updated_at },
+      ...before,
+      ...changes,
+      event_types: ['payout.failed'],
+      disabled_cause: 'merchant',
+      updated_at: webhook_endpoint.updated_at,
+      disabled_at: webhook_endpoint.updated_at,
     });
     expect((await merchant.get(`${PATH}/${id}`)).json()).toEqual({ webhook_endpoint });
   });

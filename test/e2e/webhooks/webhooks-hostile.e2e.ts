@@ -109,7 +109,8 @@ describe('a delivery to a hostile receiver', () => {
       const { state, attempts } = delivered[index]!;
       const attempt = { outcome: 'retry', http_status: null, failure_phase: phase, excerpt_bytes: null };
       expect({ name, state, attempts }).toMatchObject({
-        ...{ name, state: 'exhausted' },
+        name,
+        state: 'exhausted',
         attempts: [
           { attempt: 1, ...attempt },
           { attempt: 2, ...attempt },

@@ -33,7 +33,9 @@ describe('POST webhook_endpoints/{id}/recover', () => {
     expect(response.status).toBe(202);
     const { webhook_recovery } = response.json<{ webhook_recovery: Record<string, string> }>();
     expect(webhook_recovery).toEqual({
-      ...{ id: webhook_recovery['id'], webhook_endpoint_id: id, since },
+      id: webhook_recovery['id'],
+      webhook_endpoint_id: id,
+      since,
       requested_at: webhook_recovery['requested_at'],
     });
     await eventually(() => (receiver.received.length === 5 ? true : null));
@@ -109,12 +111,15 @@ describe('GET webhook_endpoints/{id}/stats', () => {
       webhook_endpoint_stats: { since: string; latency_ms: Record<string, number> };
     }>();
     expect(found).toEqual({
-      ...{ webhook_endpoint_id: id, since: found.since, truncated: false },
+      webhook_endpoint_id: id,
+      since: found.since,
+      truncated: false,
       deliveries: { pending: 0, succeeded: 1, exhausted: 1, dropped: 0 },
       attempts: { succeeded: 1, failed: 2 },
       failures: { http_4xx: 1, http_5xx: 1 },
       latency_ms: found.latency_ms,
-      ...{ pending_now: 0, oldest_due_at: null },
+      pending_now: 0,
+      oldest_due_at: null,
     });
     expect(Object.keys(found.latency_ms)).toEqual(['p50', 'p95', 'p99']);
     const dayAgo = Date.now() - 86_400_000;

@@ -61,7 +61,9 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(response.status).toBe(200);
     const after = endpointIn(response);
     expect(after).toEqual({
-      ...{ ...before, updated_at: after.updated_at, signing_secret: after.signing_secret },
+      ...before,
+      updated_at: after.updated_at,
+      signing_secret: after.signing_secret,
     });
     expect(Object.keys(after)).toEqual(Object.keys(before));
     expect(after.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

@@ -31,8 +31,14 @@ export function signer(former: Signer | null, pair = newKeyPair()): Signer {
 
 export const log = (amounts: readonly number[]): LeafEvent[] =>
   amounts.map((amount, place) => ({
-    ...{ position: String(place + 1), stream: `s-${place}`, revision: 0, id: randomUUID(), type: 'paid.v1' },
-    ...{ data: { amount }, metadata: {}, recordedAt: new Date(place) },
+    position: String(place + 1),
+    stream: `s-${place}`,
+    revision: 0,
+    id: randomUUID(),
+    type: 'paid.v1',
+    data: { amount },
+    metadata: {},
+    recordedAt: new Date(place),
   }));
 
 export function headOf(

@@ -118,7 +118,9 @@ class ProbeController {
 
   @Get('things/:id')
   @Operation({
-    ...{ id: 'getThing', tag: 'Things', summary: 'Get a thing' },
+    id: 'getThing',
+    tag: 'Things',
+    summary: 'Get a thing',
     responses: { 200: [Thing, 'The thing.'], 404: 'None.' },
   })
   thing(@UuidParam('id', 'Thing') id: string) {
@@ -177,7 +179,9 @@ class ProbeController {
 
   @Delete('plain')
   @Operation({
-    ...{ id: 'deletePlain', tag: 'Things', summary: 'Delete' },
+    id: 'deletePlain',
+    tag: 'Things',
+    summary: 'Delete',
     responses: { 204: 'Gone.' },
   })
   @HttpCode(204)

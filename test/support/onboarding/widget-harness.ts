@@ -9,13 +9,18 @@ import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } fr
 
 /** What the sandbox takes as a person. */
 export const DETAILS = {
-  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
-  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  date_of_birth: '1985-12-10',
+  terms_version: 'sandbox',
+  privacy_version: 'sandbox',
 };
 /** Settings of what people agree to. */
 export const TERMS = {
-  ...{ ONBOARDING_TERMS_URL: 'https://disburse.example/terms', ONBOARDING_TERMS_VERSION: '2026-11' },
-  ...{ ONBOARDING_PRIVACY_URL: 'https://disburse.example/privacy', ONBOARDING_PRIVACY_VERSION: '7' },
+  ONBOARDING_TERMS_URL: 'https://disburse.example/terms',
+  ONBOARDING_TERMS_VERSION: '2026-11',
+  ONBOARDING_PRIVACY_URL: 'https://disburse.example/privacy',
+  ONBOARDING_PRIVACY_VERSION: '7',
 };
 let phones = 0;
 
@@ -65,7 +70,9 @@ export class Widget {
       headers: Record<string, string>,
     ): Promise<Response> =>
       fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
-        ...{ method: 'POST', headers, body },
+        method: 'POST',
+        headers,
+        body,
         duplex: 'half',
       } as RequestInit);
     const step: Visitor['step'] = (name, body = {}, headers = {}) =>

@@ -42,8 +42,14 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
         ...process.env,
-        ...{ MODE: 'sandbox', DATA_DIR: dir, LOG_LEVEL: 'silent', NODE_OPTIONS: '' },
-        ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' },
+        MODE: 'sandbox',
+        DATA_DIR: dir,
+        LOG_LEVEL: 'silent',
+        NODE_OPTIONS: '',
+        PORT: '0',
+        WIDGET_PORT: '0',
+        PAY_PORT: '0',
+        METRICS_PORT: '0',
       },
     });
     await eventually(() => processesIn(dir).length >= 2);

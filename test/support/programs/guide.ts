@@ -19,7 +19,8 @@ export function bash(
 ): Promise<{ said: string; errors: string; code: number | null }> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
   const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-    ...{ cwd, env },
+    cwd,
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 110_000,
   });

@@ -141,9 +141,13 @@ export class AnalyticsProvider {
     const silenced = indexes(events, ({ device_id }) => this.silencedDevices.has(device_id ?? ''));
     if (silenced.length === 0) return null;
     return bad({
-      ...{ error: 'Events silenced for device_id', eps_threshold: 30, exceeded_daily_quota_devices: {} },
-      ...{ silenced_devices: [...this.silencedDevices], silenced_events: silenced },
-      ...{ throttled_devices: {}, throttled_events: [] },
+      error: 'Events silenced for device_id',
+      eps_threshold: 30,
+      exceeded_daily_quota_devices: {},
+      silenced_devices: [...this.silencedDevices],
+      silenced_events: silenced,
+      throttled_devices: {},
+      throttled_events: [],
     });
   }
 
@@ -167,8 +171,11 @@ export class AnalyticsProvider {
     return [
       429,
       {
-        ...{ code: 429, error: 'Too many requests for some devices and users', eps_threshold: 30 },
-        ...{ throttled_devices: rates('device '), throttled_users: rates('user ') },
+        code: 429,
+        error: 'Too many requests for some devices and users',
+        eps_threshold: 30,
+        throttled_devices: rates('device '),
+        throttled_users: rates('user '),
         exceeded_daily_quota_users: Object.fromEntries([...this.spentUsers].map((id) => [id, 500_200])),
         exceeded_daily_quota_devices: {},
         throttled_events: throttled,

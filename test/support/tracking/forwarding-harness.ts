@@ -38,8 +38,11 @@ export interface TestItem {
 
 export function item(fields: Partial<TestItem> = {}): TestItem {
   return {
-    ...{ event_id: randomUUID(), event_name: 'Order Paid', event_datetime: '2026-01-31T12:00:00Z' },
-    ...{ user_external_id: 'customer-1', payload: { amount: '1.50' } },
+    event_id: randomUUID(),
+    event_name: 'Order Paid',
+    event_datetime: '2026-01-31T12:00:00Z',
+    user_external_id: 'customer-1',
+    payload: { amount: '1.50' },
     ...fields,
   };
 }

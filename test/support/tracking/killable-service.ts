@@ -26,19 +26,19 @@ import {
 import { CrashingProxy, type Side } from '../database/crashing-proxy.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  ...{
-    PORT: '0',
-    WIDGET_PORT: '0',
-    PAY_PORT: '0',
-    METRICS_PORT: '0',
-    LOG_LEVEL: 'silent',
-    DATABASE_POOL_SIZE: '6',
-  },
-  ...{ RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_IP_PER_MINUTE: '1000000' },
+  PORT: '0',
+  WIDGET_PORT: '0',
+  PAY_PORT: '0',
+  METRICS_PORT: '0',
+  LOG_LEVEL: 'silent',
+  DATABASE_POOL_SIZE: '6',
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  RATE_LIMIT_PER_IP_PER_MINUTE: '1000000',
   // The clock of these processes jumps over months, and the books are compared with the bodies in the end.
   TRACKING_RAW_DAYS: '3650',
   // The chain is not used.
-  ...{ CHAIN_RPC_URL: 'http://127.0.0.1:9', USDC_ADDRESS: `0x${'1'.repeat(40)}` },
+  CHAIN_RPC_URL: 'http://127.0.0.1:9',
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
 };
 
 /** A forwarder that died is replaced soon. */

@@ -72,7 +72,9 @@ export class MerchantWebhooks {
 
   async change(endpointId: string, webhook_endpoint: object): Promise<void> {
     const response = await this.merchant.call({
-      ...{ method: 'PATCH', path: this.path(endpointId), body: { webhook_endpoint } },
+      method: 'PATCH',
+      path: this.path(endpointId),
+      body: { webhook_endpoint },
     });
     if (response.status !== 200) throw new Error(response.text);
   }
@@ -88,11 +90,21 @@ export class MerchantWebhooks {
     const merchant_id = this.merchant.credentials.apiKey;
     const at = new Date().toISOString();
     const events = Array.from({ length: count }, (): NewEvent => ({
-      ...{ id: newId(), type: 'payout.received.v2', metadata: {} },
+      id: newId(),
+      type: 'payout.received.v2',
+      metadata: {},
       data: {
-        ...{ payout_id: newId(), merchant_id, user_id: newId(), amount: '1.50', currency_code: 'USDC' },
-        ...{ transaction_hash: '0x1', custom_metadata: '{ "a":1.0}', chain_id: 1 },
-        ...{ created_at: at, received_at: at, ...evidenceAt(0) },
+        payout_id: newId(),
+        merchant_id,
+        user_id: newId(),
+        amount: '1.50',
+        currency_code: 'USDC',
+        transaction_hash: '0x1',
+        custom_metadata: '{ "a":1.0}',
+        chain_id: 1,
+        created_at: at,
+        received_at: at,
+        ...evidenceAt(0),
       },
     }));
     const store = this.app.app.get<EventStore>(EVENT_STORE, { strict: false });

@@ -14,8 +14,13 @@ export class WebhookHistory {
   event(type: string, data: JsonObject): RecordedEvent {
     WebhookHistory.position += 1;
     return {
-      ...{ id: newId(), type, data: { merchant_id: this.merchant, ...data }, metadata: {} },
-      ...{ stream: 'x-1', revision: 0, recordedAt: new Date() },
+      id: newId(),
+      type,
+      data: { merchant_id: this.merchant, ...data },
+      metadata: {},
+      stream: 'x-1',
+      revision: 0,
+      recordedAt: new Date(),
       position: String(WebhookHistory.position).padStart(10, '0'),
     };
   }
@@ -23,7 +28,12 @@ export class WebhookHistory {
   registered(endpoint_id: string, event_types: string[] | null = null): RecordedEvent {
     const url = 'https://example.com/hooks';
     return this.event('webhook_endpoint.registered.v1', {
-      ...{ endpoint_id, url, description: null, event_types, sealed_signing_secret: 's', created_at: AT },
+      endpoint_id,
+      url,
+      description: null,
+      event_types,
+      sealed_signing_secret: 's',
+      created_at: AT,
     });
   }
 
@@ -34,8 +44,15 @@ export class WebhookHistory {
   /** Becomes a delivery of `payout.received`. */
   received(): RecordedEvent {
     return this.event('payout.received.v2', {
-      ...{ payout_id: 'p', user_id: 'u', amount: '1.50', currency_code: 'USDC', transaction_hash: '0xAb' },
-      ...{ custom_metadata: WebhookHistory.METADATA, chain_id: 1, log_index: 0, block_number: 1 },
+      payout_id: 'p',
+      user_id: 'u',
+      amount: '1.50',
+      currency_code: 'USDC',
+      transaction_hash: '0xAb',
+      custom_metadata: WebhookHistory.METADATA,
+      chain_id: 1,
+      log_index: 0,
+      block_number: 1,
       received_at: AT,
     });
   }

@@ -58,10 +58,14 @@ export class WebhookWorker {
     sweeper,
   }: WebhookWorkerOptions): Promise<WebhookWorker> {
     const config = readConfig({
-      ...{ DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', LOG_LEVEL: 'silent', METRICS_PORT: '0' },
+      DATABASE_URL: databaseUrl,
+      DATABASE_POOL_SIZE: '8',
+      LOG_LEVEL: 'silent',
+      METRICS_PORT: '0',
       MASTER_KEY: masterKey ?? MASTER_KEY,
       // A receiver on a busy machine may be slow: only tests of silence are in a hurry.
-      ...{ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1', WEBHOOK_TIMEOUT_MS: '30000' },
+      WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1',
+      WEBHOOK_TIMEOUT_MS: '30000',
       ...settings,
     });
     const platform = [ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule, DatabaseModule.of()];

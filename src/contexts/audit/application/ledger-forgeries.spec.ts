@@ -60,15 +60,13 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const keys = new LedgerKeys(new SigningKeys(database), harness.sealer, systemClock);
     const config = { auditHeadSeconds: 3600, auditHeadsFile };
     const signer = new HeadSigner(
-      ...([
-        new Ledger(database),
-        new Heads(database),
-        keys,
-        anchor,
-        harness.sealer,
-        systemClock,
-        config,
-      ] as const),
+      new Ledger(database),
+      new Heads(database),
+      keys,
+      anchor,
+      harness.sealer,
+      systemClock,
+      config,
     );
     harness
       .process(ledgerFollower(harness.writer, harness.sealer, anchor, () => signer.lastKnown()))

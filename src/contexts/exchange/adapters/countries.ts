@@ -41,7 +41,7 @@ export class Countries implements CountryOf {
     } catch (error) {
       this.reader = null;
       this.description = `no countries: ${(error as Error).message}`;
-      log.error({ msg: 'no notices by country: the file of countries cannot be read', err: error });
+      log.error({ msg: 'notices by country disabled: the file of countries cannot be read', err: error });
     }
   }
 

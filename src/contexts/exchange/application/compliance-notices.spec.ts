@@ -61,7 +61,7 @@ describe('a file of countries that cannot be read', () => {
     lines.length = 0;
     const countries = new Countries(path, log);
     for (let i = 0; i < 3; i += 1) expect(countries.of(THERE)).toBeNull();
-    expect(lines).toEqual(['no notices by country: the file of countries cannot be read']);
+    expect(lines).toEqual(['notices by country disabled: the file of countries cannot be read']);
     expect(countries.description).toMatch(/^no countries: /);
   });
 

@@ -62,7 +62,7 @@ export class OrderWatcher {
       // Errors of providers are logged where they are called.
       const cause = kindOf(error);
       if (!(error instanceof ProviderUnavailable))
-        logger.error({ msg: 'order poll failed', order_id: orderId, error });
+        logger.error({ msg: 'order poll failed', order_id: orderId, err: error });
       return this.providers.unavailable().includes(provider)
         ? { inMs: intervalMs, line }
         : { failure: { cause }, line };

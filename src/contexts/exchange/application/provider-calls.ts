@@ -121,7 +121,7 @@ export class ExchangeProviders {
   }
 
   private report(provider: string, { operation, orderId }: Call, kind: string, error: unknown): void {
-    const { message, cause } = error as Error;
+    const { message } = error as Error;
     // An outage concerns every order; any other error must be found under the id of its order.
     const what = `${provider} ${operation} ${kind === 'unavailable' ? '' : (orderId ?? '')} ${message}`;
     const now = this.now();
@@ -134,7 +134,7 @@ export class ExchangeProviders {
       operation,
       kind,
       order_id: orderId ?? null,
-      ...(kind === 'unexpected' ? { err: error } : { why: message, err: cause }),
+      err: error,
     });
   }
 }

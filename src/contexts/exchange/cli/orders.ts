@@ -105,7 +105,11 @@ function orderId(text: string | undefined): string {
 function listedJson({ state, nextCheckAt }: ListedOrder) {
   const { order_id, key_id, pair_id, provider, created_at } = state.facts;
   return {
-    ...{ order_id, key_id, pair_id, provider, created_at },
+    order_id,
+    key_id,
+    pair_id,
+    provider,
+    created_at,
     status: state.status,
     refundable: amountRefundable(state),
     shortfall: shortfall(state),

@@ -91,7 +91,11 @@ async function write(changed: readonly KnownOrder[], tx: PoolClient, schema: str
 function rowOf(state: ExistingOrder) {
   const { order_id: id, key_id, user_hash, withdraw_address, created_at } = state.facts;
   return {
-    ...{ id, key_id, user_hash, withdraw_address, created_at },
+    id,
+    key_id,
+    user_hash,
+    withdraw_address,
+    created_at,
     status: statusNumber(state.status),
     refundable: amountRefundable(state),
     shortfall: shortfall(state),

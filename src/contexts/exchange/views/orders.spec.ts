@@ -310,8 +310,11 @@ describe('the orders of an operator', () => {
     expect(await listed({ isRefundable: true })).toEqual(ids(8, 7, 5, 3));
     expect(await listed({ isShort: true, status: 'completed' })).toEqual([]);
     expect(await view().totals()).toEqual({
-      ...{ pending: 2, paid: 1, processing: 0 },
-      ...{ refundable: 4, shortfall: 0 },
+      pending: 2,
+      paid: 1,
+      processing: 0,
+      refundable: 4,
+      shortfall: 0,
     });
   });
 });

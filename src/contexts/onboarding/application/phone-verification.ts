@@ -80,7 +80,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
   }
 
   private warn(userId: string, reason: string): void {
-    this.logger.warn({ msg: 'code not confirmed as sent', userId, reason });
+    this.logger.warn({ msg: 'code not confirmed as sent', user_id: userId, reason });
   }
 }
 

@@ -78,7 +78,12 @@ export class StepsWorker {
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
-        this.logger.error({ msg: 'onboarding failed: retries ended', ...fieldsOf(step), stage, why });
+        this.logger.error({
+          msg: 'onboarding failed: retries ended',
+          ...fieldsOf(step),
+          stage,
+          err: { message: why },
+        });
         return 'done';
       }
       return this.retry(step, error, `${why}; retried for too long`, 'error');
@@ -89,7 +94,7 @@ export class StepsWorker {
   private retry(step: Step, error: unknown, why: string, level: 'warn' | 'error'): WorkOutcome {
     if (why !== step.cause) {
       const msg = 'onboarding waiting: attempt failed, retrying';
-      this.logger[level]({ msg, ...fieldsOf(step), why, at: whereFrom(error) });
+      this.logger[level]({ msg, ...fieldsOf(step), err: { message: why, stack: whereFrom(error) } });
     }
     return { failure: { cause: why } };
   }

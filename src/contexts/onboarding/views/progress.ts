@@ -60,7 +60,10 @@ export const progressProjection = subscriptionOf<ProgressEvent>({
        where p.user_id = moved.user_id`,
       columns(
         all.filter(({ stage }) => stage !== null),
-        ...(['user_id', 'stage', 'at', 'reason'] as const),
+        'user_id',
+        'stage',
+        'at',
+        'reason',
       ),
     );
     await tx.query(

@@ -38,7 +38,7 @@ export class DeactivationWorker {
       await this.commandBus.execute(new SettleDeactivation(userId));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      this.logger.debug({ msg: 'deactivation waiting', user_id: userId, error });
+      this.logger.debug({ msg: 'deactivation waiting', user_id: userId, err: error });
     }
   }
 }

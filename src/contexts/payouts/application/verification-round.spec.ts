@@ -65,14 +65,12 @@ async function check({
       payoutExpiryMarginSeconds: 60,
       payoutCheckIntervalMs: 1000,
     },
-    ...([
-      chain,
-      queue,
-      { keep: async () => undefined } as unknown as Receipts,
-      bus,
-      {} as PayeeCache,
-      { matchesEvents: async () => true } as unknown as VerificationRowCheck,
-    ] as const),
+    chain,
+    queue,
+    { keep: async () => undefined } as unknown as Receipts,
+    bus,
+    {} as PayeeCache,
+    { matchesEvents: async () => true } as unknown as VerificationRowCheck,
   );
   await round.run(
     { payouts: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },

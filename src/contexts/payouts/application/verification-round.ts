@@ -108,8 +108,8 @@ export class VerificationRound {
       results.forEach((result, place) => {
         const payout = part[place]!;
         if (result.status === 'rejected') {
-          const { payoutId } = payout;
-          this.logger.warn({ msg: 'payout outcome not written', payoutId, error: result.reason as unknown });
+          const { payoutId: payout_id } = payout;
+          this.logger.warn({ msg: 'payout outcome not written', payout_id, err: result.reason as unknown });
           next.push({ payout, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' });
         } else if (result.value === 'ended') ended.push(payout.payoutId);
         else next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
@@ -232,7 +232,7 @@ export class VerificationRound {
     this.logger.warn({
       msg: 'payouts not checked: no usable response of the node',
       count: unanswered.length,
-      payoutId: unanswered[0]!.payoutId,
+      payout_id: unanswered[0]!.payoutId,
       reasons: observed.refusals,
     });
   }

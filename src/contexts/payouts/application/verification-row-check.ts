@@ -30,7 +30,10 @@ export class VerificationRowCheck {
       toMinorUnits(facts.amount) === amountMinor &&
       (wallet === null || (await this.isWalletOf(facts.user_id, wallet)));
     if (!isSound)
-      this.logger.error({ msg: 'payout not decided: its row was changed outside the service', payoutId });
+      this.logger.error({
+        msg: 'payout not decided: its row was changed outside the service',
+        payout_id: payoutId,
+      });
     return isSound;
   }
 

@@ -4,7 +4,7 @@ export interface TransferLog {
   readonly from: string;
   readonly to: string;
   readonly amountMinor: bigint;
-  /** Place among the logs of the transaction, from 0: the same in whatever block a reorganisation puts it. */
+  /** Place among the logs of the transaction, from 0: the same in any block that a reorganisation puts it in. */
   readonly logIndex: number;
 }
 
@@ -139,7 +139,7 @@ export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }
 
-/** Whether a finding after the window is the second of two that agree, from another time and, where blocks tell it, another block. */
+/** Whether a finding after the window is the second of two that agree, later and, where the rules require it, at a later block. */
 export function isSecondCheck(
   first: Closing | null,
   second: Closing,

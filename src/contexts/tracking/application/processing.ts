@@ -140,15 +140,18 @@ export class Processing implements OnModuleInit {
     await this.accepted.fail(batch, error.message);
     eventBatches.inc({ outcome: 'failed' });
     const code = 'code' in error ? String(error.code) : error.name;
-    this.log.error(`event batch failed: ${code}, batch ${batch.batch_id} of merchant ${merchantId}`);
+    this.log.error({ msg: `event batch failed: ${code}`, batch_id: batch.batch_id, merchant_id: merchantId });
   }
 
   private hold(merchantId: string, error: Error): void {
     const failures = this.holds.get(merchantId)?.failures ?? 0;
     this.holds.set(merchantId, { failures: failures + 1, until: Date.now() + backoffMs(BACKOFF, failures) });
-    this.log.warn(
-      `event batches of merchant ${merchantId} waiting: failure ${failures + 1}, ${error.message}`,
-    );
+    this.log.warn({
+      msg: 'event batches waiting',
+      merchant_id: merchantId,
+      failures: failures + 1,
+      err: error,
+    });
   }
 }
 

@@ -42,8 +42,8 @@ interface Reaction {
 }
 
 /**
- * Turns events into deliveries: for each endpoint of the merchant that wants the type at that place in the stream, one
- * row whose id follows from event and endpoint. Endpoints change in the same stream, so their state is folded here too:
+ * Turns events into deliveries: for each endpoint that subscribes to the type at that place in the stream, one row whose
+ * id follows from event and endpoint. Endpoints change in the same stream, so their state is folded here too:
  * what happened while an endpoint was disabled is recorded as dropped, and never sent automatically (contract.md 13.8).
  * Requests to send again are carried out here as well, as of their place in the stream.
  */

@@ -33,17 +33,15 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
      on conflict (delivery_id) do nothing`,
     columnArrays(
       rows,
-      ...([
-        'delivery_id',
-        'endpoint_id',
-        'merchant_id',
-        'type',
-        'body',
-        'is_test',
-        'mac',
-        'traceparent',
-        'state',
-      ] as const),
+      'delivery_id',
+      'endpoint_id',
+      'merchant_id',
+      'type',
+      'body',
+      'is_test',
+      'mac',
+      'traceparent',
+      'state',
     ),
   );
 }

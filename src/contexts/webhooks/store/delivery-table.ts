@@ -236,14 +236,16 @@ export class DeliveryTable {
          and (delivery.leased_by = $1 or result.state = 'succeeded')`,
       [
         this.senderId,
-        ...columnArrays(
-          ordered,
-          ...(['delivery_id', 'endpoint_id', 'state', 'attempts', 'delay_ms'] as const),
-        ),
+        ...columnArrays(ordered, 'delivery_id', 'endpoint_id', 'state', 'attempts', 'delay_ms'),
         ...columnArrays<Partial<AttemptRecord>>(
           ordered.map(({ attempt }) => attempt ?? {}),
-          ...(['started_at', 'duration_ms', 'outcome', 'http_status', 'failure_phase'] as const),
-          ...(['error', 'response_excerpt'] as const),
+          'started_at',
+          'duration_ms',
+          'outcome',
+          'http_status',
+          'failure_phase',
+          'error',
+          'response_excerpt',
         ),
       ],
     );

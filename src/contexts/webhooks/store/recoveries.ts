@@ -4,7 +4,7 @@ import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { scheduleWork } from '../../../platform/work/work-items.js';
 
-/** Deliveries read in one transaction; also how many may be due before more are made due. */
+/** Deliveries read in one transaction; also how many may be due before more become due. */
 export const RECOVERY_CHUNK = 1000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 

@@ -56,7 +56,7 @@ export class DeliveriesView {
     return `${withPayload.slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`;
   }
 
-  /** One page of the endpoint's deliveries, newest first. Whose endpoint it is, the caller has made sure of. */
+  /** One page of the endpoint's deliveries, newest first. The caller has verified whose endpoint it is. */
   async page(endpointId: string, filter: DeliveryFilter): Promise<DeliveriesPage> {
     const params: (string | Date)[] = [endpointId];
     const parameter = (value: string | Date): string => `$${params.push(value)}`;

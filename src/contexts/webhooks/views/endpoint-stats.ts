@@ -17,7 +17,7 @@ interface Counted {
   readonly latency: readonly (number | null)[];
 }
 
-/** Whose endpoint it is, the caller has made sure of. */
+/** The caller has verified that the endpoint is the merchant's. */
 export async function endpointStats(database: Database, endpointId: string, since: Date) {
   const [[counted], [now]] = await Promise.all([
     database.query<Counted>(NEWEST, [endpointId, since]),
@@ -114,7 +114,7 @@ export class RecentStats {
     });
   }
 
-  /** Whose endpoint it is, the caller has made sure of. */
+  /** The caller has verified that the endpoint is the merchant's. */
   of(endpointId: string, since: Date): Promise<EndpointStats> {
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
     return this.shared.forceFetch(key, { context: { endpointId, since } });

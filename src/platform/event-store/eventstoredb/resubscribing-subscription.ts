@@ -9,7 +9,7 @@ import {
 import { backOff, pause } from '../../background/backoff.js';
 import type { RecordedEvent, Subscription } from '../port.js';
 import type { Connection } from './connection.js';
-import { refusal } from './failures.js';
+import { EventStoreRefusal, refusal } from './failures.js';
 import { toReadPosition, toRecordedEvent } from './wire.js';
 
 const OUTAGE = { firstMs: 100, maxMs: 5000 };
@@ -101,8 +101,9 @@ export class ResubscribingSubscription implements Subscription {
   }
 
   private report(error: unknown, failures: number): void {
-    const cause = refusal(error) ?? String(error);
-    this.logger.warn({ msg: 'the subscription to the event store ended and starts again', failures, cause });
+    const reason = refusal(error);
+    const err = reason === null ? error : new EventStoreRefusal(reason, { cause: error });
+    this.logger.warn({ msg: 'event store subscription ended: starting again', failures, err });
   }
 
   private end(): void {

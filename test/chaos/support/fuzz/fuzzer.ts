@@ -36,8 +36,10 @@ export class Fuzzer {
   ) {
     const pool = (port: number) => (localAddress: string) =>
       new Pool(`http://127.0.0.1:${port}`, {
-        ...{ connections: CONNECTIONS, connect: { localAddress } },
-        ...{ headersTimeout: BOUND_MS, bodyTimeout: BOUND_MS },
+        connections: CONNECTIONS,
+        connect: { localAddress },
+        headersTimeout: BOUND_MS,
+        bodyTimeout: BOUND_MS,
       });
     this.pools = { api: ADDRESSES.map(pool(ports.api)), widget: ADDRESSES.map(pool(ports.widget)) };
   }

@@ -49,8 +49,11 @@ export function widgetRequest(random: Random, world: World): FuzzedRequest {
     };
   }
   const valid = {
-    ...{ phone_number: '+491511234567', code: String(random.below(1_000_000)).padStart(6, '0') },
-    ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
+    phone_number: '+491511234567',
+    code: String(random.below(1_000_000)).padStart(6, '0'),
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    date_of_birth: '1985-12-10',
   };
   const body = bodyOf(valid, 'POST', random, harm);
   const path = `/onboarding/${merchant}/${user}/${random.pick(STEPS)}${random.chance(0.05) ? queryOf([], random, 1) : ''}`;

@@ -16,8 +16,11 @@ const PAUSE_MS = 300;
 /** Codes are at least 30 s apart. */
 const GIVE_UP_MS = 400_000;
 const DETAILS = {
-  ...{ first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' },
-  ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  date_of_birth: '1985-12-10',
+  terms_version: 'sandbox',
+  privacy_version: 'sandbox',
 };
 
 interface StepResponse {

@@ -86,8 +86,11 @@ export class Life {
     const person = { browser: randomHash().slice(2), phone_number: phone };
     const named = (last_name: string): Promise<unknown> =>
       step('details', {
-        ...{ first_name: 'Ada', last_name, date_of_birth: '1985-12-10' },
-        ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+        first_name: 'Ada',
+        last_name,
+        date_of_birth: '1985-12-10',
+        terms_version: 'sandbox',
+        privacy_version: 'sandbox',
       });
     const handIn = async (): Promise<void> => {
       for (const kind of ['document_front', 'selfie']) await step(`images/${kind}`, {}, 'image/jpeg');

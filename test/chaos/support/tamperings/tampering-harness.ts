@@ -86,7 +86,15 @@ export class TamperingHarness {
       const [key] = await new SigningKeys(queryable(db)).all();
       const sealer = await ringOf(url, masterKey);
       const harness = new TamperingHarness(
-        ...([shared, masterKey, service, sealer, verdict, receiver, db, key!, endpoint] as const),
+        shared,
+        masterKey,
+        service,
+        sealer,
+        verdict,
+        receiver,
+        db,
+        key!,
+        endpoint,
       );
       await harness.works();
       return harness;

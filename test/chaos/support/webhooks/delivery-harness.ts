@@ -85,7 +85,9 @@ export class DeliveryHarness {
     const { dns } = this;
     return new ServiceProcess(name, (more) =>
       spawnService(this.environment, {
-        ...{ name, database: DATABASE, env: { ...this.workerEnv, ...more } },
+        name,
+        database: DATABASE,
+        env: { ...this.workerEnv, ...more },
         ...(dns === null ? {} : { wrap: (argv) => dns.wrapped(argv) }),
       }),
     );

@@ -94,7 +94,11 @@ export class ShiftBook {
     if (!isAtLeast(max, depositAmount)) throw new Refused(400, 'Amount too high');
     const quote: Quote = {
       id: randomUUID(),
-      ...{ from, to, depositAmount, rate, affiliateId: affiliateId as string },
+      from,
+      to,
+      depositAmount,
+      rate,
+      affiliateId: affiliateId as string,
       settleAmount: exchanged(depositAmount, rate, DECIMALS),
       expiresAt: this.now() + FIXED_MS,
     };
@@ -107,7 +111,8 @@ export class ShiftBook {
       expiresAt: iso(expiresAt),
       depositAmount,
       settleAmount: quote.settleAmount,
-      ...{ rate, affiliateId },
+      rate,
+      affiliateId,
     };
   }
 
@@ -196,16 +201,24 @@ export class ShiftBook {
     const { depositAmount, settleAmount, rate } = quote;
     const [only] = deposits;
     return {
-      ...{ id, createdAt: iso(shift.createdAt), ...coinsOf(quote.from, quote.to) },
+      id,
+      createdAt: iso(shift.createdAt),
+      ...coinsOf(quote.from, quote.to),
       depositAddress: shift.depositAddress,
       ...(depositMemo === null ? {} : { depositMemo }),
       settleAddress: shift.settleAddress,
-      ...{ depositMin: depositAmount, depositMax: depositAmount, type: 'fixed', quoteId: quote.id },
-      ...{ expiresAt: iso(shift.expiresAt), averageShiftSeconds: '44.5' },
+      depositMin: depositAmount,
+      depositMax: depositAmount,
+      type: 'fixed',
+      quoteId: quote.id,
+      expiresAt: iso(shift.expiresAt),
+      averageShiftSeconds: '44.5',
       ...(externalId === null ? {} : { externalId }),
       ...(only === undefined
         ? {
-            ...{ depositAmount, settleAmount, rate },
+            depositAmount,
+            settleAmount,
+            rate,
             status: shift.expiresAt <= this.now() ? 'expired' : 'waiting',
           }
         : deposits.length === 1

@@ -56,7 +56,10 @@ export class OnfidoHarness {
   person(over: Partial<IdentityRequest> & { pictures?: readonly IdentityImage[] } = {}): Person {
     const { pictures = IMAGES, ...rest } = over;
     const person: Person = {
-      ...{ verificationId: newId(), userId: newId(), details: DETAILS, handed: 0 },
+      verificationId: newId(),
+      userId: newId(),
+      details: DETAILS,
+      handed: 0,
       images: () => Promise.resolve(person.handed > 0 ? [] : pictures),
       deleteImages: () => {
         person.handed += 1;

@@ -80,7 +80,11 @@ export class OnfidoRecords {
   createApplicant(body: Body): object {
     requireApplicant(body, ['first_name', 'last_name']);
     const applicant: Applicant = {
-      ...{ id: randomUUID(), fields: { ...body }, documents: [], livePhotos: [], checks: [] },
+      id: randomUUID(),
+      fields: { ...body },
+      documents: [],
+      livePhotos: [],
+      checks: [],
     };
     this.applicants.set(applicant.id, applicant);
     return { id: applicant.id, ...body };
@@ -146,8 +150,13 @@ export class OnfidoRecords {
     if (applicant.documents.length === 0) throw invalid('documents', 'no document was uploaded');
     if (applicant.livePhotos.length === 0) throw invalid('live_photos', 'no live photo was uploaded');
     const check: Check = {
-      ...{ id: randomUUID(), applicant_id: applicant.id, created_at: new Date(at).toISOString() },
-      ...{ tags: tags as string[], status: 'in_progress', result: null, reports: [] },
+      id: randomUUID(),
+      applicant_id: applicant.id,
+      created_at: new Date(at).toISOString(),
+      tags: tags as string[],
+      status: 'in_progress',
+      result: null,
+      reports: [],
     };
     applicant.checks.push(check);
     return jsonOf(check);

@@ -109,11 +109,24 @@ export class Twilio extends ProviderServer {
     if (bad !== undefined) throw new Refused(400, bad, `Error ${bad} of ${to}: ${text}`);
     this.messages.push({ to, from: from ?? null, body: text, validitySeconds: Number(validity) });
     return {
-      ...{ account_sid: sid, api_version: '2010-04-01', body: text, to, from: from ?? null },
-      ...{ sid: `SM${randomBytes(16).toString('hex')}`, status: service ? 'accepted' : 'queued' },
-      ...{ messaging_service_sid: service ?? null, error_code: null, error_message: null },
-      ...{ direction: 'outbound-api', num_segments: '1', num_media: '0', price: null, price_unit: null },
-      ...{ date_created: new Date(this.now()).toUTCString(), date_sent: null, date_updated: null },
+      account_sid: sid,
+      api_version: '2010-04-01',
+      body: text,
+      to,
+      from: from ?? null,
+      sid: `SM${randomBytes(16).toString('hex')}`,
+      status: service ? 'accepted' : 'queued',
+      messaging_service_sid: service ?? null,
+      error_code: null,
+      error_message: null,
+      direction: 'outbound-api',
+      num_segments: '1',
+      num_media: '0',
+      price: null,
+      price_unit: null,
+      date_created: new Date(this.now()).toUTCString(),
+      date_sent: null,
+      date_updated: null,
     };
   }
 }

@@ -158,8 +158,15 @@ export class OnfidoVerifier implements IdentityVerifier {
         kind === 'selfie'
           ? api.uploadLivePhoto(applicant, file, true, options)
           : api.uploadDocument(
-              ...(['unknown', applicant, file, extension, side] as const),
-              ...([undefined, undefined, undefined, options] as const),
+              'unknown',
+              applicant,
+              file,
+              extension,
+              side,
+              undefined,
+              undefined,
+              undefined,
+              options,
             ),
       (refused) => imageReason(kind, refused),
     );

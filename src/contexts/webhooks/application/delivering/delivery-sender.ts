@@ -70,7 +70,12 @@ export class DeliverySender {
   ): Promise<boolean> {
     const { endpoint_id, merchant_id } = delivery;
     const { result, gone } = await this.attempt(delivery).catch((error: Error): Evaluated => {
-      this.logger.warn(`delivery ${delivery.delivery_id} postponed: ${error.message}`);
+      this.logger.warn({
+        msg: 'delivery postponed',
+        delivery_id: delivery.delivery_id,
+        endpoint_id,
+        err: error,
+      });
       return { result: notSent(delivery, 'pending', PAUSE_MS) };
     });
     const { attempt, state, delay_ms } = result;
@@ -183,11 +188,11 @@ export class DeliverySender {
     return false;
   }
 
-  private warnUnrecorded({ message }: Error): void {
+  private warnUnrecorded(err: Error): void {
     const now = performance.now();
     if (now - this.warnedAt < WARN_EVERY_MS) return;
     this.warnedAt = now;
-    this.logger.warn(`deliveries not recorded yet: ${message}`);
+    this.logger.warn({ msg: 'deliveries not recorded yet', err });
   }
 }
 

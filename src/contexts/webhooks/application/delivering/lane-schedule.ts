@@ -32,7 +32,7 @@ export class LaneSchedule implements OnModuleInit {
   constructor(@InjectQueue(LANE_QUEUE) private readonly queue: Queue<LaneJob>) {}
 
   onModuleInit(): void {
-    this.queue.on('error', (error) => this.logger.warn(`queue: ${error.message}`));
+    this.queue.on('error', (error) => this.logger.warn({ msg: 'queue unavailable', err: error }));
   }
 
   /** A delivery of the endpoint is due then. Returns at once: what has no job, the sweeper finds. */
@@ -47,7 +47,7 @@ export class LaneSchedule implements OnModuleInit {
       .add('wake', { endpoint_id: endpointId }, { jobId, delay: tick * TICK_MS - now })
       .catch((error: Error) => {
         this.added.delete(jobId);
-        this.logger.warn(`lane of ${endpointId} left to the sweeper: ${error.message}`);
+        this.logger.warn({ msg: 'lane left to the sweeper', endpoint_id: endpointId, err: error });
       })
       .finally(() => setTimeout(() => (this.adding -= 1), 1000).unref());
   }

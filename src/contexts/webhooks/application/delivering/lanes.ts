@@ -47,7 +47,7 @@ export class Lanes {
       table: this.table,
       slots: this.slots,
       deliver: this.sender.deliver.bind(this.sender),
-      failed: (error: Error) => this.log.warn(`lane of ${endpointId} waiting: ${error.message}`),
+      failed: (error: Error) => this.log.warn({ msg: 'lane waiting', endpoint_id: endpointId, err: error }),
     };
     const lane = new SendingLane(endpointId, parts, () => this.running.delete(endpointId));
     this.running.set(endpointId, { lane, done: lane.run() });
@@ -68,7 +68,7 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     if (!this.config.roles.includes('worker')) return;
-    this.worker.run().catch((error: Error) => this.log.error(`queue worker stopped: ${error.message}`));
+    this.worker.run().catch((error: Error) => this.log.error({ msg: 'queue worker stopped', err: error }));
   }
 
   process(job: Job<LaneJob>): Promise<void> {
@@ -78,6 +78,6 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
 
   @OnWorkerEvent('error')
   onError(error: Error): void {
-    this.log.warn(`queue: ${error.message}`);
+    this.log.warn({ msg: 'queue unavailable', err: error });
   }
 }

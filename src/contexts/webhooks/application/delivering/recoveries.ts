@@ -9,8 +9,8 @@ import { Lanes } from './lanes.js';
 const CHUNK_MS = 1000;
 
 /**
- * Carries out recoveries in chunks, each in a transaction that keeps the place it came to: after a crash another process
- * continues from there. Only what had ended when the recovery was accepted is made due, so that what is exhausted again
+ * Carries out recoveries in chunks, each in a transaction that stores its position: after a crash another process
+ * continues from there. Only what had ended when the recovery was accepted is sent again: what is exhausted again
  * stays so, and every delivery is checked once.
  */
 @Injectable()

@@ -48,7 +48,7 @@ export class Sweeper implements BeforeApplicationShutdown {
     await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);
     await this.lanes
       .stop()
-      .catch((error: Error) => this.log.warn(`deliveries not released: ${error.message}`));
+      .catch((error: Error) => this.log.warn({ msg: 'deliveries not released', err: error }));
   }
 
   private async wakeDue(): Promise<void> {
