@@ -4,7 +4,6 @@ import { CONFIG, type Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
-import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
@@ -120,7 +119,6 @@ const providers = [
     OrderLog,
     OrderWatcher,
     WatchGauge,
-    ClockCheck,
     ComplianceNotices,
     Onramps,
     ProviderBudget,

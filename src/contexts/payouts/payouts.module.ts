@@ -1,7 +1,6 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext, type Get } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
-import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
 import { PayeeCache } from './application/payee-cache.js';
@@ -47,7 +46,6 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     ReceivePayoutHandler,
     ExpirePayoutHandler,
     PayeeCache,
-    ClockCheck,
     PendingPayouts,
     Receipts,
     VerificationRound,
@@ -61,13 +59,11 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
 class PayoutsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
-    private readonly clock: ClockCheck,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
   ) {}
 
   onModuleInit(): void {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
-    this.health.register({ name: 'clock', check: () => this.clock.check() });
   }
 }
 

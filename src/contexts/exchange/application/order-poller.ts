@@ -8,7 +8,7 @@ import {
 } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
 import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
@@ -113,19 +113,9 @@ export class OrderPoller {
     const mayEnd = isAfter(at, facts.expires_at);
     return {
       ...status,
-      completeUntil: mayEnd && !(await this.clockHolds()) ? null : status.completeUntil,
+      completeUntil: mayEnd && !(await this.clockCheck.holds()) ? null : status.completeUntil,
       at,
     };
-  }
-
-  private async clockHolds(): Promise<boolean> {
-    try {
-      await this.clockCheck.check();
-      return true;
-    } catch (error) {
-      if (error instanceof ClockOff) return false;
-      throw error;
-    }
   }
 }
 
