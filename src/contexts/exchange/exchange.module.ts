@@ -19,15 +19,16 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
+import { OrderLog } from './application/order-log.js';
 import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
-import { PayerOrders } from './application/payer.js';
+import { PayerOrders } from './application/payer-orders.js';
 import { COUNTRY_OF, ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
-import { ExchangeProviders } from './application/provider-calls.js';
+import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
-import { SignedLinks } from './application/signed-url.js';
-import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
+import { SignedLinks } from './application/signed-links.js';
+import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { ConfigurationController } from './http/configuration.controller.js';

@@ -13,7 +13,7 @@ import { observe, type Observation } from '../domain/observation.js';
 import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import type { Deposit, ProviderStatus } from './ports.js';
-import { ExchangeProviders } from './provider-calls.js';
+import { ExchangeProviders } from './exchange-providers.js';
 
 interface PolledOrder {
   readonly state: ExistingOrder;
