@@ -6,11 +6,11 @@ import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-
 import { PayeeCache } from './application/payee-cache.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import { PENDING_PAYOUTS, verificationSaga, verificationTables } from './application/verification-saga.js';
+import { verificationSaga, verificationTables } from './application/verification-saga.js';
 import { VerificationRowCheck } from './application/verification-row-check.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
-import { PendingPayouts } from './store/pending-payouts.js';
+import { PENDING_PAYOUTS, PendingPayouts } from './store/pending-payouts.js';
 import { Verifier } from './application/verifier.js';
 import { ChainModule } from './chain.module.js';
 import { deactivationSaga } from './application/deactivation-saga.js';

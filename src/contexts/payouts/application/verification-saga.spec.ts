@@ -6,7 +6,8 @@ import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
 import { WorkListCheck } from '../../../platform/projections/table-check.js';
 import { Receipts, ReceiptsCheck } from '../store/receipts.js';
-import { PENDING_PAYOUTS, verificationSaga } from './verification-saga.js';
+import { PENDING_PAYOUTS } from '../store/pending-payouts.js';
+import { verificationSaga } from './verification-saga.js';
 
 const CHAIN = 31337;
 
