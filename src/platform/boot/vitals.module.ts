@@ -18,14 +18,14 @@ export class VitalsModule implements OnModuleInit {
   private readonly logger = new Logger(VitalsModule.name);
 
   constructor(
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
-    @Inject(Database) private readonly database: Database,
-    @Inject(ModuleRef) private readonly modules: ModuleRef,
+    private readonly health: HealthRegistry,
+    private readonly database: Database,
+    private readonly modules: ModuleRef,
     @Inject(CONFIG) private readonly config: Config,
     @Optional() private readonly clock?: ClockCheck,
-    @Optional() @Inject(SubscriptionLag) private readonly lag?: SubscriptionLag,
-    @Optional() @Inject(FollowedLog) private readonly followedLog?: FollowedLog,
-    @Optional() @Inject(SubscriptionRunner) private readonly runner?: SubscriptionRunner,
+    @Optional() private readonly lag?: SubscriptionLag,
+    @Optional() private readonly followedLog?: FollowedLog,
+    @Optional() private readonly runner?: SubscriptionRunner,
   ) {}
 
   onModuleInit(): void {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { orderEvents } from '../metrics.js';
@@ -27,7 +27,7 @@ const LOGGED = [
 /** Logs and counts every event of an order. */
 @Injectable()
 export class OrderLog {
-  constructor(@Inject(Log) private readonly log: Log) {}
+  constructor(private readonly log: Log) {}
 
   record(events: readonly RecordedEvent[]): void {
     for (const { type, data, metadata } of events) {
