@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueExchangeKey } from '../src/contexts/access/application/exchange-key-commands.js';
 import { RegisterMerchant } from '../src/contexts/access/application/merchant-commands.js';
-import { main, type Companion } from '../src/main.js';
+import { run, type Companion } from '../src/run.js';
 import type { Config } from '../src/platform/config/config.js';
 import { followParent } from './announce.js';
 import { prepareSandbox } from './prepare.js';
@@ -27,4 +27,4 @@ async function sandboxFor(given: Config): Promise<Companion | null> {
 }
 
 followParent();
-void main(sandboxFor);
+void run(sandboxFor);

@@ -9,7 +9,7 @@ import { ProjectionsModule } from './platform/projections/projections.module.js'
 import { HttpModule } from './platform/http/http.module.js';
 import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
-import { DatabaseModule } from './platform/postgres/database.js';
+import { DatabaseModule } from './platform/postgres/database.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { VitalsModule } from './platform/boot/vitals.module.js';

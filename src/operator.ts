@@ -10,7 +10,7 @@ import { forOperators, type Programs } from './platform/context.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import type { Operator } from './platform/operator/operator.js';
 import { printable } from './platform/operator/printable.js';
-import { DatabaseModule } from './platform/postgres/database.js';
+import { DatabaseModule } from './platform/postgres/database.module.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';

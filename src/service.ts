@@ -28,7 +28,7 @@ export async function startService(config: Config, modules: readonly Type[] = []
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
-    // What went wrong in a boot is said by main, once.
+    // What went wrong in a boot is said by run, once.
     autoFlushLogs: false,
   });
   const log = app.get(Log);

@@ -4,7 +4,6 @@ import { CONFIG, type Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
-import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
@@ -20,15 +19,16 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
+import { OrderLog } from './application/order-log.js';
 import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
-import { PayerOrders } from './application/payer.js';
+import { PayerOrders } from './application/payer-orders.js';
 import { COUNTRY_OF, ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
-import { ExchangeProviders } from './application/provider-calls.js';
+import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
-import { SignedLinks } from './application/signed-url.js';
-import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
+import { SignedLinks } from './application/signed-links.js';
+import { watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { ConfigurationController } from './http/configuration.controller.js';
@@ -44,6 +44,7 @@ import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
+import { OPEN_ORDERS } from './store/open-orders.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
 import { OrdersView } from './views/orders.js';
@@ -120,7 +121,6 @@ const providers = [
     OrderLog,
     OrderWatcher,
     WatchGauge,
-    ClockCheck,
     ComplianceNotices,
     Onramps,
     ProviderBudget,

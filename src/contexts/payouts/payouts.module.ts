@@ -1,21 +1,16 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext, type Get } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
-import { ClockCheck } from '../../platform/postgres/clock-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
 import { PayeeCache } from './application/payee-cache.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import {
-  VERIFICATION_WORK_LIST,
-  verificationSaga,
-  verificationTables,
-} from './application/verification-saga.js';
+import { verificationSaga, verificationTables } from './application/verification-saga.js';
 import { VerificationRowCheck } from './application/verification-row-check.js';
 import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
-import { VerificationQueue } from './store/verification-queue.js';
+import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
 import { ChainModule } from './chain.module.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
@@ -51,7 +46,6 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     ReceivePayoutHandler,
     ExpirePayoutHandler,
     PayeeCache,
-    ClockCheck,
     VerificationQueue,
     Receipts,
     VerificationRound,
@@ -65,13 +59,11 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
 class PayoutsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
-    private readonly clock: ClockCheck,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
   ) {}
 
   onModuleInit(): void {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
-    this.health.register({ name: 'clock', check: () => this.clock.check() });
   }
 }
 

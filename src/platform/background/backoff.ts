@@ -24,36 +24,3 @@ export async function backOff(backoff: Backoff, attempt: number, signal?: AbortS
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal, ref: true }).catch(() => undefined);
 }
-
-/** Wakes waiters in this process when something changed; a change between a check and the wait is not lost. */
-export class Signal {
-  private changes = 0;
-  private readonly waiting = new Set<() => void>();
-
-  /** Grows with every change; read it before the check. */
-  get version(): number {
-    return this.changes;
-  }
-
-  notify(): void {
-    this.changes += 1;
-    for (const wake of [...this.waiting]) wake();
-  }
-
-  /** Resolves when something changed since `version` was read, after `ms`, or when `abort` fires. */
-  async changedSince(version: number, ms: number, abort?: AbortSignal): Promise<void> {
-    if (this.changes !== version || abort?.aborted) return;
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.waiting.delete(wake);
-        abort?.removeEventListener('abort', wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      timer.unref();
-      this.waiting.add(wake);
-      abort?.addEventListener('abort', wake);
-    });
-  }
-}

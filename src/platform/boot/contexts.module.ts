@@ -5,9 +5,9 @@ import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context, type Get } from '..
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
-import { WorkItems } from '../work/work-items.js';
+import { WorkModule } from '../work/work.module.js';
 
-/** The contexts: their modules, the table of their due work, and what they declared of events and subscriptions. */
+/** The contexts: their modules, with the table of due work, and what they declared of events and subscriptions. */
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
@@ -15,13 +15,12 @@ export class ContextsModule implements OnModuleInit {
   static of(config: Config, contexts: readonly Context[], running = contexts): DynamicModule {
     return {
       module: ContextsModule,
-      imports: running.flatMap(({ module }) => module?.(config) ?? []),
+      imports: [WorkModule, ...running.flatMap(({ module }) => module?.(config) ?? [])],
       providers: [
         { provide: CONTEXTS, useValue: contexts },
         { provide: RUNNING_CONTEXTS, useValue: running },
-        WorkItems,
       ],
-      exports: [CONTEXTS, RUNNING_CONTEXTS, WorkItems],
+      exports: [CONTEXTS, RUNNING_CONTEXTS],
     };
   }
 

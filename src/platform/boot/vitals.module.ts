@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from '../event-store/followed-log.js';
 import { EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { ClockCheck } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
 import { SubscriptionLag } from '../projections/subscription-lag.js';
 import { SubscriptionRunner } from '../projections/subscription-runner.js';
@@ -11,27 +12,33 @@ import { HealthRegistry, NotReady } from '../telemetry/health.js';
 import { measureOnScrape, subscriptionHalted, subscriptionLag } from '../telemetry/metrics.js';
 import { TelemetryModule } from '../telemetry/telemetry.module.js';
 
-/** Readiness and metrics of the database, the event store and the subscriptions. */
+/** Readiness and metrics of the database, the clock, the event store and the subscriptions. */
 @Module({ imports: [TelemetryModule] })
 export class VitalsModule implements OnModuleInit {
   private readonly logger = new Logger(VitalsModule.name);
 
   constructor(
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
-    @Inject(Database) private readonly database: Database,
-    @Inject(ModuleRef) private readonly modules: ModuleRef,
+    private readonly health: HealthRegistry,
+    private readonly database: Database,
+    private readonly modules: ModuleRef,
     @Inject(CONFIG) private readonly config: Config,
-    @Optional() @Inject(SubscriptionLag) private readonly lag?: SubscriptionLag,
-    @Optional() @Inject(FollowedLog) private readonly followedLog?: FollowedLog,
-    @Optional() @Inject(SubscriptionRunner) private readonly runner?: SubscriptionRunner,
+    @Optional() private readonly clock?: ClockCheck,
+    @Optional() private readonly lag?: SubscriptionLag,
+    @Optional() private readonly followedLog?: FollowedLog,
+    @Optional() private readonly runner?: SubscriptionRunner,
   ) {}
 
   onModuleInit(): void {
     const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
     this.health.register({ name: 'database', check: () => this.database.ping() });
     this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
+    if (this.clock !== undefined) this.watchClock(this.clock);
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
+  }
+
+  private watchClock(clock: ClockCheck): void {
+    this.health.register({ name: 'clock', check: () => clock.check() });
   }
 
   private async checkEvents(events: EventStore): Promise<void> {

@@ -59,7 +59,7 @@ export class CommandLoop {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
-    @Optional() @Inject(Snapshots) private readonly snapshots?: Snapshots,
+    @Optional() private readonly snapshots?: Snapshots,
   ) {}
 
   /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */

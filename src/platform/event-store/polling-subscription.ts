@@ -1,4 +1,5 @@
-import { backOff, pause, type Signal } from '../background/backoff.js';
+import { backOff, pause } from '../background/backoff.js';
+import type { Signal } from '../background/signal.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 
 const BATCH = 1000;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '../dto/field.js';
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { Operation } from '../openapi/operation.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { Reply } from './reply.js';
@@ -27,7 +27,7 @@ class Health {
 /** Unsigned: for load balancers and operators. */
 @Controller('health')
 export class HealthController {
-  constructor(@Inject(HealthRegistry) private readonly health: HealthRegistry) {}
+  constructor(private readonly health: HealthRegistry) {}
 
   @Get('live')
   @Operation({

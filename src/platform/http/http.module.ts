@@ -15,7 +15,7 @@ import { CallerRateLimiter } from './rate-limit.js';
 
 /**
  * Completes the {@link EdgeAdapter} with what lives in the application. A context with an API registers how its callers
- * authenticate in {@link Authentications}. main.ts starts the {@link MetricsServer}.
+ * authenticate in {@link Authentications}. service.ts starts the {@link MetricsServer}.
  */
 @Global()
 @Module({

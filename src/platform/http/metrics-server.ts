@@ -19,7 +19,7 @@ export class MetricsServer implements OnApplicationShutdown {
 
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'requireHttps'>,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    private readonly health: HealthRegistry,
   ) {}
 
   /** Listens, and resolves to the port. Rejects when the port is in use. */

@@ -42,7 +42,7 @@ class OpenApiController {
   constructor(
     @Inject(OPENAPI_DOCUMENT) private readonly load: () => Promise<object>,
     @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl'>,
-    @Inject(DocsPage) private readonly page: DocsPage,
+    private readonly page: DocsPage,
   ) {}
 
   @Get('openapi.json')

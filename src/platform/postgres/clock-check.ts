@@ -29,6 +29,18 @@ export class ClockCheck {
     const skew = await this.skewSeconds();
     if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
   }
+
+  /** Whether {@link check} passes; where it does not, `off` is told why. */
+  async holds(off?: (why: ClockOff) => void): Promise<boolean> {
+    try {
+      await this.check();
+      return true;
+    } catch (error) {
+      if (!(error instanceof ClockOff)) throw error;
+      off?.(error);
+      return false;
+    }
+  }
 }
 
 /** By the clock that is behind, this process's or the database's: what goes by age is not deleted early by one that jumped. */
@@ -38,7 +50,7 @@ export async function earlierNow(database: Pick<Database, 'query'>, clock: Clock
 }
 
 /** Nothing may be decided by this process's clock. */
-export class ClockOff extends Error {
+class ClockOff extends Error {
   override readonly name = 'ClockOff';
   constructor(skew: number) {
     super(`the clock is ${Math.abs(Math.round(skew))} s ${skew > 0 ? 'ahead of' : 'behind'} the database's`);

@@ -1,8 +1,8 @@
-import { Global, Injectable, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { CONFIG, type Config } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { outliveConnections, reaching } from './unavailable.js';
 import {
   bounded,
@@ -136,19 +136,4 @@ export async function databaseFromConfig(
     // Programs of operators have no role. A rebuild waits for as long as its statements take.
     ...(config.roles.length > 0 ? { responseTimeoutMs: RESPONSE_TIMEOUT_MS } : {}),
   });
-}
-
-/** The {@link Database}, for every module. */
-@Global()
-@Module({})
-export class DatabaseModule {
-  /** Without migrations the schema is used as it is. */
-  static of(migrations: readonly Migration[] = []): DynamicModule {
-    const useFactory = (config: Config): Promise<Database> => databaseFromConfig(config, migrations);
-    return {
-      module: DatabaseModule,
-      providers: [{ provide: Database, inject: [CONFIG], useFactory }],
-      exports: [Database],
-    };
-  }
 }

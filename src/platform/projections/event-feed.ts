@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { backOff, Signal } from '../background/backoff.js';
+import { backOff } from '../background/backoff.js';
+import { Signal } from '../background/signal.js';
 import {
   comparePositions,
   type EventStore,

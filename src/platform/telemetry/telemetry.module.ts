@@ -1,4 +1,4 @@
-import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';
@@ -13,7 +13,7 @@ import { Log } from './logger.js';
   exports: [Log, HealthRegistry],
 })
 export class TelemetryModule implements OnApplicationShutdown {
-  constructor(@Inject(Log) private readonly log: Log) {}
+  constructor(private readonly log: Log) {}
 
   onApplicationShutdown(): void {
     this.log.close();

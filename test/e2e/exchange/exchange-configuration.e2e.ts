@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-url.js';
+import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';

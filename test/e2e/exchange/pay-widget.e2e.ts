@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions } from 'playwright-core';
-import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-url.js';
+import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-links.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
 import { findChromium, TestBrowser } from '../../support/http/browser.js';

@@ -9,7 +9,7 @@ import {
 import { CreateOrder, CreateOrderHandler } from '../../../src/contexts/exchange/application/create-order.js';
 import { OrderPoller } from '../../../src/contexts/exchange/application/order-poller.js';
 import { OrderWatcher } from '../../../src/contexts/exchange/application/order-watcher.js';
-import { ExchangeProviders } from '../../../src/contexts/exchange/application/provider-calls.js';
+import { ExchangeProviders } from '../../../src/contexts/exchange/application/exchange-providers.js';
 import { recordWatches } from '../../../src/contexts/exchange/application/watch-saga.js';
 import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events.js';
 import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';

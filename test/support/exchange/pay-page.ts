@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
-import { signedQuery } from '../../../src/contexts/exchange/application/signed-url.js';
+import { signedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
 import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
 import { pageUrl } from '../onboarding/people.js';

@@ -8,7 +8,7 @@ import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.js';
 import { readConfig } from '../../../src/composition.js';
-import { DatabaseModule } from '../../../src/platform/postgres/database.js';
+import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { drainHttp } from '../../../src/platform/http/connections.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';

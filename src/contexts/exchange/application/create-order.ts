@@ -13,7 +13,7 @@ import { type OrderFacts, type RequestedOrder, userHash } from '../domain/order-
 import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
-import { ExchangeProviders, unavailableResponse } from './provider-calls.js';
+import { ExchangeProviders, unavailableResponse } from './exchange-providers.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
 interface NewOrder extends RequestedOrder {

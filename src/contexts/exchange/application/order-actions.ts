@@ -21,7 +21,7 @@ import {
 import type { OrderEvent } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderPoller } from './order-poller.js';
-import { unavailableResponse } from './provider-calls.js';
+import { unavailableResponse } from './exchange-providers.js';
 
 /** A poll is fresh for this long: more frequent requests get what it found. */
 const FRESH_MS = 500;

@@ -4,12 +4,12 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
 import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import type { Deposit, ProviderStatus } from './ports.js';
-import { ExchangeProviders } from './provider-calls.js';
+import { ExchangeProviders } from './exchange-providers.js';
 
 interface PolledOrder {
   readonly state: ExistingOrder;
@@ -109,19 +109,9 @@ export class OrderPoller {
     const mayEnd = isAfter(at, facts.expires_at);
     return {
       ...status,
-      completeUntil: mayEnd && !(await this.clockHolds()) ? null : status.completeUntil,
+      completeUntil: mayEnd && !(await this.clockCheck.holds()) ? null : status.completeUntil,
       at,
     };
-  }
-
-  private async clockHolds(): Promise<boolean> {
-    try {
-      await this.clockCheck.check();
-      return true;
-    } catch (error) {
-      if (error instanceof ClockOff) return false;
-      throw error;
-    }
   }
 }
 

@@ -11,7 +11,7 @@ import { openOrders, refundableOrders, shortfallOrders, watchBacklog, watchBackl
 import { OrdersView } from '../views/orders.js';
 import { OrderPoller } from './order-poller.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { ExchangeProviders, kindOf } from './provider-calls.js';
+import { ExchangeProviders, kindOf } from './exchange-providers.js';
 
 const GAUGE_EVERY_MS = 10_000;
 const LATE_MS = 10_000;

@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import type { Quote } from '../domain/order-events.js';
-import { ExchangeProviders, unavailableResponse } from './provider-calls.js';
+import { ExchangeProviders, unavailableResponse } from './exchange-providers.js';
 
 /** An amount of one side, or of neither for the pair's default. Decimal strings, not checked yet. */
 interface QuoteRequest {

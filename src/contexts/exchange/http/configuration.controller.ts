@@ -10,7 +10,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
-import { SignedLinks } from '../application/signed-url.js';
+import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
 import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
 import {

@@ -47,41 +47,48 @@ export class ExchangeAuthentication implements Authentication {
     const merchant = key === null ? null : await this.merchants.find(key.merchantId);
     if (key === null || merchant === null)
       return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
-    const signed = isSigned(key, request);
-    if (signed === false) return refuse(reply, INVALID_SIGNATURE);
+    const signature = signatureOf(key, request);
+    if (signature === 'invalid') return refuse(reply, INVALID_SIGNATURE);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
     // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
     const isOwner =
-      route === LIST || key.cidrs.length > 0 || (signed === true && query['signature_v2'] !== undefined);
+      route === LIST ||
+      key.cidrs.length > 0 ||
+      (signature === 'valid' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
     return new ExchangeCredentials(key, merchant.status, countedAs);
   }
 }
 
-/** Whether the signature is right; null where none is required, or only the handler can check it. */
-function isSigned(key: KnownExchangeKey, { edge, headers, query }: FastifyRequest): boolean | null {
+/** `not_checked` where none is required, or only the handler can check it. */
+function signatureOf(
+  key: KnownExchangeKey,
+  { edge, headers, query }: FastifyRequest,
+): 'valid' | 'invalid' | 'not_checked' {
   const parameters = query as Readonly<Record<string, string>>;
   const { signature, signature_v2: ofQuery, withdraw_address: address = '' } = parameters;
   const header = headers['x-signature'] as string | undefined;
   switch (edge.route) {
     case LIST:
       // Links carry signatures of addresses: none of them opens the list.
-      return isSignedWith(key, header ?? '', '');
+      return isSignedWith(key, header ?? '', '') ? 'valid' : 'invalid';
     case CONFIGURATION:
     case ORDERS: {
-      if (ofQuery !== undefined && !isQuerySignedWith(key, edge.route, parameters)) return false;
-      if (ofQuery === undefined && needsQuerySignature(key, parameters)) return false;
+      if (ofQuery !== undefined && !isQuerySignedWith(key, edge.route, parameters)) return 'invalid';
+      if (ofQuery === undefined && needsQuerySignature(key, parameters)) return 'invalid';
       const given = [signature, edge.route === CONFIGURATION ? header : undefined].filter(
         (each) => each !== undefined,
       );
-      if (given.length > 0) return given.every((each) => isSignedWith(key, each, address));
-      return ofQuery !== undefined || (!key.demandsSignature && null);
+      if (given.length > 0)
+        return given.every((each) => isSignedWith(key, each, address)) ? 'valid' : 'invalid';
+      if (ofQuery !== undefined) return 'valid';
+      return key.demandsSignature ? 'invalid' : 'not_checked';
     }
     default:
       // Over the order's own address: see requireOrderSignature.
       return edge.route?.startsWith(`${ORDERS}/`) && key.demandsSignature && signature === undefined
-        ? false
-        : null;
+        ? 'invalid'
+        : 'not_checked';
   }
 }
 

@@ -1,7 +1,7 @@
 import { Refusal, type Problem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
 import { isSignedBy, type ExchangeCaller } from '../../access/contract.js';
-import { canonicalQuery } from '../application/signed-url.js';
+import { canonicalQuery } from '../application/signed-links.js';
 
 const TITLE = 'Invalid API key or signature';
 

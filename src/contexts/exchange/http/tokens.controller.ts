@@ -7,7 +7,7 @@ import { Inputs } from '../../../platform/http/decorators.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { icon, iconUrl } from '../application/icons.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
-import { ExchangeProviders } from '../application/provider-calls.js';
+import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
 import { Caller, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';

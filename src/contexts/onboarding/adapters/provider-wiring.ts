@@ -167,7 +167,7 @@ export class ProviderReadiness implements OnModuleInit {
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    private readonly health: HealthRegistry,
   ) {}
 
   onModuleInit(): void {

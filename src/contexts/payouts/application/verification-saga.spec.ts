@@ -6,7 +6,8 @@ import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
 import { WorkListCheck } from '../../../platform/projections/table-check.js';
 import { Receipts, ReceiptsCheck } from '../store/receipts.js';
-import { VERIFICATION_WORK_LIST, verificationSaga } from './verification-saga.js';
+import { VERIFICATION_WORK_LIST } from '../store/verification-queue.js';
+import { verificationSaga } from './verification-saga.js';
 
 const CHAIN = 31337;
 

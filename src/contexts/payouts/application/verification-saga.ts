@@ -1,12 +1,10 @@
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import {
-  subscriptionName,
   subscriptionOf,
   type DerivedTables,
   type SubscriptionDefinition,
   type Transaction,
 } from '../../../platform/projections/projection.js';
-import type { WorkList } from '../../../platform/projections/table-check.js';
 import type { UserActivated } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,
@@ -20,13 +18,11 @@ import {
   addVerifications,
   addWallets,
   removeVerifications,
-  VERIFICATION,
+  VERIFICATION_SAGA,
   wakeVerifications,
 } from '../store/verification-queue.js';
 
 type SagaEvent = PayoutEvent | UserActivated;
-
-const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
 /** Schedules the verification of each payout that is reported, and drops it at the payout's outcome. */
 export function verificationSaga(wake: () => void): SubscriptionDefinition {
@@ -49,17 +45,6 @@ export const verificationTables: DerivedTables = {
     await addWallets(activated, tx, schema);
     await addUsedTransfers(received, tx, schema);
   },
-};
-
-/** A payout without its item or its facts would be pending for ever. */
-export const VERIFICATION_WORK_LIST: WorkList = {
-  name: VERIFICATION_SAGA,
-  table: 'payouts.verifications',
-  listed: `payout_id = due.id
-    and exists (select from work.items where kind = '${VERIFICATION}' and key = due.id::text)`,
-  id: 'payout_id',
-  begins: PAYOUT_REPORTED,
-  ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
 };
 
 async function recordVerifications(events: readonly SagaEvent[], tx: Transaction): Promise<void> {

@@ -1,7 +1,9 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
-import { ClockOff, type ClockCheck } from '../../../platform/postgres/clock-check.js';
+import { systemClock } from '../../../kernel/clock.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
+import type { Database } from '../../../platform/postgres/database.js';
 import type { Claimed, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { Verifier } from './verifier.js';
 import type { VerificationRound } from './verification-round.js';
@@ -16,12 +18,11 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
   let skewSeconds = 3600;
   let checks = 0;
   let claims = 0;
-  const clock = {
-    check: async () => {
-      checks += 1;
-      if (skewSeconds !== 0) throw new ClockOff(skewSeconds);
-    },
-  } as unknown as ClockCheck;
+  const clock = new ClockCheck({ maxClockSkewSeconds: 1 }, systemClock, {} as Database);
+  jest.spyOn(clock, 'skewSeconds').mockImplementation(async () => {
+    checks += 1;
+    return skewSeconds;
+  });
   const queue = {
     claim: async (): Promise<Claimed> => {
       claims += 1;
@@ -69,7 +70,7 @@ it('a round keeps the claim of its payouts until it ends', async () => {
     },
   } as unknown as VerificationQueue;
   const round = { run: async () => void order.push('round') } as unknown as VerificationRound;
-  const clock = { check: async () => undefined } as unknown as ClockCheck;
+  const clock = { holds: async () => true } as unknown as ClockCheck;
   const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
   const [loop] = new Verifier(config, queue, round, clock).loops;
   loop!.start();

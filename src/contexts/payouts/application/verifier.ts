@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { ClockCheck, ClockOff } from '../../../platform/postgres/clock-check.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { pause } from '../../../platform/background/backoff.js';
 import { pendingPayoutsGauge } from '../metrics.js';
@@ -92,17 +92,13 @@ export class Verifier implements OnApplicationBootstrap {
   }
 
   private async clockHolds(): Promise<boolean> {
-    try {
-      await this.clockCheck.check();
-    } catch (error) {
-      if (!(error instanceof ClockOff)) throw error;
-      if (!this.clockOff) this.logger.error({ msg: 'verification of payouts paused', reason: error.message });
-      this.clockOff = true;
-      return false;
-    }
-    if (this.clockOff) this.logger.log({ msg: 'verification of payouts resumed: the clock is right' });
-    this.clockOff = false;
-    return true;
+    const holds = await this.clockCheck.holds(({ message: reason }) => {
+      if (!this.clockOff) this.logger.error({ msg: 'verification of payouts paused', reason });
+    });
+    if (holds && this.clockOff)
+      this.logger.log({ msg: 'verification of payouts resumed: the clock is right' });
+    this.clockOff = !holds;
+    return holds;
   }
 
   private async backOff(payouts: readonly PendingPayout[], error: ChainUnavailable): Promise<void> {

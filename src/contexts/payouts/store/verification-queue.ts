@@ -3,6 +3,8 @@ import type { PoolClient } from 'pg';
 import { toMinorUnits } from '../../../kernel/money.js';
 import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { subscriptionName } from '../../../platform/projections/projection.js';
+import type { WorkList } from '../../../platform/projections/table-check.js';
 import {
   dropWork,
   scheduleWork,
@@ -12,11 +14,32 @@ import {
   type WorkItem,
 } from '../../../platform/work/work-items.js';
 import type { UserActivated } from '../../users/contract.js';
-import { comparableHash, type PayoutReceived, type PayoutReported } from '../contract.js';
+import {
+  comparableHash,
+  PAYOUT_EXPIRED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+  type PayoutReceived,
+  type PayoutReported,
+} from '../contract.js';
 import type { Closing } from '../domain/verification.js';
 
 /** Work of `work.items`, by the id of a pending payout; its shares are merchants. What it is about is in `payouts.verifications`. */
-export const VERIFICATION = 'payouts.verification';
+const VERIFICATION = 'payouts.verification';
+/** The subscription that keeps it. */
+export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
+
+/** A payout without its item or its facts would be pending for ever. */
+export const VERIFICATION_WORK_LIST: WorkList = {
+  name: VERIFICATION_SAGA,
+  table: 'payouts.verifications',
+  listed: `payout_id = due.id
+    and exists (select from work.items where kind = '${VERIFICATION}' and key = due.id::text)`,
+  id: 'payout_id',
+  begins: PAYOUT_REPORTED,
+  ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
+};
+
 /** Many old payouts do not delay a fresh one; payouts that the node has no usable response for delay neither. */
 export const LINES = { fresh: 0, old: 1, unresponsive: 2 } as const;
 

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { PAYOUT_EXPIRED, PAYOUT_RECEIVED } from '../contract.js';
-import { CopyWriter } from './copy-writer.js';
+import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
 import { withCreatedAt } from '../domain/payout.js';
 import { addChange, bodySql, noChanges, STATUS, type PayoutRow } from './payout-changes.js';
 

@@ -42,8 +42,8 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
   constructor(
     private readonly host: HttpAdapterHost<EdgeAdapter>,
     @Inject(CONFIG) private readonly config: Config,
-    @Inject(Log) private readonly log: Log,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    private readonly log: Log,
+    private readonly health: HealthRegistry,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {

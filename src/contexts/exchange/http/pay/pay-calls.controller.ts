@@ -13,7 +13,7 @@ import { PageCall, PageController, Visit } from '../../../../platform/http/pages
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
 import { CreateOrder } from '../../application/create-order.js';
-import { PayerOrders } from '../../application/payer.js';
+import { PayerOrders } from '../../application/payer-orders.js';
 import { amountOf, Quotes } from '../../application/quotes.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { decimalsOf, pairOf } from '../../domain/catalog.js';

@@ -10,8 +10,8 @@ import {
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
 } from '../../../access/contract.js';
-import type { Payer, PayerSession } from '../../application/payer.js';
-import { isSignedQuery, openSignedQuery } from '../../application/signed-url.js';
+import type { Payer, PayerSession } from '../../application/payer-orders.js';
+import { isSignedQuery, openSignedQuery } from '../../application/signed-links.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
 import { isQuerySignedWith, isSignedWith, needsQuerySignature } from '../signature.js';
 import { PaySessions } from './payer-guard.js';

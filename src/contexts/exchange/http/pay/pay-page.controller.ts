@@ -9,7 +9,7 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { iconPath } from '../../application/icons.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
-import { ExchangeProviders } from '../../application/provider-calls.js';
+import { ExchangeProviders } from '../../application/exchange-providers.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { paymentUri } from '../../domain/payment-uris.js';
 import { WORDS } from '../../words/words.js';

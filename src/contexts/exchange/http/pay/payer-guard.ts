@@ -12,7 +12,7 @@ import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http
 import { Refusal } from '../../../../platform/http/problem.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
-import type { Payer, PayerSession } from '../../application/payer.js';
+import type { Payer, PayerSession } from '../../application/payer-orders.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
 const BEFORE_MS = 3_600_000;

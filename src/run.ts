@@ -28,7 +28,7 @@ export interface Companion {
 }
 
 /** Runs the service until a signal, with what `prepare` gives for its configuration. Failures end the process. */
-export async function main(prepare: (given: Config) => Promise<Companion | null>): Promise<void> {
+export async function run(prepare: (given: Config) => Promise<Companion | null>): Promise<void> {
   let companion: Companion | null = null;
   let service: Service | undefined;
   try {

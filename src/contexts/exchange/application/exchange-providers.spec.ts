@@ -3,7 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { providerErrors } from '../metrics.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { ExchangeProvider } from './ports.js';
-import { ExchangeProviders } from './provider-calls.js';
+import { ExchangeProviders } from './exchange-providers.js';
 
 type Work = () => Promise<string>;
 const works: Work = async () => 'done';

@@ -1,0 +1,20 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { ClockCheck } from './clock-check.js';
+import { Database, databaseFromConfig } from './database.js';
+import type { Migration } from './migrate.js';
+
+/** The {@link Database}, and the {@link ClockCheck} against its clock, for every module. */
+@Global()
+@Module({})
+export class DatabaseModule {
+  /** Without migrations the schema is used as it is. */
+  static of(migrations: readonly Migration[] = []): DynamicModule {
+    const useFactory = (config: Config): Promise<Database> => databaseFromConfig(config, migrations);
+    return {
+      module: DatabaseModule,
+      providers: [{ provide: Database, inject: [CONFIG], useFactory }, ClockCheck],
+      exports: [Database, ClockCheck],
+    };
+  }
+}
