@@ -30,7 +30,7 @@ export class ClockCheck {
     if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
   }
 
-  /** Whether {@link check} passes; where it does not, `off` is told why. */
+  /** Whether {@link check} passes; where it does not, `off` gets the reason. */
   async holds(off?: (why: ClockOff) => void): Promise<boolean> {
     try {
       await this.check();

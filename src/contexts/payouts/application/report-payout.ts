@@ -10,7 +10,8 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../contract.js';
-import { payout, report, responseTo } from '../domain/payout.js';
+import { payout, report } from '../domain/payout.js';
+import { responseTo } from '../domain/payout-json.js';
 import { PayeeCache } from './payee-cache.js';
 
 /** How often a report is decided again because the user changed in between. */

@@ -3,17 +3,16 @@ import { ApiProperty, Field, Many, Nested, type Rule } from '../../../platform/d
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
-import {
-  METADATA_MAX_BYTES,
-  METADATA_MAX_DEPTH,
-  MAX_PAYOUT_AMOUNT,
-  readPayoutAmount,
-} from '../domain/payout.js';
+import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import type { BalanceFigures } from '../views/balances.js';
 import type { PayoutFilter } from '../views/payouts.js';
 
 const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
+/** Deepest nesting of `custom_metadata` that is accepted; the object itself is level 1. */
+const METADATA_MAX_DEPTH = 32;
+/** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
+const METADATA_MAX_BYTES = 16_384;
 // Text that PostgreSQL or UTF-8 cannot hold, and no part of a hash.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
