@@ -119,7 +119,7 @@ it('a dump holds nothing of an erased person, in clear or under a key that is le
   expect((await naming(gone.id)).sort()).toEqual(NAME_THE_USER);
   // As docs/data-protection.md has it.
   await eventually(async () => {
-    // A transaction that began before the erasure keeps the row for a moment longer.
+    // A transaction that began before the erasure keeps the row until it ends.
     await app.database.query('vacuum full platform.personal_keys');
     return (await databaseFiles(key)).length === 0;
   });
