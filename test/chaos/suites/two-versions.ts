@@ -121,7 +121,7 @@ async function lagOf(baseUrl: string): Promise<string> {
 
 /** The exit code of a version's `audit verify`. */
 function audit(sandbox: Sandbox, dist: string): number | null {
-  return spawnSync(process.execPath, [join(dist, 'src', 'cli.js'), 'audit', 'verify'], {
+  return spawnSync(process.execPath, [join(dist, 'sandbox', 'cli.js'), 'audit', 'verify'], {
     env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: sandbox.databaseUrl },
     timeout: 120_000,
   }).status;

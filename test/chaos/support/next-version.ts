@@ -15,8 +15,8 @@ const CHANGES: readonly (readonly [file: string, before: string, after: string])
   ],
   [
     'src/contexts/audit/domain/books.js',
-    'add(event) {',
-    `add(event) { if (event.type === '${OLD}') event = Object.create(event, { type: { value: '${NEW}' } });`,
+    'add(recorded) {',
+    `add(recorded) { if (recorded.type === '${OLD}') recorded = Object.create(recorded, { type: { value: '${NEW}' } });`,
   ],
 ];
 
