@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import { withTimeout } from '../timeout.js';
 import { EventCodec } from '../event-store/event-codec.js';
+import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { GroupCall } from '../background/group-call.js';
 import { Checkpoints } from './checkpoints.js';
@@ -13,8 +14,7 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 const POLL_MS = 15;
 /** Subscriptions of this process report their progress; the poll is for one that is stuck. */
 const POLL_OWN_MS = 150;
-/** Events read at a time, and pages read per call, by {@link RelevantScan}. */
-const SCAN_PAGE = 500;
+/** Pages of the log that a call of {@link RelevantScan} reads. */
 const MAX_SCAN_PAGES = 4;
 
 interface Waiter {
@@ -184,11 +184,11 @@ class RelevantScan {
       this.from = this.to = checkpoint;
       this.last = null;
     }
-    for (let page = 0; comparePositions(this.to, head) < 0; page += 1) {
+    let pages = 0;
+    for await (const events of logPages(this.store, { after: this.to, end: head })) {
       // Too far behind to continue: the checkpoint reaches the end at the latest.
-      if (page === MAX_SCAN_PAGES) return head;
-      const events = await this.store.readAll(this.to, SCAN_PAGE);
-      if (events.length === 0) break;
+      if (pages === MAX_SCAN_PAGES) return head;
+      pages += 1;
       this.last =
         events.findLast(({ type }) => this.names.has(this.codec.currentName(type)))?.position ?? this.last;
       this.to = events.at(-1)!.position;
