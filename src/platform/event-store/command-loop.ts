@@ -22,11 +22,10 @@ import {
   type EventMetadata,
   type EventStore,
   type JsonObject,
-  type RecordedEvent,
   type StoredResponse,
   type StreamAppend,
 } from './port.js';
-import { Snapshots, type Snapshot } from './snapshots.js';
+import { Snapshots } from './snapshots.js';
 
 const ATTEMPTS = 25;
 /** Events after which the state is worth keeping. */
@@ -39,14 +38,16 @@ interface Found<S> extends Loaded<S> {
   /** The stream holds events of the aggregate's own, not just fences. */
   readonly established: boolean;
   readonly assumed: boolean;
-  /** An event in it that this version does not know. */
-  readonly unknown: string | undefined;
+  /** Thrown where it is decided on: this version does not know an event in it. */
+  readonly unknown: DomainError | null;
 }
 
 interface Decided<S, E> {
   readonly state: S;
   readonly events: readonly E[];
   readonly append: StreamAppend;
+  /** Personal fields of its events are still to be sealed. */
+  readonly isPersonal: boolean;
   readonly response: StoredResponse | undefined;
 }
 
@@ -64,15 +65,15 @@ export class CommandLoop {
 
   /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
-    const found = await this.find(aggregate, streamOf(aggregate, id));
-    requireKnown(found);
+    const found = await this.find(aggregate, id);
+    if (found.unknown !== null) throw found.unknown;
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
   /** The state to show, never to decide on: as far as this version knows the events. Throws as {@link load} when it knows none. */
   async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
-    const found = await this.find(aggregate, streamOf(aggregate, id));
-    if (found.state === aggregate.initial) requireKnown(found);
+    const found = await this.find(aggregate, id);
+    if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;
     return found.state;
   }
 
@@ -101,16 +102,17 @@ export class CommandLoop {
     let assume = options.expectNew === true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (attempt > 1) await backOff(RETRY, attempt - 2);
-      const found = assume ? assumedNew(aggregate) : await this.find(aggregate, stream);
-      requireKnown(found);
+      const found = assume ? assumedNew(aggregate) : await this.find(aggregate, id);
+      if (found.unknown !== null) throw found.unknown;
       const metadata = causeOf(options, found);
-      const decided = await this.decide(aggregate, stream, found, decide, { ...options, metadata });
-      if (decided === 'load') {
+      const decided = this.decide(aggregate, stream, found, decide, { ...options, metadata });
+      if (decided !== 'load') failpoint('command.decided');
+      const result =
+        decided === 'load' ? decided : await this.write(decided, found, contested, { ...options, metadata });
+      if (decided === 'load' || result === 'load') {
         assume = false;
         continue;
       }
-      failpoint('command.decided');
-      const result = await this.write(decided, found, contested, { ...options, metadata });
       if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
       if (result.outcome === 'committed') {
         failpoint('commit.done');
@@ -129,37 +131,32 @@ export class CommandLoop {
     throw new DomainError('unavailable', 'too many others are changing this at the same time');
   }
 
-  private async find<S, E extends DomainEvent>(
-    aggregate: Aggregate<S, E>,
-    stream: string,
-  ): Promise<Found<S>> {
-    const snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
-    if (snapshot === null) return this.follow(aggregate, stream, await this.store.readStream(stream), null);
+  private async find<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Found<S>> {
+    const stream = streamOf(aggregate, id);
+    let snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
     // From the event that the snapshot ends with, to see that the stream still has it.
-    const [same, ...later] = await this.store.readStream(stream, { fromRevision: snapshot.revision });
-    if (same?.id === snapshot.eventId) return this.follow(aggregate, stream, later, snapshot);
-    return this.follow(aggregate, stream, await this.store.readStream(stream), null);
-  }
-
-  /** The state after `stored`, which follows `snapshot` or is the whole stream. */
-  private async follow<S, E extends DomainEvent>(
-    aggregate: Aggregate<S, E>,
-    stream: string,
-    stored: readonly RecordedEvent[],
-    snapshot: Snapshot<S> | null,
-  ): Promise<Found<S>> {
+    let stored = await this.store.readStream(stream, { fromRevision: snapshot?.revision ?? 0 });
+    if (snapshot !== null && stored[0]?.id === snapshot.eventId) stored = stored.slice(1);
+    else if (snapshot !== null) {
+      snapshot = null;
+      stored = await this.store.readStream(stream);
+    }
     const own = stored.filter((event) => !isFence(event));
     const events: readonly DomainEvent[] = await this.codec.decode(own);
+    const unknown = own.find(({ type }) => !this.codec.knows(type))?.type;
     const last = stored.at(-1);
     const found: Found<S> = {
       state: fold(aggregate, events as readonly E[], snapshot?.state),
       revision: last?.revision ?? snapshot?.revision ?? null,
       established: own.length > 0 || snapshot !== null,
       assumed: false,
-      unknown: own.find(({ type }) => !this.codec.knows(type))?.type,
+      unknown:
+        unknown === undefined
+          ? null
+          : new DomainError('unavailable', `This version of the service does not know ${unknown} yet`),
       lastId: own.at(-1)?.id ?? snapshot?.eventId ?? null,
     };
-    if (last && stored.length >= SNAPSHOT_EVERY && found.established && found.unknown === undefined) {
+    if (last && stored.length >= SNAPSHOT_EVERY && found.established && unknown === undefined) {
       const { state } = found;
       await this.snapshots?.save(aggregate, stream, { state, revision: last.revision, eventId: last.id });
     }
@@ -167,13 +164,13 @@ export class CommandLoop {
   }
 
   /** 'load' when the outcome rests on the assumption that the aggregate is new: the real state decides. */
-  private async decide<S, E extends DomainEvent>(
+  private decide<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
     stream: string,
     found: Found<S>,
     decide: (state: S) => readonly E[],
-    { metadata, response, claims = [] }: ExecuteOptions<S>,
-  ): Promise<Decided<S, E> | 'load'> {
+    { metadata, response }: ExecuteOptions<S>,
+  ): Decided<S, E> | 'load' {
     let events: readonly E[];
     try {
       events = decide(found.state);
@@ -183,41 +180,41 @@ export class CommandLoop {
     }
     if (events.length === 0 && found.assumed) return 'load';
     const state = fold(aggregate, events, found.state);
-    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
-    // kept, because a repeat in another process may be about to seal with it.
-    if (claims.length > 0 && this.codec.seals(events)) {
-      const held = await claimHeld(this.store, claims, stream);
-      if (held !== null && found.assumed) return 'load';
-      if (held !== null) throw held;
-    }
     const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
     // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
     const offered = response?.(state);
     return {
       state,
       events,
-      append: {
-        stream,
-        events: await this.codec.encode(stream, fresh),
-        expected: found.revision ?? 'no_stream',
-      },
+      append: { stream, events: fresh, expected: found.revision ?? 'no_stream' },
+      isPersonal: this.codec.seals(events),
       response: this.store.carriesResponses ? offered : undefined,
     };
   }
 
+  /** 'load' as {@link decide} does, where another aggregate holds a claim. */
   private async write<S>(
-    { append, response }: Pick<Decided<S, unknown>, 'append' | 'response'>,
-    { established }: Found<S>,
+    { append, isPersonal, response }: Pick<Decided<S, unknown>, 'append' | 'isPersonal' | 'response'>,
+    { established, assumed }: Found<S>,
     contested: ReadonlySet<string>,
     { claims = [], preconditions = [], announcement, metadata }: ExecuteOptions<S>,
-  ): Promise<CommitResult> {
-    if (append.events.length === 0 && response === undefined) return NOTHING;
+  ): Promise<CommitResult | 'load'> {
+    const { stream, events } = append;
+    if (events.length === 0 && response === undefined) return NOTHING;
+    const required = events.length > 0 ? claims : [];
+    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
+    // kept, because a repeat in another process may be about to seal with it.
+    if (required.length > 0 && isPersonal) {
+      const held = await claimHeld(this.store, required, stream);
+      if (held !== null && assumed) return 'load';
+      if (held !== null) throw held;
+    }
     // A conflict says that an attempt before this one announced it.
-    if (!this.store.atomic && announcement !== undefined && append.events.length > 0)
+    if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
     const won: StreamAppend[] = [];
-    const claimant: Claimant = { stream: append.stream, established, metadata };
-    for (const claim of append.events.length > 0 ? claims : []) {
+    const claimant: Claimant = { stream, established, metadata };
+    for (const claim of required) {
       const each = contested.has(claimStream(claim))
         ? await contestedClaim(this.store, claim, claimant)
         : firstClaim(claim, claimant);
@@ -229,7 +226,8 @@ export class CommandLoop {
       const result = await this.store.commit({ appends: [each] });
       if (result.outcome !== 'committed') return result;
     }
-    const commit: Commit = { appends: [...preconditions, ...won, append] };
+    const sealed = { ...append, events: await this.codec.encode(stream, events) };
+    const commit: Commit = { appends: [...preconditions, ...won, sealed] };
     return traced('event_store.commit', { streams: commit.appends.length }, () =>
       this.store.commit(response === undefined ? commit : { ...commit, response }),
     );
@@ -242,16 +240,11 @@ function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
     revision: null,
     established: false,
     assumed: true,
-    unknown: undefined,
+    unknown: null,
     lastId: null,
   };
 }
 
 function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {
   return follows === undefined || lastId === null ? metadata : { ...metadata, causation_id: lastId };
-}
-
-function requireKnown({ unknown }: Pick<Found<unknown>, 'unknown'>): void {
-  if (unknown === undefined) return;
-  throw new DomainError('unavailable', `This version of the service does not know ${unknown} yet`);
 }

@@ -11,7 +11,8 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee, type Payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../contract.js';
-import { payout, report, responseTo } from '../domain/payout.js';
+import { payout, report } from '../domain/payout.js';
+import { responseTo } from '../domain/payout-json.js';
 
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;

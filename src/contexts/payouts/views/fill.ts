@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { PAYOUT_EXPIRED, PAYOUT_RECEIVED } from '../contract.js';
 import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
-import { withCreatedAt } from '../domain/payout.js';
+import { withCreatedAt } from '../domain/payout-json.js';
 import { addChange, bodySql, noChanges, STATUS, type PayoutRow } from './payout-changes.js';
 
 /** Payouts without an outcome that are kept in memory; beyond it the older half is written as pending. */

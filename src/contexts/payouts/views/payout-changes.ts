@@ -10,7 +10,7 @@ import {
   type PayoutReceived,
   type PayoutReported,
 } from '../contract.js';
-import { payoutJsonBeforeTime } from '../domain/payout.js';
+import { payoutJsonBeforeTime } from '../domain/payout-json.js';
 
 export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
