@@ -11,9 +11,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ALL_CONTEXTS } from '../../../src/composition.js';
-import { verify as verifyLog } from '../../../src/contexts/audit/application/verify.js';
-import { WHOLE } from '../../../src/contexts/audit/domain/streams.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { invoke, type Run } from '../../support/programs/operator.js';
 import {
@@ -23,8 +20,6 @@ import {
   reported,
   settledPayout,
 } from '../../support/payouts/payout-calls.js';
-import type { RecordedEvent } from '../../../src/platform/event-store/port.js';
-import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 
 interface Report {
   readonly violations: { rule: string }[];
@@ -66,87 +61,6 @@ describe('npm run audit -- verify', () => {
   afterAll(async () => {
     await app.close();
     rmSync(folders, { recursive: true });
-  });
-
-  describe('of a log with one event too many, or another one', () => {
-    const verified = async (forge: (events: RecordedEvent[]) => RecordedEvent[]): Promise<string> => {
-      const store = new PostgresEventStore(app.database.pool);
-      const events = forge([...(await store.readAll(null, 1000))]);
-      const source = {
-        logId: null,
-        end: events.at(-1)!.position,
-        extent: WHOLE,
-        async *pages() {
-          yield events;
-        },
-      };
-      const report = await verifyLog(source, null, {
-        contexts: ALL_CONTEXTS,
-        token: null,
-        ledger: null,
-        progress: () => undefined,
-      });
-      return [...report.violations.map(({ rule }) => rule), ...report.not_checked].join('\n');
-    };
-    const plain = (event: RecordedEvent, other: object): RecordedEvent => {
-      const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
-      return { position, stream, revision, id, type, data, metadata, recordedAt, ...other };
-    };
-    /** After the last event, as the next one of its stream. */
-    const again =
-      (of: (event: RecordedEvent) => boolean, other: object = {}) =>
-      (events: RecordedEvent[]) => {
-        const event = events.findLast(of)!;
-        const position = String(BigInt(events.at(-1)!.position) + 1n);
-        return [...events, plain(event, { position, revision: event.revision + 1, ...other })];
-      };
-    const instead = (of: (event: RecordedEvent) => boolean, data: object) => (events: RecordedEvent[]) =>
-      events.map((event) => (of(event) ? plain(event, { data: { ...event.data, ...data } }) : event));
-    const ofType = (type: string) => (event: RecordedEvent) => event.type === type;
-
-    it('finds nothing in the log as it is', async () => {
-      expect(await verified((events) => events)).toBe('');
-    });
-
-    it.each<[string, (events: RecordedEvent[]) => RecordedEvent[], RegExp]>([
-      [
-        'a user who is created again',
-        again(ofType('user.created.v1')),
-        /user.created.v1: the user is created once/,
-      ],
-      [
-        'a card before the wallet',
-        (events) => events.filter(({ type }) => type !== 'onboarding.wallet_provisioned.v1'),
-        /onboarding.card_issued.v1: The onboarding is at kyc_passed/,
-      ],
-      [
-        'a third key of a merchant',
-        (events) => {
-          const { data } = events.findLast(ofType('merchant.key_issued.v1'))!;
-          const key = (key_id: string) =>
-            again(ofType('merchant.key_issued.v1'), { data: { ...data, key_id } });
-          return key('z')(key('y')(events));
-        },
-        /merchant.key_issued.v1: 2 private keys are valid/,
-      ],
-      [
-        'evidence of another recipient',
-        instead(ofType('payout.received.v2'), { to: '0xab' }),
-        /a transfer to its user's wallet 0x[0-9a-f]{40}, and not to 0xab/,
-      ],
-      [
-        'an unknown type',
-        again(ofType('user.created.v1'), { type: 'user.flagged.v7' }),
-        /user.flagged.v7: unknown to this version/,
-      ],
-      [
-        'an event without its fields',
-        again(ofType('payout.reported.v1'), { stream: 'payout-x', revision: 0, data: {} }),
-        /payout-x, payout.reported.v1: its payout_id is undefined/,
-      ],
-    ])('names %s', async (_name, forge, rule) => {
-      expect(await verified(forge)).toMatch(rule);
-    });
   });
 
   it('is quiet while payouts are being reported, and so is the verify of an export', async () => {

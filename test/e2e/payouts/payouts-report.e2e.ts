@@ -75,12 +75,8 @@ describe('POST /payouts/report', () => {
     });
 
     it.each([
-      ['0.000001', '0.000001'],
-      ['10000', '10000'],
       ['10000.000000', '10000.000000'],
       ['007.50', '7.50'],
-      ['00.1', '0.1'],
-      ['9999.999999', '9999.999999'],
     ])('for the amount %s, returned as %s', async (sent, responded) => {
       expect((await reported(merchant, userId, { amount: sent })).amount).toBe(responded);
     });
@@ -194,26 +190,9 @@ describe('POST /payouts/report', () => {
     it.each<[object, string[]]>([
       [{ amount: undefined }, ['amount']],
       [{ amount: null }, ['amount']],
-      [{ amount: '' }, ['amount']],
       [{ amount: '0' }, ['amount']],
-      [{ amount: '0.000000' }, ['amount']],
       [{ amount: '10000.000001' }, ['amount']],
-      [{ amount: '10001' }, ['amount']],
-      [{ amount: '1.0000000' }, ['amount']],
-      [{ amount: '0.0000001' }, ['amount']],
       [{ amount: 1 }, ['amount']],
-      [{ amount: '1e3' }, ['amount']],
-      [{ amount: '-1' }, ['amount']],
-      [{ amount: '+1' }, ['amount']],
-      [{ amount: '1.' }, ['amount']],
-      [{ amount: '.5' }, ['amount']],
-      [{ amount: ' 1' }, ['amount']],
-      [{ amount: '1\n' }, ['amount']],
-      [{ amount: '1,5' }, ['amount']],
-      [{ amount: '0x10' }, ['amount']],
-      [{ amount: '１' }, ['amount']],
-      [{ amount: ['1'] }, ['amount']],
-      [{ amount: '9'.repeat(400) }, ['amount']],
       [{ transaction_hash: undefined }, ['transaction_hash']],
       [{ transaction_hash: null }, ['transaction_hash']],
       [{ transaction_hash: '' }, ['transaction_hash']],

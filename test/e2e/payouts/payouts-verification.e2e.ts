@@ -170,40 +170,6 @@ describe('the verification of payouts', () => {
       expect(await harness.settled(paid)).toBe('received');
       expect(await harness.settled(unpaid)).toBe(expiryReason({ kind: 'not_found' }));
     });
-
-    it('that denies one transaction again and again has the others', async () => {
-      const denied = `0x${'de'.repeat(32)}`;
-      const error = { code: -32005, message: 'limit exceeded' };
-      harness.node.tamper(({ params }) => (params[0] === denied ? { error } : undefined));
-      const stuck = await harness.report({ user, hash: denied });
-      await wait(1000);
-      expect(await harness.settled(await harness.report({ user, hash: await pay(user) }))).toBe('received');
-      expect(await harness.outcome(stuck)).toBe('reported');
-    });
-
-    it('decides nothing on receipts of other transactions, also when the window is over', async () => {
-      const other = await harness.chain.rpc('eth_getTransactionReceipt', [await pay(user)]);
-      harness.node.tamper(({ method }) =>
-        method === 'eth_getTransactionReceipt' ? { result: other } : undefined,
-      );
-      const id = await harness.report({ user, hash: NOWHERE, windowSeconds: 1 });
-      await wait(2000);
-      expect(await harness.outcome(id)).toBe('reported');
-      harness.node.comeBack();
-      expect(await harness.settled(id)).toBe(expiryReason({ kind: 'not_found' }));
-    });
-
-    it('sees a transfer again that a reorganisation dropped and included again', async () => {
-      const { hash } = await harness.chain.transfer(user.wallet, '1');
-      const raw = (await harness.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
-      await harness.chain.reorg(1);
-      const id = await harness.report({ user, hash });
-      await harness.found(id, 'not_found');
-      await harness.chain.mine(2);
-      await harness.chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
-      harness.chain.funded.reset();
-      expect(await harness.settled(id)).toBe('received');
-    });
   });
 });
 

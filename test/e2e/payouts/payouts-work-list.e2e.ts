@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '../../../src/kernel/ids.js';
 import { readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ async function expectUndecided(id: string): Promise<void> {
   );
 }
 
-it.each<[string, (id: string) => Promise<unknown>]>([
+const FORGERIES: readonly [string, (id: string) => Promise<unknown>][] = [
   [
     'to another transfer of the amount',
     async (id) => {
@@ -76,11 +76,20 @@ it.each<[string, (id: string) => Promise<unknown>]>([
       await change(sql, id, hash, other.id);
     },
   ],
-])('a row of the payouts to verify that is changed %s confirms nothing', async (_, forge) => {
-  const id = await waiting();
-  await forge(id);
-  await harness.makeDue(id);
-  await expectUndecided(id);
+];
+
+describe('a row of the payouts to verify', () => {
+  const ids = new Map<string, string>();
+  beforeAll(async () => {
+    for (const [name, forge] of FORGERIES) {
+      const id = await waiting();
+      await forge(id);
+      await harness.makeDue(id);
+      ids.set(name, id);
+    }
+  });
+
+  it.each(FORGERIES)('that is changed %s confirms nothing', (name) => expectUndecided(ids.get(name)!));
 });
 
 it('a wallet that is changed in the table confirms no transfer to a stranger', async () => {

@@ -4,15 +4,17 @@ import {
   AT,
   headOf,
   ledgerOver,
+  LOG,
   log,
   signer,
   stored,
   TRUSTING,
 } from '../../../../test/support/audit/signed-log.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
-import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, keyText, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import { checkLedger, type CheckedLedger } from './check-ledger.js';
+import { HeadTrust } from './head-trust.js';
 
 interface Compared {
   readonly state?: LedgerState;
@@ -171,6 +173,32 @@ describe('a log compared with the leaves of its ledger', () => {
       trusting((head) => head === heads[1]),
     );
     expect(later).toMatchObject({ proven: { size: 4 }, unsigned: 5, findings: [] });
+    const other = await compared(
+      changed,
+      changed,
+      trusting(() => false),
+    );
+    expect(other.findings).toContainEqual(expect.objectContaining({ kind: 'rewritten', size: 4 }));
+  });
+
+  it('proves nothing by a key that was put before the one that the auditor brought', async () => {
+    // A writer to the database creates a key, has it sign the known one, and signs another history.
+    const evil = signer(null);
+    const signed = { ...key, former_key_id: evil.key_id };
+    const keys = [evil, { ...signed, signature: evil.sign(keyText(signed)) }];
+    const trust = new HeadTrust(LOG, keys, key, null);
+    const heads = [headOf(changed, evil)];
+    const { findings, proven } = await compared(changed, changed, { heads, ledger: { trust } });
+    expect(findings).toEqual([expect.objectContaining({ kind: 'head', size: 9 })]);
+    expect(proven).toBeNull();
+  });
+
+  it('shows by a head that the auditor retained that log and ledger were cut back', async () => {
+    const cut = events.slice(0, 2);
+    const retained = headOf(events, key, 'a hash of a head that was deleted');
+    const heads = [headOf(cut, key), retained];
+    const { findings } = await compared(cut, cut, { heads, ledger: { retained: new Set([retained]) } });
+    expect(findings.map(({ kind }) => kind)).toEqual(['truncated', 'ledger']);
   });
 
   it('names heads whose signature is wrong, and proves nothing by them', async () => {

@@ -74,14 +74,6 @@ describe('the ledger that a log is compared with', () => {
     expect(await sizes((await atHand({ heads }, { heads: kept })).heads)).toEqual([1, 2, 3, 3, 4, 9]);
   });
 
-  it('trusts heads of its keys, and vouches for those of the key that the auditor knows', async () => {
-    const { trust } = await atHand({}, { key });
-    expect([trust.verify(headOf(1)), trust.trusts(headOf(1))]).toEqual([null, true]);
-    expect(trust.verify({ ...headOf(1), size: 2 })).toBe('its signature is wrong');
-    const other = await atHand({}, { key: { key_id: 'x', public_key: 'y' } });
-    expect(other.trust.trusts(headOf(1))).toBe(false);
-  });
-
   it('knows events that the service did not write where the ring is at hand', async () => {
     const place = { stream: 's', revision: 0, position: '1', recordedAt: new Date(0) };
     const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };

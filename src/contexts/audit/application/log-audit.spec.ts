@@ -31,3 +31,11 @@ it('what follows an event of a newer version in its stream breaks no rule of thi
 it('an outcome that follows a known event without a report breaks the rules', () => {
   expect(auditOf('payout.expired.v1').violations.count).toBeGreaterThan(0);
 });
+
+it('an event without its fields is named, and the audit continues', () => {
+  const audit = auditOf('payout.received.v2');
+  expect(audit.violations.first.map(({ rule }) => rule)).toContainEqual(
+    expect.stringContaining('payout.received.v2: it says what such an event says'),
+  );
+  expect(audit.streams.events).toBe(2);
+});

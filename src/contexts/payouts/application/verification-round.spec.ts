@@ -35,13 +35,14 @@ async function check({
   closing = null as PendingPayout['closing'],
   final = 101,
   finalAt = FIRST,
+  receipts = new Map<string, null>([[HASH, null]]),
 }) {
   const checks: NextCheck[] = [];
   const expired: string[] = [];
   const observed: ChainObservation = {
     head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
     final: { number: final, hash: '0xf', timestamp: finalAt / 1000 },
-    receipts: new Map([[HASH, null]]),
+    receipts,
     refusals: [],
   };
   const chain = { read: async () => observed, confirm: async () => [observed] } as unknown as ChainReader;
@@ -96,6 +97,11 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
 
   it('does not expire while the final head has not moved since the first check', async () => {
     expect((await check({ closing: CLOSING, afterFirstMs: 300_000, final: 100 })).expired).toEqual([]);
+  });
+
+  it('does not expire without a usable response of the node', async () => {
+    const unanswered = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map() };
+    expect((await check(unanswered)).expired).toEqual([]);
   });
 
   it('is not closed by a final block of less than 60 s after its window, however new the newest block', async () => {
