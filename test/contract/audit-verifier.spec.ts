@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type {
-  ConsistencyProof,
-  PayoutProof,
-  PublishedHead,
-} from '../../src/contexts/audit/application/payout-proofs.js';
+  ConsistencyResponse,
+  HeadResponse,
+  ProofResponse,
+} from '../../src/contexts/audit/http/ledger-dto.js';
 import { keyIdOf, newKeyPair, pemOf, signText } from '../../src/contexts/audit/application/ledger-keys.js';
 import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/domain/event-leaf.js';
 import {
@@ -19,6 +19,10 @@ import { rootOfRange } from '../support/audit/merkle.js';
 import { MerkleTree } from '../../src/contexts/audit/domain/merkle-tree.js';
 import { headText } from '../../src/contexts/audit/domain/signed-head.js';
 import { runFolder } from '../support/run-folder.js';
+
+type ConsistencyProof = ConsistencyResponse['consistency'];
+type PayoutProof = ProofResponse['proof'];
+type PublishedHead = HeadResponse['head'];
 
 interface Verifier {
   verifyProof(proof: unknown, pem: string): { readonly events: readonly object[] };

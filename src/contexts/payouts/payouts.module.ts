@@ -1,4 +1,4 @@
-import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext, type Get } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
@@ -11,7 +11,7 @@ import { VerificationRound } from './application/verification-round.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
-import { ChainModule } from './chain.module.js';
+import { JsonRpcChain } from './adapters/json-rpc-chain.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
@@ -22,11 +22,17 @@ import { BalanceController, PayoutsController } from './http/payouts.controller.
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
-import { BalancesView } from './views/balances.js';
-import { EvidenceView } from './views/evidence.js';
-import { PayoutsView } from './views/payouts.js';
+import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
+
+/** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
+@Global()
+@Module({
+  providers: [JsonRpcChain, { provide: CHAIN_READER, useExisting: JsonRpcChain }],
+  exports: [CHAIN_READER],
+})
+class ChainModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
 @Module({ providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations] })

@@ -3,13 +3,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Explanation } from '../../../src/contexts/audit/application/causes.js';
-import type { PayoutProof } from '../../../src/contexts/audit/application/payout-proofs.js';
+import type { ProofResponse } from '../../../src/contexts/audit/http/ledger-dto.js';
 import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
 import { PAYOUTS, USERS } from '../../support/payouts/payout-calls.js';
 import { runFolder } from '../../support/run-folder.js';
 import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
+
+type PayoutProof = ProofResponse['proof'];
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 /** Over the events of a whole journey. The server may have a past of other specs, good and bad. In PostgreSQL each of these has a suite of its own. */

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
-  ConsistencyProof,
-  PayoutProof,
-  PublishedHead,
-} from '../../../src/contexts/audit/application/payout-proofs.js';
+  ConsistencyResponse,
+  HeadResponse,
+  ProofResponse,
+} from '../../../src/contexts/audit/http/ledger-dto.js';
 import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import {
   headText,
@@ -29,6 +29,10 @@ import {
 } from '../../support/payouts/payout-calls.js';
 import { runFolder } from '../../support/run-folder.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
+
+type ConsistencyProof = ConsistencyResponse['consistency'];
+type PayoutProof = ProofResponse['proof'];
+type PublishedHead = HeadResponse['head'];
 
 const VERIFIER = 'examples/audit-verifier/verify-proof.mjs';
 

@@ -14,35 +14,6 @@ import { SigningKeys } from '../store/signing-keys.js';
 import { isOwnKey, isSignedHead, pemOf } from './ledger-keys.js';
 import { joinedRoot } from '../domain/merkle-tree.js';
 
-/** One event, and the way from it to the root of a head. */
-export interface ProvenEvent {
-  /** Its canonical JSON: the leaf is the SHA-256 of a zero byte and these bytes. */
-  readonly leaf: string;
-  /** Its place among all events, from 0. */
-  readonly index: number;
-  /** Hashes in hex, from the leaf up (RFC 9162, 2.1.3). */
-  readonly path: readonly string[];
-}
-
-export interface PublishedHead extends SignedHead {
-  /** PEM. */
-  readonly public_key: string;
-}
-
-export interface PayoutProof {
-  readonly payout_id: string;
-  readonly events: readonly ProvenEvent[];
-  readonly head: PublishedHead;
-}
-
-/** That the first `from` events are those that a head over as many covered. */
-export interface ConsistencyProof {
-  readonly from: number;
-  readonly head: PublishedHead;
-  /** Hashes in hex (RFC 9162, 2.1.4). */
-  readonly path: readonly string[];
-}
-
 /** The ledger as merchants see it (contract.md 10.9 to 10.11). */
 @Injectable()
 export class PayoutProofs {
@@ -56,7 +27,7 @@ export class PayoutProofs {
   ) {}
 
   /** The one that the service signed last. Throws `unavailable` before the first. */
-  async newestHead(): Promise<PublishedHead> {
+  async newestHead() {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
     const head = last === null ? null : await this.heads.at(last.size);
@@ -65,7 +36,7 @@ export class PayoutProofs {
   }
 
   /** `to`: the size of a head; null for the newest one. Throws `not_found`, `bad_request` and `unavailable`. */
-  async consistency(from: number, to: number | null): Promise<ConsistencyProof> {
+  async consistency(from: number, to: number | null) {
     const newest = await this.newestHead();
     const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);
     if (head === null) throw DomainError.notFound('Head');
@@ -75,14 +46,14 @@ export class PayoutProofs {
     return { from, head: await this.withKey(head), path };
   }
 
-  private async withKey(head: SignedHead): Promise<PublishedHead> {
+  private async withKey(head: SignedHead) {
     const key = (await this.keys.all()).find(({ key_id }) => key_id === head.key_id);
     if (key === undefined || !isOwnKey(key, this.sealer) || !isSignedHead(head, key)) throw changed();
     return { ...head, public_key: pemOf(key) };
   }
 
   /** Throws `not_found`, and `unavailable` while the newest event of the payout is under no head. */
-  async of(merchantId: string, payoutId: string): Promise<PayoutProof> {
+  async of(merchantId: string, payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
     // A writer that was slow finds a fence before its first event (claims.ts).
     if (events.find((event) => !isFence(event))?.data['merchant_id'] !== merchantId)
@@ -95,7 +66,7 @@ export class PayoutProofs {
     return { payout_id: payoutId, events: proven, head };
   }
 
-  private async prove(event: RecordedEvent, index: number | null, head: SignedHead): Promise<ProvenEvent> {
+  private async prove(event: RecordedEvent, index: number | null, head: SignedHead) {
     if (index === null || index >= head.size)
       throw this.notYet('The newest event of the payout is not signed yet');
     const path = await pathOver(this.ledger, inclusionRanges(index, head.size));
@@ -116,7 +87,7 @@ function changed(): DomainError {
 export async function pathOver(
   ledger: Pick<Ledger, 'subtrees'>,
   ranges: readonly Range[],
-): Promise<readonly string[]> {
+): Promise<string[]> {
   const parts = ranges.map(subtreesOf);
   const hashes = await ledger.subtrees(parts.flat());
   let place = 0;

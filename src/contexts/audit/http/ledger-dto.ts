@@ -1,15 +1,9 @@
 import { ApiProperty, Field, Many, Nested } from '../../../platform/dto/field.js';
 import { COUNT, digits, TIME, UUID } from '../../../platform/dto/rules.js';
-import type {
-  ConsistencyProof,
-  PayoutProof,
-  ProvenEvent,
-  PublishedHead,
-} from '../application/payout-proofs.js';
 
 const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 
-class LedgerHead implements PublishedHead {
+class LedgerHead {
   @ApiProperty({ ...UUID, description: 'Which log; it never changes.' })
   log_id!: string;
 
@@ -47,7 +41,7 @@ class LedgerHead implements PublishedHead {
   public_key!: string;
 }
 
-class Proven implements ProvenEvent {
+class Proven {
   @ApiProperty({
     type: 'string',
     description:
@@ -62,7 +56,7 @@ class Proven implements ProvenEvent {
   path!: string[];
 }
 
-class Proof implements PayoutProof {
+class Proof {
   @ApiProperty(UUID)
   payout_id!: string;
 
@@ -91,7 +85,7 @@ export class ConsistencyQuery {
   to?: number;
 }
 
-class Consistency implements ConsistencyProof {
+class Consistency {
   @ApiProperty({ ...COUNT, description: 'How many events the earlier head covers.' })
   from!: number;
 

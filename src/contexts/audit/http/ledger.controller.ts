@@ -28,7 +28,7 @@ export class LedgerController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Payout') id: string,
   ): Promise<ProofResponse> {
-    return { proof: (await this.proofs.of(merchantId, id)) as ProofResponse['proof'] };
+    return { proof: await this.proofs.of(merchantId, id) };
   }
 
   @Get('audit/head')
@@ -60,8 +60,6 @@ export class LedgerController {
     },
   })
   async consistency(@ValidQuery() { from, to }: ConsistencyQuery): Promise<ConsistencyResponse> {
-    return {
-      consistency: (await this.proofs.consistency(from, to ?? null)) as ConsistencyResponse['consistency'],
-    };
+    return { consistency: await this.proofs.consistency(from, to ?? null) };
   }
 }

@@ -10,6 +10,20 @@ export interface RequestedTransaction {
   readonly group?: string;
 }
 
+/** Each transaction once, with every wallet that it may have paid; nothing is requested for null. */
+export function requestedTransactions(
+  expected: readonly { readonly hash: string; readonly wallet: string | null; readonly group?: string }[],
+): readonly RequestedTransaction[] {
+  const requested = new Map<string, RequestedTransaction & { readonly wallets: string[] }>();
+  for (const { wallet, ...each } of expected) {
+    if (wallet === null) continue;
+    const known = requested.get(each.hash);
+    if (known === undefined) requested.set(each.hash, { ...each, wallets: [wallet] });
+    else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
+  }
+  return [...requested.values()];
+}
+
 export interface ChainObservation extends ChainHeads {
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no

@@ -4,7 +4,12 @@ import type { EventStore, RecordedEvent } from '../../../platform/event-store/po
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
 import { recheckOf, type Rechecked } from '../domain/rechecked.js';
 import type { Receipts } from '../store/receipts.js';
-import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from './ports.js';
+import {
+  ChainUnavailable,
+  requestedTransactions,
+  type ChainObservation,
+  type RequestedTransaction,
+} from './ports.js';
 
 /** How often a node is called that is unavailable for a short time, or reorganises during a check. */
 const TRIES = 4;
@@ -94,7 +99,7 @@ export class Recheck {
   private async results(payouts: readonly Received[]): Promise<readonly Rechecked[]> {
     if (payouts.length === 0) return [];
     const paid = payouts.map((data) => ({ data, hash: comparableHash(data.transaction_hash) }));
-    const requested = transactionsOf(paid);
+    const requested = requestedTransactions(paid.map(({ hash, data }) => ({ hash, wallet: data.to })));
     const { final, receipts } = await this.persistently(() => this.node.confirm(requested, false));
     const unanswered = requested.filter(({ hash }) => !receipts.has(hash));
     const again =
@@ -119,12 +124,4 @@ export class Recheck {
       }
     }
   }
-}
-
-function transactionsOf(
-  paid: readonly { readonly hash: string; readonly data: Received }[],
-): RequestedTransaction[] {
-  const requested = new Map<string, Set<string>>();
-  for (const { hash, data } of paid) requested.set(hash, (requested.get(hash) ?? new Set()).add(data.to));
-  return [...requested].map(([hash, wallets]) => ({ hash, wallets: [...wallets] }));
 }

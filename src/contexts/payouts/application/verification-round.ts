@@ -19,6 +19,7 @@ import { PayeeCache } from './report-payout.js';
 import {
   CHAIN_READER,
   ChainUnavailable,
+  requestedTransactions,
   type ChainObservation,
   type ChainReader,
   type RequestedTransaction,
@@ -245,14 +246,9 @@ function sourcesIn(verdicts: Iterable<Verdict | null>): readonly ReceiptSource[]
 }
 
 function transactionsOf(claimed: readonly PendingPayout[]): readonly RequestedTransaction[] {
-  const requested = new Map<string, { hash: string; group: string; wallets: string[] }>();
-  for (const { hash, merchantId: group, wallet } of claimed) {
-    if (wallet === null) continue;
-    const known = requested.get(hash);
-    if (known === undefined) requested.set(hash, { hash, group, wallets: [wallet] });
-    else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
-  }
-  return [...requested.values()];
+  return requestedTransactions(
+    claimed.map(({ hash, wallet, merchantId: group }) => ({ hash, wallet, group })),
+  );
 }
 
 /** A payout that the nodes agree on: its transfers, any of which would confirm it, and the receipt that they are in. */

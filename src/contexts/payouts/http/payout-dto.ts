@@ -4,8 +4,7 @@ import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dt
 import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
-import type { BalanceFigures } from '../views/balances.js';
-import type { PayoutFilter } from '../views/payouts.js';
+import type { BalanceFigures, PayoutFilter } from '../views/payouts.js';
 
 const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;

@@ -16,8 +16,7 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
-import { EvidenceView } from '../views/evidence.js';
-import { PayoutsView } from '../views/payouts.js';
+import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import {
   EvidenceResponse,
@@ -28,7 +27,6 @@ import {
   PayoutsResponse,
   BalanceResponse,
 } from './payout-dto.js';
-import { BalancesView, NOTHING_PAID } from '../views/balances.js';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')

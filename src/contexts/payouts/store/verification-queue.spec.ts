@@ -28,17 +28,17 @@ describe('pending payouts to verify', () => {
   afterAll(() => db.drop());
 
   /** Adds `count` payouts of this age that are due now. */
-  const add = (name: string, count: number, { ageSeconds = 0, merchant = 'user', line = 0 } = {}) =>
+  const add = (name: string, count: number, { ageSeconds = 0 } = {}) =>
     db.database.query(
       `with facts as (
          insert into payouts.verifications
            (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at)
-         select md5($1 || n)::uuid, $2, $3, $4, $1 || n, 1, now() - make_interval(secs => $5), now() + interval '1 day'
-         from generate_series(1, $6::int) n returning payout_id, merchant_id
+         select md5($1 || n)::uuid, $2, $2, $3, $1 || n, 1, now() - make_interval(secs => $4), now() + interval '1 day'
+         from generate_series(1, $5::int) n returning payout_id, merchant_id
        )
-       insert into work.items (kind, key, share, line, due_at)
-       select 'payouts.verification', payout_id, merchant_id, $7, now() from facts`,
-      [name, id('user'), id(merchant), CHAIN, ageSeconds, count, line],
+       insert into work.items (kind, key, share, due_at)
+       select 'payouts.verification', payout_id, merchant_id, now() from facts`,
+      [name, id('user'), CHAIN, ageSeconds, count],
     );
   const claim = (limit: number, lines: readonly number[] = [LINES.fresh, LINES.old]): Promise<Claimed> =>
     queue.claim(CHAIN, limit, lines);
@@ -46,8 +46,6 @@ describe('pending payouts to verify', () => {
     (await claim(1, [line])).payouts[0];
   const again = (payout: PendingPayout, over: Partial<NextCheck> = {}): Promise<void> =>
     queue.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
-  const count = ({ payouts }: Claimed, kind: string): number =>
-    payouts.filter(({ hash }) => hash.startsWith(kind)).length;
 
   it('are claimed by one process at a time, for 15 s, and removed with their outcome', async () => {
     await add('one', 10);
@@ -71,24 +69,6 @@ describe('pending payouts to verify', () => {
       'select extract(minute from due_at - now())::int as minutes from work.items',
     );
     expect(row!.minutes).toBe(29);
-  });
-
-  it('that are fresh get 400 of 500, before 5,000 old ones; old ones fill what few fresh ones leave', async () => {
-    await add('old', 5000, { line: LINES.old });
-    await add('new', 403);
-    const first = await claim(500);
-    expect([count(first, 'new'), count(first, 'old'), first.more]).toEqual([400, 100, true]);
-    const second = await claim(500);
-    expect([count(second, 'new'), count(second, 'old')]).toEqual([3, 497]);
-  });
-
-  it('of a merchant with 5,000 do not delay those of two merchants with 20', async () => {
-    await add('large', 5000, { merchant: 'large' });
-    await add('one', 20, { merchant: 'one' });
-    await add('two', 20, { merchant: 'two' });
-    const first = await claim(100);
-    expect(['one', 'two', 'large'].map((kind) => count(first, kind))).toEqual([20, 20, 40]);
-    expect(count(await claim(100), 'large')).toBe(80);
   });
 
   it.each([

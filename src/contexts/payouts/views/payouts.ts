@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   bodyPage,
   mergedByStatus,
@@ -8,6 +10,10 @@ import {
 } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { comparableHash } from '../contract.js';
+import { payout } from '../domain/payout.js';
+import { Receipts } from '../store/receipts.js';
+import { figuresOf, type Figures } from './audited-payouts.js';
 import { STATUS, type Status } from './payout-changes.js';
 
 /** Of GET /merchants/v1/payouts (contract.md 9.7). */
@@ -48,4 +54,67 @@ function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
   const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
   const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
   return { sql, params, pageSize: filter.pageSize };
+}
+
+/** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
+@Injectable()
+export class EvidenceView {
+  constructor(
+    private readonly loop: CommandLoop,
+    private readonly receipts: Receipts,
+  ) {}
+
+  /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
+  async of(merchantId: string, payoutId: string) {
+    const state = await this.loop.show(payout, payoutId);
+    if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
+      throw DomainError.notFound('Payout');
+    if (state.status !== 'received')
+      throw new DomainError(
+        'invalid_transition',
+        `The payout is ${state.status}: there is no evidence of it`,
+      );
+    const { receipt_sha256: sha256, ...seen } = state.received;
+    return {
+      payout_id: payoutId,
+      chain_id: seen.chain_id,
+      transaction_hash: comparableHash(seen.transaction_hash),
+      log_index: seen.log_index,
+      block_number: seen.block_number,
+      block_hash: seen.block_hash,
+      block_time: seen.block_time,
+      confirmations: seen.confirmations,
+      token: seen.token,
+      from: seen.from,
+      to: seen.to,
+      value: seen.value,
+      created_at: state.createdAt,
+      received_at: seen.received_at,
+      receipt: { sha256, json: await this.receipts.find(sha256) },
+    };
+  }
+}
+
+/** Decimal strings of USDC (contract.md 11.1). */
+export interface BalanceFigures extends Figures {
+  readonly currency_code: 'USDC';
+}
+
+export const NOTHING_PAID: BalanceFigures = { ...figuresOf(0n, 0n), currency_code: 'USDC' };
+
+/** What do a user's payouts add up to? */
+@Injectable()
+export class BalancesView {
+  constructor(private readonly database: Database) {}
+
+  /** Running totals, kept by the projection; null when it knows no such user of the merchant. */
+  async find(merchantId: string, userId: string): Promise<BalanceFigures | null> {
+    const [row] = await this.database.query<{ confirmed: string; pending: string }>(
+      'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
+      [userId, merchantId],
+    );
+    return row === undefined
+      ? null
+      : { ...figuresOf(BigInt(row.confirmed), BigInt(row.pending)), currency_code: 'USDC' };
+  }
 }

@@ -5,8 +5,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { BalancesView } from './balances.js';
-import { PayoutsView, type PayoutFilter } from './payouts.js';
+import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
@@ -214,49 +213,6 @@ describe('the read models of payouts', () => {
       }),
       { numRuns: 15 },
     );
-  });
-
-  it('filters by user, status and days, alone and together, in pages of any size', async () => {
-    const all = [...Array(60).keys()].map((index): Story => ({
-      user: index % 3,
-      amount: '1',
-      minute: (index % 4) * 12 * 60,
-      end: (['pending', 'received', 'expired'] as const)[index % 5 > 2 ? 0 : index % 5]!,
-      metadata: '{}',
-    }));
-    const { events, payouts } = eventsOf(all, [0]);
-    await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-    for (const userId of [undefined, id(`${MERCHANT} user 1`)]) {
-      for (const status of [undefined, 'pending', 'received', 'expired'] as const) {
-        for (const [createdFrom, createdTo] of [
-          [undefined, undefined],
-          ['2026-01-02', undefined],
-          [undefined, '2026-01-01'],
-          ['2026-01-01', '2026-01-01'],
-          ['2026-01-03', '2026-01-02'],
-        ] as const) {
-          const expected = newestFirst(payouts).filter(
-            (each) =>
-              (userId === undefined || userId === id(`${MERCHANT} user ${each.story.user}`)) &&
-              (status === undefined || each.story.end === status) &&
-              (createdFrom === undefined || each.createdAt.slice(0, 10) >= createdFrom) &&
-              (createdTo === undefined || each.createdAt.slice(0, 10) <= createdTo),
-          );
-          const filter = Object.fromEntries(
-            Object.entries({ userId, status, createdFrom, createdTo }).filter(
-              ([, value]) => value !== undefined,
-            ),
-          );
-          for (const pageSize of [1, 4, 1000]) {
-            const pages = await everyPage({ ...filter, pageSize });
-            const ids = pages.flatMap((page) =>
-              (JSON.parse(page) as { payouts: { id: string }[] }).payouts.map((each) => each.id),
-            );
-            expect(ids).toEqual(expected.map((each) => each.id));
-          }
-        }
-      }
-    }
   });
 
   it('show nothing of another merchant', async () => {
