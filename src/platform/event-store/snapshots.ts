@@ -6,7 +6,7 @@ import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 
 /** A state with everything up to `revision` folded in, whose event there is `eventId`. */
-export interface Snapshot<S> {
+interface Snapshot<S> {
   readonly state: S;
   readonly revision: number;
   readonly eventId: string;

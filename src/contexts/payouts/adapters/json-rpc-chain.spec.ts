@@ -1,46 +1,27 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Transaction } from 'ethers';
-import { CHAIN_ID, TestChain } from '../../../../test/support/payouts/chain.js';
-import { TestNode, type RpcCall } from '../../../../test/support/payouts/test-node.js';
-import { systemClock } from '../../../kernel/clock.js';
-import { ChainUnavailable, type ChainObservation } from '../application/ports.js';
-import { JsonRpcChain } from './json-rpc-chain.js';
-
-const NOWHERE = `0x${'ab'.repeat(32)}`;
+import type { TestChain } from '../../../../test/support/payouts/chain.js';
+import {
+  NOWHERE,
+  ReadChain,
+  receiptLies,
+  refusing,
+  requested,
+} from '../../../../test/support/payouts/read-chain.js';
+import type { TestNode } from '../../../../test/support/payouts/test-node.js';
+import { ChainUnavailable } from '../application/ports.js';
+import type { JsonRpcChain } from './json-rpc-chain.js';
 
 describe('the chain behind a JSON-RPC node', () => {
+  const setup = ReadChain.forSuite();
   let chain: TestChain;
   let node: TestNode;
   let reader: JsonRpcChain;
-
-  beforeAll(async () => {
-    chain = await TestChain.start();
-    node = await TestNode.start(chain.rpcUrl);
-    reader = new JsonRpcChain(settings({ chainRpcUrl: node.url }), systemClock);
+  beforeAll(() => {
+    ({ chain, node, reader } = setup);
   });
-  afterEach(() => node.comeBack());
-  afterAll(async () => {
-    reader.close();
-    await Promise.all([node.stop(), chain.stop()]);
-  });
-
-  const settings = (over: object) => ({
-    chainRpcUrl: null,
-    chainId: CHAIN_ID,
-    usdcAddress: chain.usdcAddress,
-    chainQuorum: 1,
-    chainMaxHeadAgeSeconds: null,
-    payoutFinality: null,
-    ...over,
-  });
-  const requested = (hashes: readonly string[]) => hashes.map((hash) => ({ hash, wallets: [] }));
-  const read = (hashes: readonly string[]): Promise<ChainObservation> => reader.read(requested(hashes));
+  const { read } = setup;
   const height = async (): Promise<number> => Number(await chain.rpc('eth_blockNumber'));
-  const receiptLies =
-    (change: (receipt: Record<string, unknown>) => unknown) =>
-    (receipt: object) =>
-    ({ method }: RpcCall) =>
-      method === 'eth_getTransactionReceipt' ? { result: change({ ...receipt }) } : undefined;
 
   it('reads a transfer: block, token, recipient, amount, place', async () => {
     const to = chain.newAddress();
@@ -161,13 +142,6 @@ describe('the chain behind a JSON-RPC node', () => {
     },
   );
 
-  const refusing =
-    (...hashes: readonly string[]) =>
-    ({ params }: RpcCall) =>
-      hashes.includes(String(params[0]))
-        ? { error: { code: -32008, message: 'response too large' } }
-        : undefined;
-
   it('leaves out the one hash that the node refuses', async () => {
     const { hash } = await chain.transfer(chain.newAddress(), '1');
     node.tamper(refusing(NOWHERE));
@@ -260,14 +234,13 @@ describe('the chain behind a JSON-RPC node', () => {
       [unavailable, node.url, chain.rpcUrl],
       [node.url, unavailable, chain.rpcUrl],
     ]) {
-      const three = new JsonRpcChain(settings({ chainRpcUrl: urls.join(','), chainQuorum: 2 }), systemClock);
+      const three = setup.over({ chainRpcUrl: urls.join(','), chainQuorum: 2 });
       const observations = await three.confirm(requested([hash]));
       expect(observations.map(({ receipts }) => receipts.get(hash)?.succeeded)).toEqual([true, true]);
       await three.ping();
       three.close();
     }
-    const two = settings({ chainRpcUrl: `${unavailable},${node.url}`, chainQuorum: 2 });
-    const reader = new JsonRpcChain(two, systemClock);
+    const reader = setup.over({ chainRpcUrl: `${unavailable},${node.url}`, chainQuorum: 2 });
     await expect(reader.confirm(requested([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
     reader.close();
   });

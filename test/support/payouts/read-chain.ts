@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { JsonRpcChain } from '../../../src/contexts/payouts/adapters/json-rpc-chain.js';
+import type {
+  ChainObservation,
+  RequestedTransaction,
+} from '../../../src/contexts/payouts/application/ports.js';
+import { systemClock } from '../../../src/kernel/clock.js';
+import { CHAIN_ID, TestChain } from './chain.js';
+import { TestNode, type RpcCall } from './test-node.js';
+
+/** A hash of no transaction. */
+export const NOWHERE = `0x${'ab'.repeat(32)}`;
+
+export const requested = (hashes: readonly string[]): readonly RequestedTransaction[] =>
+  hashes.map((hash) => ({ hash, wallets: [] }));
+
+/** The node has this in place of every receipt. */
+export const receiptLies =
+  (change: (receipt: Record<string, unknown>) => unknown) =>
+  (receipt: object) =>
+  ({ method }: RpcCall) =>
+    method === 'eth_getTransactionReceipt' ? { result: change({ ...receipt }) } : undefined;
+
+/** The node has no response for these. */
+export const refusing =
+  (...hashes: readonly string[]) =>
+  ({ params }: RpcCall) =>
+    hashes.includes(String(params[0]))
+      ? { error: { code: -32008, message: 'response too large' } }
+      : undefined;
+
+/** A chain behind a node that can fail, and what reads it. */
+export class ReadChain {
+  chain!: TestChain;
+  node!: TestNode;
+  reader!: JsonRpcChain;
+
+  /** For the suite that calls it. */
+  static forSuite(): ReadChain {
+    const read = new ReadChain();
+    beforeAll(async () => {
+      read.chain = await TestChain.start();
+      read.node = await TestNode.start(read.chain.rpcUrl);
+      read.reader = read.over({ chainRpcUrl: read.node.url });
+    });
+    afterEach(() => read.node.comeBack());
+    afterAll(async () => {
+      read.reader.close();
+      await Promise.all([read.node.stop(), read.chain.stop()]);
+    });
+    return read;
+  }
+
+  over(settings: object): JsonRpcChain {
+    const { usdcAddress } = this.chain;
+    const rules = { chainQuorum: 1, chainMaxHeadAgeSeconds: null, payoutFinality: null };
+    return new JsonRpcChain(
+      { chainRpcUrl: null, chainId: CHAIN_ID, usdcAddress, ...rules, ...settings },
+      systemClock,
+    );
+  }
+
+  read = (hashes: readonly string[]): Promise<ChainObservation> => this.reader.read(requested(hashes));
+}
