@@ -39,9 +39,9 @@ export class ReadChain {
   static forSuite(): ReadChain {
     const read = new ReadChain();
     beforeAll(async () => {
-      read.chain = await TestChain.start();
-      read.node = await TestNode.start(read.chain.rpcUrl);
-      read.reader = read.over({ chainRpcUrl: read.node.url });
+      const chain = await TestChain.start();
+      Object.assign(read, { chain, node: await TestNode.start(chain.rpcUrl) });
+      Object.assign(read, { reader: read.over({ chainRpcUrl: read.node.url }) });
     });
     afterEach(() => read.node.comeBack());
     afterAll(async () => {
