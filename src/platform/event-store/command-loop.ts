@@ -22,7 +22,6 @@ import {
   type EventMetadata,
   type EventStore,
   type JsonObject,
-  type StoredResponse,
   type StreamAppend,
 } from './port.js';
 import { Snapshots } from './snapshots.js';
@@ -48,7 +47,6 @@ interface Decided<S, E> {
   readonly append: StreamAppend;
   /** Personal fields of its events are still to be sealed. */
   readonly isPersonal: boolean;
-  readonly response: StoredResponse | undefined;
 }
 
 /**
@@ -106,7 +104,6 @@ export class CommandLoop {
       if (found.unknown !== null) throw found.unknown;
       const metadata = causeOf(options, found);
       const decided = this.decide(aggregate, stream, found, decide, { ...options, metadata });
-      if (decided !== 'load') failpoint('command.decided');
       const result =
         decided === 'load' ? decided : await this.write(decided, found, contested, { ...options, metadata });
       if (decided === 'load' || result === 'load') {
@@ -169,7 +166,7 @@ export class CommandLoop {
     stream: string,
     found: Found<S>,
     decide: (state: S) => readonly E[],
-    { metadata, response }: ExecuteOptions<S>,
+    { metadata }: Pick<ExecuteOptions<S>, 'metadata'>,
   ): Decided<S, E> | 'load' {
     let events: readonly E[];
     try {
@@ -181,26 +178,22 @@ export class CommandLoop {
     if (events.length === 0 && found.assumed) return 'load';
     const state = fold(aggregate, events, found.state);
     const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
-    // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
-    const offered = response?.(state);
     return {
       state,
       events,
       append: { stream, events: fresh, expected: found.revision ?? 'no_stream' },
       isPersonal: this.codec.seals(events),
-      response: this.store.carriesResponses ? offered : undefined,
     };
   }
 
   /** 'load' as {@link decide} does, where another aggregate holds a claim. */
   private async write<S>(
-    { append, isPersonal, response }: Pick<Decided<S, unknown>, 'append' | 'isPersonal' | 'response'>,
+    { state, append, isPersonal }: Omit<Decided<S, unknown>, 'events'>,
     { established, assumed }: Found<S>,
     contested: ReadonlySet<string>,
-    { claims = [], preconditions = [], announcement, metadata }: ExecuteOptions<S>,
+    { claims = [], preconditions = [], announcement, metadata, response: respond }: ExecuteOptions<S>,
   ): Promise<CommitResult | 'load'> {
     const { stream, events } = append;
-    if (events.length === 0 && response === undefined) return NOTHING;
     const required = events.length > 0 ? claims : [];
     // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
     // kept, because a repeat in another process may be about to seal with it.
@@ -209,6 +202,11 @@ export class CommandLoop {
       if (held !== null && assumed) return 'load';
       if (held !== null) throw held;
     }
+    // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
+    const offered = respond?.(state);
+    const response = this.store.carriesResponses ? offered : undefined;
+    failpoint('command.decided');
+    if (events.length === 0 && response === undefined) return NOTHING;
     // A conflict says that an attempt before this one announced it.
     if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
