@@ -17,7 +17,7 @@ export const auditRow: Row = {
 async function runAudit(context: RowContext): Promise<RowOutcome> {
   const { environment, progress } = context;
   const { env, events, seededAfter } = await ledger(context);
-  // Sagas have applied nothing of the seed, whatever another row has pretended.
+  // Sagas have applied nothing of the seed: the checkpoints that let a service boot on it are moved back.
   const pool = await environment.pool(LEDGER);
   await pool.query(`update event_store.checkpoints set position = $1 where name <> 'payouts.views'`, [
     seededAfter,
