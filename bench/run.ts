@@ -1,8 +1,7 @@
 /** `npm run bench`: runs the requested rows and prints their ratios. Exit code 1 when a count is off. */
 import { writeFileSync } from 'node:fs';
-import { Checks } from './harness/checks.js';
 import { readOptions, type Options } from './harness/options.js';
-import { holds, rowLines, type RowResult } from './harness/print.js';
+import { printRow, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
 import { auditRow } from './rows/audit.js';
 import { deliveriesRow } from './rows/deliveries.js';
@@ -44,40 +43,23 @@ try {
   for (const row of ROWS.filter((each) => options.rows.includes(each.name))) {
     const result = await runRow(row);
     results.push(result);
-    clearProgress();
-    console.log(`${rowLines(result).join('\n')}\n`);
+    printRow(result);
   }
 } finally {
   await environment.close();
 }
 if (options.json !== null) writeFileSync(options.json, `${JSON.stringify({ options, results }, null, 2)}\n`);
-process.exitCode = results.every(holds) ? 0 : 1;
+process.exitCode = results.every(({ error }) => error === null) ? 0 : 1;
 
 async function runRow(row: Row): Promise<RowResult> {
-  const checks = new Checks();
-  const base = { row: row.name, title: row.title };
+  const { name, title } = row;
+  const progress = (text: string): void => console.error(`${name}: ${text}`);
   try {
-    const outcome = await row.run({
-      options,
-      environment,
-      checks,
-      progress: (text) => showProgress(`${row.name}: ${text}`),
-    });
-    return { ...base, ...outcome, checks: checks.all, error: null };
+    return { row: name, title, ...(await row.run({ options, environment, progress })), error: null };
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { ...base, comparisons: [], notes: [], checks: checks.all, error: message };
+    return { row: name, title, comparisons: [], notes: [], error: message };
   } finally {
     await environment.children.stopAll();
   }
-}
-
-/** One line on the terminal that says what is being done; plain lines where there is no terminal. */
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
-  else process.stderr.write(`${text}\n`);
-}
-
-function clearProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
 }

@@ -1,11 +1,12 @@
 /**
- * The reference of the deliveries row: a bare loop over one table. Claims 500 in one statement, the next 500 while half
- * of them are still to be sent; signs and POSTs IN_FLIGHT at a time over kept-alive connections; commits attempts in
- * groups. No lanes, no check of endpoints or addresses, no limits to a response, no log.
+ * The reference of the deliveries row: a bare loop over one table. Claims 500 in one statement while the 500 before are
+ * sent; signs and POSTs IN_FLIGHT at a time over kept-alive connections; commits attempts in groups. No lanes, no check
+ * of endpoints or addresses, no limits to a response, no log.
  */
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { Agent, request } from 'undici';
+import { GroupCall } from '../../src/platform/background/group-call.js';
 import { onRun } from './on-run.js';
 
 const CLAIM = 500;
@@ -55,7 +56,9 @@ await pool.query(`
     duration_ms int not null, outcome text not null, http_status int, failure_phase text, error text,
     response_excerpt bytea, primary key (delivery_id, attempt));
 `);
-onRun(Number(process.env['PORT']), { '/run': drain });
+/** One statement in flight; attempts that end meanwhile share the next one. */
+const records = new GroupCall<Attempt, void>(record);
+onRun(Number(process.env['PORT']), drain);
 
 async function drain(): Promise<void> {
   const { rows } = await pool.query<Endpoint>('select endpoint_id, url, secret from endpoints');
@@ -63,17 +66,39 @@ async function drain(): Promise<void> {
   const endpoints = new Map(
     rows.map(({ endpoint_id, url, secret }) => [endpoint_id, { url, key: key(secret) }]),
   );
-  const claims = new Claims();
-  const records = new Records();
+  const due = claimed();
+  const recorded: Promise<void>[] = [];
   await Promise.all(
     Array.from({ length: IN_FLIGHT }, async () => {
-      for (let delivery = await claims.next(); delivery; delivery = await claims.next()) {
-        const { url, key } = endpoints.get(delivery.endpoint_id)!;
-        records.add(await send(delivery, url, key));
+      for (let next = await due.next(); next.done !== true; next = await due.next()) {
+        const { url, key } = endpoints.get(next.value.endpoint_id)!;
+        recorded.push(records.call(await send(next.value, url, key)));
       }
     }),
   );
-  await records.committed();
+  await Promise.all(recorded);
+}
+
+/** What is due, claimed ahead of the senders. */
+async function* claimed(): AsyncGenerator<Delivery, void> {
+  let ahead = claim();
+  for (let batch = await ahead; batch.length > 0; batch = await ahead) {
+    ahead = claim();
+    yield* batch;
+  }
+}
+
+async function claim(): Promise<readonly Delivery[]> {
+  const { rows } = await pool.query<Delivery>({
+    name: 'claim',
+    text: `with due as (
+        select delivery_id from deliveries where state = 'pending' and not claimed and due_at <= now()
+        order by due_at limit ${CLAIM} for update skip locked
+      )
+      update deliveries set claimed = true from due where deliveries.delivery_id = due.delivery_id
+      returning deliveries.delivery_id, endpoint_id, body`,
+  });
+  return rows;
 }
 
 async function send(
@@ -104,82 +129,29 @@ async function send(
   return { delivery_id, endpoint_id, started_at, duration_ms, outcome, http_status, response_excerpt };
 }
 
-/** What is due, claimed ahead of the senders. */
-class Claims {
-  private ready: Delivery[] = [];
-  private place = 0;
-  private claiming: Promise<void> | null = null;
-  private exhausted = false;
-
-  async next(): Promise<Delivery | undefined> {
-    while (this.place === this.ready.length && !this.exhausted) await this.claim();
-    if (this.ready.length - this.place < CLAIM / 2 && !this.exhausted) void this.claim();
-    return this.ready[this.place++];
-  }
-
-  private claim(): Promise<void> {
-    this.claiming ??= this.claimMore().finally(() => (this.claiming = null));
-    return this.claiming;
-  }
-
-  private async claimMore(): Promise<void> {
-    const { rows } = await pool.query<Delivery>({
-      name: 'claim',
-      text: `with due as (
-          select delivery_id from deliveries where state = 'pending' and not claimed and due_at <= now()
-          order by due_at limit ${CLAIM} for update skip locked
-        )
-        update deliveries set claimed = true from due where deliveries.delivery_id = due.delivery_id
-        returning deliveries.delivery_id, endpoint_id, body`,
-    });
-    this.exhausted = rows.length === 0;
-    this.ready = [...this.ready.slice(this.place), ...rows];
-    this.place = 0;
-  }
-}
-
-/** One statement in flight; attempts that end meanwhile share the next one. */
-class Records {
-  private waiting: Attempt[] = [];
-  private busy: Promise<void> | null = null;
-
-  add(attempt: Attempt): void {
-    this.waiting.push(attempt);
-    this.busy ??= this.commit();
-  }
-
-  async committed(): Promise<void> {
-    await this.busy;
-  }
-
-  private async commit(): Promise<void> {
-    const columns = [
-      'delivery_id',
-      'endpoint_id',
-      'started_at',
-      'duration_ms',
-      'outcome',
-      'http_status',
-      'response_excerpt',
-    ] as const;
-    while (this.waiting.length > 0) {
-      const batch = this.waiting;
-      this.waiting = [];
-      await pool.query({
-        name: 'record',
-        text: `with ended as (
-            select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
-              $7::bytea[]) as a (delivery_id, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt)
-          ), recorded as (
-            insert into attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,
-              response_excerpt)
-            select delivery_id, 1, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt from ended
-          )
-          update deliveries set state = outcome, attempts = 1, claimed = false, finished_at = clock_timestamp()
-          from ended where deliveries.delivery_id = ended.delivery_id`,
-        values: columns.map((name) => batch.map((attempt) => attempt[name])),
-      });
-    }
-    this.busy = null;
-  }
+async function record(attempts: readonly Attempt[]): Promise<readonly void[]> {
+  const columns = [
+    'delivery_id',
+    'endpoint_id',
+    'started_at',
+    'duration_ms',
+    'outcome',
+    'http_status',
+    'response_excerpt',
+  ] as const;
+  await pool.query({
+    name: 'record',
+    text: `with ended as (
+        select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
+          $7::bytea[]) as a (delivery_id, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt)
+      ), recorded as (
+        insert into attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome, http_status,
+          response_excerpt)
+        select delivery_id, 1, endpoint_id, started_at, duration_ms, outcome, http_status, excerpt from ended
+      )
+      update deliveries set state = outcome, attempts = 1, claimed = false, finished_at = clock_timestamp()
+      from ended where deliveries.delivery_id = ended.delivery_id`,
+    values: columns.map((name) => attempts.map((attempt) => attempt[name])),
+  });
+  return attempts.map(() => undefined);
 }

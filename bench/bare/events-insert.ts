@@ -32,7 +32,7 @@ await pool.query(`
   create index if not exists bare_events_of_user
     on bare_events (merchant_id, user_external_id, event_datetime, event_id);
 `);
-onRun(Number(process.env['PORT']), { '/run': insertAll });
+onRun(Number(process.env['PORT']), insertAll);
 
 async function insertAll(): Promise<void> {
   for (let after = '0'; ;) {

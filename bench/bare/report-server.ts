@@ -4,11 +4,20 @@
  * /three: signature check, then claim, event and response committed one after the other.
  * The prefix is part of the path that is signed.
  */
-import pg from 'pg';
-import { EVENTS_TABLE, reported, type ReportBody } from './event.js';
-import { GroupCommit } from './group-commit.js';
-import { bareShell, rawBody } from './shell.js';
+import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import pg from 'pg';
+import { GroupCall } from '../../src/platform/background/group-call.js';
+import { bareShell, rawBody } from './shell.js';
+
+interface ReportBody {
+  readonly user_id: string;
+  readonly payout: {
+    readonly amount: string;
+    readonly transaction_hash: string;
+    readonly custom_metadata?: object;
+  };
+}
 
 const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
 const pool = new pg.Pool({
@@ -16,19 +25,33 @@ const pool = new pg.Pool({
   max: Number(process.env['POOL_SIZE']),
 });
 
+const EVENTS = `(position bigint generated always as identity primary key, id uuid not null, stream text not null,
+  revision bigint not null, type text not null, data text not null, recorded_at timestamptz not null default now(),
+  unique (stream, revision))`;
 await pool.query(`
-  create table if not exists group_events ${EVENTS_TABLE};
-  create table if not exists three_events ${EVENTS_TABLE};
+  create table if not exists group_events ${EVENTS};
+  create table if not exists three_events ${EVENTS};
   create table if not exists three_claims (merchant_id text, key text, primary key (merchant_id, key));
   create table if not exists three_responses (merchant_id text, key text, body text, primary key (merchant_id, key));
 `);
 
+/** One insert in flight; what arrives meanwhile goes together in the next one. */
+const group = new GroupCall<ReturnType<typeof reportOf>['event'], void>(async (events) => {
+  await pool.query({
+    name: 'group-insert',
+    text: `insert into group_events (id, stream, revision, type, data)
+      select id, stream, 0, type, data
+      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as e (id, stream, type, data)`,
+    values: (['id', 'stream', 'type', 'data'] as const).map((name) => events.map((event) => event[name])),
+  });
+  return events.map(() => undefined);
+});
+
 const app = bareShell(keys);
-const group = new GroupCommit(pool);
 
 app.post('/group/merchants/v1/payouts/report', async (request, reply) => {
   const { event, response } = reportOf(request);
-  await group.append(event);
+  await group.call(event);
   return reply.code(201).type('application/json').send(response);
 });
 
@@ -55,7 +78,24 @@ app.post('/three/merchants/v1/payouts/report', async (request, reply) => {
 
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });
 
-function reportOf(request: FastifyRequest): ReturnType<typeof reported> {
-  const body = JSON.parse(rawBody(request).toString()) as ReportBody;
-  return reported(request.headers['svc-api-key'] as string, body, new Date());
+/** The event and the response of one report, with the same fields as the service's. */
+function reportOf(request: FastifyRequest) {
+  const { user_id, payout } = JSON.parse(rawBody(request).toString()) as ReportBody;
+  const { amount, transaction_hash, custom_metadata = {} } = payout;
+  const id = randomUUID();
+  const now = new Date();
+  const facts = { user_id, amount, currency_code: 'USDC', transaction_hash, created_at: now.toISOString() };
+  const data = {
+    payout_id: id,
+    merchant_id: request.headers['svc-api-key'],
+    ...facts,
+    custom_metadata: JSON.stringify(custom_metadata),
+    chain_id: 31337,
+    expires_at: new Date(now.getTime() + 86_400_000).toISOString(),
+  };
+  const event = { id: randomUUID(), stream: `payout-${id}`, type: 'payout.reported.v1' };
+  return {
+    event: { ...event, data: JSON.stringify(data) },
+    response: JSON.stringify({ payout: { id, ...facts, status: 'pending', reason: null, custom_metadata } }),
+  };
 }

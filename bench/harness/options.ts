@@ -9,7 +9,7 @@ const GOAL_SIZES = {
   reports: 200,
   /** Users that reports go to. */
   users: 40,
-  /** Payouts in the list. */
+  /** Payouts in the list and in the log that is audited. */
   payouts: 1_000_000,
   /** Payouts of one user among them. */
   'user-payouts': 100_000,
@@ -21,8 +21,6 @@ const GOAL_SIZES = {
   endpoints: 1000,
   /** Event batches of 1000 items per variant and round. */
   batches: 256,
-  /** Events of the log that is audited. */
-  audited: 1_000_000,
   /** Events that were there before the batches are processed. */
   history: 5_000_000,
 };
@@ -45,7 +43,6 @@ const QUICK_SIZES: Sizes = {
   deliveries: 2000,
   endpoints: 100,
   batches: 64,
-  audited: 50_000,
   history: 200_000,
 };
 

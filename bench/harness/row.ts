@@ -1,9 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BenchEnvironment } from '../support/environment.js';
-import type { Checks } from './checks.js';
 import type { ComparisonResult } from './compare.js';
 import type { Options } from './options.js';
 
-/** The result of a row, without its checks. */
+/** The result of a row. */
 export interface RowOutcome {
   readonly comparisons: readonly ComparisonResult[];
   /** Facts worth a line: what was measured, sizes, memory. */
@@ -13,7 +13,6 @@ export interface RowOutcome {
 export interface RowContext {
   readonly options: Options;
   readonly environment: BenchEnvironment;
-  readonly checks: Checks;
   progress(text: string): void;
 }
 
@@ -21,4 +20,10 @@ export interface Row {
   readonly name: string;
   readonly title: string;
   run(context: RowContext): Promise<RowOutcome>;
+}
+
+/** A count that is off ends the row: a fast variant that loses work is not fast. */
+export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Error(`${what}: ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
 }

@@ -1,16 +1,36 @@
 import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { Webhook } from 'standardwebhooks';
+import { MIGRATIONS } from '../../src/composition.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { migrate } from '../../src/platform/postgres/migrate.js';
+import { ringOf } from '../../test/support/key-ring.js';
+import type { Received } from '../bare/receiver.js';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { seedEndpoints } from '../seed/deliveries.js';
-import { isSigned, Receiver } from '../support/receiver.js';
-import {
-  bareDeliveries,
-  IN_FLIGHT,
-  serviceDeliveries,
-  signingSecrets,
-  type DeliveryTarget,
-} from './deliveries-targets.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { deliveriesTo, seedEndpoints, type SeededEndpoint } from '../seed/webhooks.js';
+import { startBare } from '../support/bare.js';
+import { ready } from '../support/children.js';
+import { spawnService } from '../support/service.js';
+import { eventually } from '../support/wait.js';
+
+const DATABASE = 'deliveries';
+/** POSTs in flight at a time: the service's cap per endpoint, and that of the reference. */
+const IN_FLIGHT = 16;
+/** How often the tables are read for their last attempt. */
+const POLL_MS = 100;
+
+interface DeliveryTarget {
+  readonly name: string;
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  readonly endpoints: readonly SeededEndpoint[];
+  /** The service's own columns of a delivery. */
+  readonly secrets: SigningSecrets | null;
+  /** Has what is due sent. */
+  start(): Promise<unknown>;
+}
 
 /** Webhook deliveries through the service, compared with the least that could send them. */
 export const deliveriesRow: Row = {
@@ -22,13 +42,17 @@ export const deliveriesRow: Row = {
 async function runDeliveries(context: RowContext): Promise<RowOutcome> {
   const { environment, options } = context;
   context.progress('starting receiver, service and reference');
-  const receiver = await Receiver.start(environment);
+  const { baseUrl: receiver } = await startBare(environment, 'receiver', { readyPath: '/' });
   const masterKey = randomBytes(32);
-  const secrets = await signingSecrets(environment, masterKey);
-  const endpoints = seedEndpoints(options.endpoints, (index) => receiver.url(`hooks/${index}`), secrets);
-  const targets = [
-    ...(await serviceDeliveries(environment, endpoints, masterKey, secrets)),
-    await bareDeliveries(environment, endpoints),
+  const url = await environment.database(DATABASE);
+  await migrate(url, MIGRATIONS);
+  const secrets = new SigningSecrets(await ringOf(url, masterKey));
+  const endpoints = seedEndpoints(options.endpoints, (index) => `${receiver}/hooks/${index}`, secrets);
+  const service = await serviceTarget(context, masterKey, endpoints, secrets);
+  const targets: DeliveryTarget[] = [
+    { ...service, name: 'one', endpoints: endpoints.slice(0, 1) },
+    service,
+    await bareTarget(context, endpoints.slice(0, 1)),
   ];
   const variants = targets.map((target) => variantOf(context, receiver, target));
   const samples = await alternate(variants, options.rounds, context.progress);
@@ -54,25 +78,111 @@ async function runDeliveries(context: RowContext): Promise<RowOutcome> {
   };
 }
 
-function variantOf(context: RowContext, receiver: Receiver, target: DeliveryTarget): Variant {
+/** The service as a worker (`ROLES=worker`), which sweeps once a second. */
+async function serviceTarget(
+  { environment }: RowContext,
+  masterKey: Buffer,
+  endpoints: readonly SeededEndpoint[],
+  secrets: SigningSecrets,
+): Promise<DeliveryTarget> {
+  const { child, readyUrl } = await spawnService(environment, {
+    name: DATABASE,
+    env: { ROLES: 'worker', MASTER_KEY: masterKey.toString('hex') },
+  });
+  await ready(child, readyUrl);
+  const pool = await environment.pool(DATABASE);
+  // Its picture of the endpoints, as its saga folds it.
+  await pool.query(
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+     select endpoint_id, merchant_id, url, sealed_signing_secret, 'enabled', '0'
+     from jsonb_to_recordset($1) as e (endpoint_id uuid, merchant_id uuid, url text, sealed_signing_secret text)`,
+    [JSON.stringify(endpoints)],
+  );
+  return { name: 'many', pool, schema: 'webhooks', endpoints, secrets, start: async () => undefined };
+}
+
+/** The reference: a bare loop over one table, with secrets in clear. */
+async function bareTarget(
+  { environment }: RowContext,
+  endpoints: readonly SeededEndpoint[],
+): Promise<DeliveryTarget> {
+  const env = { IN_FLIGHT: String(IN_FLIGHT) };
+  const { baseUrl } = await startBare(environment, 'deliveries-loop', { database: 'loop', env });
+  const pool = await environment.pool('loop');
+  await pool.query(
+    `insert into endpoints select * from jsonb_to_recordset($1) as e (endpoint_id uuid, url text, secret text)`,
+    [JSON.stringify(endpoints)],
+  );
+  const start = async (): Promise<void> => {
+    const response = await fetch(`${baseUrl}/run`, { method: 'POST' });
+    if (!response.ok) throw new Error(await response.text());
+  };
+  return { name: 'loop', pool, schema: 'public', endpoints, secrets: null, start };
+}
+
+function variantOf(context: RowContext, receiver: string, target: DeliveryTarget): Variant {
+  const { name, endpoints } = target;
   return {
-    name: target.name,
+    name,
     run: async (round) => {
       const count = context.options.deliveries;
-      const when = `${target.name}, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
-      await receiver.expect(count);
-      const seconds = await target.send(count, receiver);
-      const received = await receiver.all();
-      const { checks } = context;
-      checks.equal(`${when}: requests`, received.requests, count);
-      checks.equal(`${when}: ids`, received.ids, count);
-      checks.equal(`${when}: endpoints`, received.paths, target.endpoints.length);
-      const sent = target.endpoints.find(({ url }) =>
-        received.sample.head.startsWith(`POST ${new URL(url).pathname} `),
+      await fill(context, target, count);
+      await target.start();
+      await eventually(`${count} attempts`, async () => (await attempts(target)) >= count, 60_000, POLL_MS);
+      const { sample, ...received } = (await (await fetch(receiver)).json()) as Received;
+      const when = `${name}, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
+      expectEqual(`${when}: received`, received, { requests: count, ids: count, paths: endpoints.length });
+      const { head, body } = sample!;
+      const { secret } = endpoints.find(({ url }) => head.startsWith(`POST ${new URL(url).pathname} `))!;
+      const fields = [...head.matchAll(/^([^:\s]+): (.*)$/gm)];
+      const headers = Object.fromEntries(
+        fields.map(([, field, value]) => [field!.toLowerCase(), value!.trim()]),
       );
-      checks.equal(`${when}: the first was signed`, isSigned(received.sample, sent!.secret), true);
-      checks.equal(`${when}: rows`, await target.recorded(), { deliveries: count, attempts: count });
+      new Webhook(secret).verify(body, headers);
+      const { succeeded, seconds } = await recorded(target);
+      expectEqual(`${when}: rows`, [succeeded, await attempts(target)], [count, count]);
       return { units: count, seconds };
     },
   };
+}
+
+/**
+ * Deliveries that become visible all at once, in tables with nothing else in them. Before that the tables are analyzed
+ * and what is dirty is written out.
+ */
+async function fill({ environment }: RowContext, target: DeliveryTarget, count: number): Promise<void> {
+  const { pool, schema, endpoints, secrets } = target;
+  await pool.query(`truncate ${schema}.deliveries, ${schema}.attempts`);
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    for (const rows of deliveriesTo(endpoints, count, secrets)) {
+      const names = Object.keys(rows[0]!).join();
+      await client.query(
+        `insert into ${schema}.deliveries (${names})
+         select ${names} from jsonb_populate_recordset(null::${schema}.deliveries, $1)`,
+        [JSON.stringify(rows)],
+      );
+    }
+    await client.query(`analyze ${schema}.deliveries`);
+    await environment.checkpoint();
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}
+
+async function attempts({ pool, schema }: DeliveryTarget): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${schema}.attempts`);
+  return rows[0]!.n;
+}
+
+/** Deliveries that succeeded at the first attempt; seconds from the first POST until the last record. */
+async function recorded({ pool, schema }: DeliveryTarget): Promise<{ succeeded: number; seconds: number }> {
+  const { rows } = await pool.query<{ succeeded: number; seconds: number }>(
+    `select count(*)::int as succeeded, extract(epoch from max(finished_at) - min(started_at))::float8 as seconds
+     from ${schema}.deliveries join ${schema}.attempts using (delivery_id)
+     where outcome = 'succeeded' and http_status = 204 and state = 'succeeded' and attempts = 1`,
+  );
+  return rows[0]!;
 }

@@ -1,7 +1,7 @@
 import { compare, type ComparisonResult } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { eventBatch } from '../seed/event-batches.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { eventBatch } from '../seed/tracked-events.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
 import { startService } from '../support/service.js';
@@ -46,10 +46,10 @@ async function runAccept(context: RowContext): Promise<RowOutcome> {
   await call(whole.baseUrl, whole.merchant, 'GET', '/merchants/v1/payouts', 200);
   await whole.child.stop();
   const service = await startService(environment, { name: 'events', env: { ROLES: 'api' } });
-  const bare = await startBare(environment, 'events-server', 'bare', service.merchant);
+  const bare = await startBare(environment, 'events-server', { database: 'accepted', who: service.merchant });
   const targets: Target[] = [
     { name: 'service', baseUrl: service.baseUrl, database: 'events', table: 'tracking.batches' },
-    { name: 'bare', baseUrl: bare.baseUrl, database: 'bare', table: 'bare_batches' },
+    { name: 'bare', baseUrl: bare.baseUrl, database: 'accepted', table: 'bare_batches' },
   ];
   const totals = new Map(
     targets.map(({ name }): [string, Sent] => [name, { batches: 0, items: 0, bytes: 0 }]),
@@ -99,12 +99,12 @@ function variantOf(
       await context.environment.checkpoint();
       const result = await load(target.baseUrl, requests, context.options.connections);
       const when = `${target.name}, ${items} items, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
-      context.checks.equal(`${when}: responses`, result.statuses, { 202: count });
-      context.checks.equal(`${when}: lost connections and repeats`, result.troubles, 0);
+      expectEqual(`${when}: responses`, result.statuses, { 202: count });
+      expectEqual(`${when}: lost connections and repeats`, result.troubles, 0);
       total.batches += count;
       total.items += count * items;
       total.bytes += requests.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
-      context.checks.equal(`${when}: batches, items and bytes on disk`, await onDisk(context, target), total);
+      expectEqual(`${when}: batches, items and bytes on disk`, await onDisk(context, target), total);
       return { units: count, seconds: result.seconds };
     },
   };

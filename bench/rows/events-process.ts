@@ -2,21 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import {
-  acceptAll,
-  earlierEvents,
-  monthStart,
-  processableBatch,
-  seedEvents,
-} from '../seed/tracked-events.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { acceptAll, eventBatch, seedEvents } from '../seed/tracked-events.js';
 import { startBare } from '../support/bare.js';
 import { ready } from '../support/children.js';
 import { spawnService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
 const ITEMS = 1000;
-const MONTHS_KEPT = 25;
 const POLL_MS = 10;
 const MERCHANT = randomUUID();
 
@@ -79,11 +72,11 @@ async function runProcess(context: RowContext): Promise<RowOutcome> {
   };
 }
 
-function variantOf({ environment, options, checks }: RowContext, target: Target): Variant {
+function variantOf({ environment, options }: RowContext, target: Target): Variant {
   return {
     name: target.name,
     run: async (round) => {
-      const bodies = Array.from({ length: options.batches }, () => processableBatch(ITEMS));
+      const bodies = Array.from({ length: options.batches }, () => Buffer.from(eventBatch(ITEMS)));
       await target.reset();
       const before = await countEvents(target);
       await environment.checkpoint();
@@ -96,7 +89,7 @@ function variantOf({ environment, options, checks }: RowContext, target: Target)
         client.release();
       }
       const when = `${target.name}, ${round < 0 ? 'warm-up' : `round ${round + 1}`}`;
-      checks.equal(`${when}: events`, (await countEvents(target)) - before, options.batches * ITEMS);
+      expectEqual(`${when}: events`, (await countEvents(target)) - before, options.batches * ITEMS);
       return { units: options.batches, seconds };
     },
   };
@@ -125,8 +118,8 @@ async function serviceTarget(context: RowContext, name: string, earlier: number)
   const pool = await environment.pool(database);
   const events = 'tracking.events';
   if (earlier > 0) {
-    await seedEvents(pool, MERCHANT, earlier, MONTHS_KEPT, (text) => context.progress(`${name}: ${text}`));
-    await pool.query('vacuum analyze');
+    context.progress(`${name}: ${earlier} earlier events`);
+    await seedEvents(pool, events, MERCHANT, earlier);
   }
   const waiting = `select from tracking.batches where state = 'accepted' limit 1`;
   return {
@@ -147,13 +140,11 @@ async function serviceTarget(context: RowContext, name: string, earlier: number)
 async function bareTarget(context: RowContext, name: string, earlier: number): Promise<Target> {
   const { environment } = context;
   const database = name.replaceAll(/[^a-z]+/g, '_');
-  const who = { apiKey: MERCHANT, privateKey: '' };
-  const bare = await startBare(environment, 'events-insert', database, who);
+  const bare = await startBare(environment, 'events-insert', { database });
   const pool = await environment.pool(database);
   if (earlier > 0) {
     context.progress(`${name}: ${earlier} earlier events`);
-    await pool.query(earlierEvents('bare_events'), [MERCHANT, monthStart(0), earlier]);
-    await pool.query('vacuum analyze');
+    await seedEvents(pool, 'bare_events', MERCHANT, earlier);
   }
   return {
     name,

@@ -1,6 +1,4 @@
-import type { RowContext } from '../harness/row.js';
-import type { Ledger } from '../seed/ledger.js';
-import { LEDGER } from '../seed/ledger.js';
+import { expectEqual, type RowContext } from '../harness/row.js';
 import type { Fetcher } from '../support/fetcher.js';
 
 /** Pages between two whole comparisons of bodies. */
@@ -18,17 +16,16 @@ interface Page {
 }
 
 /**
- * Reads the whole list through the service, page by page, and compares it with the table and with the reference:
- * sizes, order, no payout twice, none missing, the same bodies.
+ * Reads the whole list through the service, page by page, and compares it with the reference: sizes, order, no payout
+ * twice, none missing, the same bodies.
  */
 export async function checkWalk(
   context: RowContext,
-  seeded: Ledger,
   viaService: Fetcher,
   viaShell: Fetcher,
   pageSize: number,
 ): Promise<Walk> {
-  const { checks, environment } = context;
+  const { payouts } = context.options;
   const seen = new Set<string>();
   const cursors: string[] = [];
   let outOfOrder = 0;
@@ -57,19 +54,10 @@ export async function checkWalk(
     cursor = page.next_cursor;
     pages += 1;
   }
-  checks.equal('list: pages', pages, Math.ceil(seeded.payouts / pageSize));
-  checks.equal('list: pages of a wrong size', wrongSize, 0);
-  checks.equal('list: payouts out of order', outOfOrder, 0);
-  checks.equal('list: different payouts in all pages', seen.size, seeded.payouts);
-  checks.equal('list: pages whose bodies differ between the variants', different, 0);
-  const pool = await environment.pool(LEDGER);
-  const { rows } = await pool.query<{ id: string }>('select id from payouts.payouts where merchant_id = $1', [
-    seeded.merchant.apiKey,
-  ]);
-  checks.equal(
-    'list: payouts of the table that no page has',
-    rows.filter(({ id }) => !seen.has(id)).length,
-    0,
-  );
+  expectEqual('list: pages', pages, Math.ceil(payouts / pageSize));
+  expectEqual('list: pages of a wrong size', wrongSize, 0);
+  expectEqual('list: payouts out of order', outOfOrder, 0);
+  expectEqual('list: different payouts in all pages', seen.size, payouts);
+  expectEqual('list: pages whose bodies differ between the variants', different, 0);
   return { pages, cursors };
 }

@@ -30,11 +30,11 @@ async function runList(context: RowContext): Promise<RowOutcome> {
   await pool.query('vacuum analyze payouts.payouts');
   // Without a worker the pending payouts of the seed are not verified while pages are read.
   const service = await startService(environment, { name: LEDGER, env: { ROLES: 'api' } });
-  const bare = await startBare(environment, 'read-server', LEDGER, seeded.merchant);
+  const bare = await startBare(environment, 'read-server', { database: LEDGER, who: seeded.merchant });
   const viaService = new Fetcher(service.baseUrl, seeded.merchant, READERS);
   const viaShell = new Fetcher(bare.baseUrl, seeded.merchant, READERS);
   try {
-    const walk = await checkWalk(context, seeded, viaService, viaShell, PAGE);
+    const walk = await checkWalk(context, viaService, viaShell, PAGE);
     const variants = [
       ...pageVariants(Math.ceil(options.pages / SLICES), walk, viaService, viaShell),
       ...placeVariants(Math.ceil(options.pages / SLICES), walk, viaShell),
@@ -60,7 +60,7 @@ async function runList(context: RowContext): Promise<RowOutcome> {
         ),
       ],
       notes: [
-        `${seeded.payouts} payouts, ${walk.pages} pages; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
+        `${options.payouts} payouts, ${walk.pages} pages; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
         'the query and the objects run in one and the same shell; "whole service" is the signed GET through all of it',
       ],
     };

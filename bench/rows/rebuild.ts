@@ -2,8 +2,8 @@ import pg from 'pg';
 import { foldAndCopy } from '../bare/fold-and-copy.js';
 import { compare } from '../harness/compare.js';
 import { alternate, timed } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { LEDGER, ledger, openLedgerViews } from '../seed/ledger.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { LEDGER, ledger, rebuildPayouts } from '../seed/ledger.js';
 
 /** The read models of payouts rebuilt from the whole history. */
 export const rebuildRow: Row = {
@@ -13,9 +13,8 @@ export const rebuildRow: Row = {
 };
 
 async function runRebuild(context: RowContext): Promise<RowOutcome> {
-  const { environment, options, checks } = context;
+  const { environment, options } = context;
   const seeded = await ledger(context);
-  const views = await openLedgerViews(environment);
   const client = new pg.Client({ connectionString: await environment.database(LEDGER) });
   await client.connect();
   const pool = await environment.pool(LEDGER);
@@ -27,11 +26,10 @@ async function runRebuild(context: RowContext): Promise<RowOutcome> {
         {
           name: 'service',
           run: async () => {
-            let applied = 0;
             await environment.checkpoint();
-            const seconds = await timed(async () => (applied = await views.rebuild()));
-            checks.equal('events that the rebuild applied', applied, events);
-            return { units: events, seconds };
+            const rebuilt = await rebuildPayouts(environment, seeded);
+            expectEqual('events that the rebuild applied', rebuilt.events, events);
+            return { units: events, seconds: rebuilt.seconds };
           },
         },
         {
@@ -47,9 +45,9 @@ async function runRebuild(context: RowContext): Promise<RowOutcome> {
       context.progress,
     );
     context.progress('comparing the rows');
-    checks.equal('rows that differ from the reference', await differences(pool), { payouts: 0, balances: 0 });
+    expectEqual('rows that differ from the reference', await differences(pool), { payouts: 0, balances: 0 });
     const rows = await pool.query<{ n: number }>('select count(*)::int as n from payouts.payouts');
-    checks.equal('payouts after the rebuilds', rows.rows[0]!.n, seeded.payouts);
+    expectEqual('payouts after the rebuilds', rows.rows[0]!.n, options.payouts);
     return {
       comparisons: [
         compare(samples, {
@@ -59,11 +57,10 @@ async function runRebuild(context: RowContext): Promise<RowOutcome> {
           goal: { atLeast: 0.75 },
         }),
       ],
-      notes: [`${events} events, ${seeded.payouts} payouts`],
+      notes: [`${events} events, ${options.payouts} payouts`],
     };
   } finally {
     await client.end();
-    await views.close();
   }
 }
 

@@ -2,12 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { SignedClient } from '../../test/support/http/signed-client.js';
+import { createPayee } from '../../test/support/payouts/payout-calls.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
 import { startService } from '../support/service.js';
 import { signed, type Credentials, type SignedRequest } from '../support/sign.js';
-import { activeUsers } from '../support/users.js';
 import { eventually } from '../support/wait.js';
 
 const PATH = '/merchants/v1/payouts/report';
@@ -35,8 +36,10 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   context.progress('starting the service');
   const service = await startService(environment, { name: 'report' });
   context.progress(`creating ${options.users} active users`);
-  const users = await activeUsers(service, options.users);
-  const bare = await startBare(environment, 'report-server', 'bare', service.merchant);
+  const client = new SignedClient(service.baseUrl, service.merchant);
+  const payees = Array.from({ length: options.users }, () => createPayee(client));
+  const users = (await Promise.all(payees)).map(({ id }) => id);
+  const bare = await startBare(environment, 'report-server', { who: service.merchant });
   const served = await environment.pool('report');
   const stored = await environment.pool('bare');
   const targets: Target[] = [
@@ -44,19 +47,19 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
       name: 'service',
       baseUrl: service.baseUrl,
       path: PATH,
-      settled: (accepted) => serviceSettled(context, served, service.merchant.apiKey, accepted),
+      settled: (accepted) => serviceSettled(served, service.merchant.apiKey, accepted),
     },
     {
       name: 'group',
       baseUrl: bare.baseUrl,
       path: `/group${PATH}`,
-      settled: (accepted) => bareSettled(context, stored, 'group', accepted),
+      settled: (accepted) => bareSettled(stored, 'group', accepted),
     },
     {
       name: 'three',
       baseUrl: bare.baseUrl,
       path: `/three${PATH}`,
-      settled: (accepted) => bareSettled(context, stored, 'three', accepted),
+      settled: (accepted) => bareSettled(stored, 'three', accepted),
     },
   ];
   const variants = targets.map((target) => variantOf(context, target, service.merchant, users));
@@ -94,8 +97,8 @@ function variantOf(context: RowContext, target: Target, who: Credentials, users:
       );
       const result = await load(target.baseUrl, requests, connections);
       const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
-      context.checks.equal(`${target.name}, ${when}: responses`, result.statuses, { 201: requests.length });
-      context.checks.equal(`${target.name}, ${when}: lost connections and repeats`, result.troubles, 0);
+      expectEqual(`${target.name}, ${when}: responses`, result.statuses, { 201: requests.length });
+      expectEqual(`${target.name}, ${when}: lost connections and repeats`, result.troubles, 0);
       accepted += result.statuses['201'] ?? 0;
       await target.settled(accepted);
       return { units: requests.length, seconds: result.seconds };
@@ -116,43 +119,30 @@ function report(who: Credentials, path: string, userId: string): SignedRequest {
 }
 
 /** Events, rows of the list, balance sums and stored responses all equal the number of 201s. */
-async function serviceSettled(
-  context: RowContext,
-  pool: pg.Pool,
-  merchantId: string,
-  accepted: number,
-): Promise<void> {
-  const count = async (sql: string, params: unknown[] = []): Promise<number> =>
-    Number((await pool.query<{ n: string }>(sql, params)).rows[0]!.n);
-  const listed = `select count(*) as n from payouts.payouts where merchant_id = $1`;
-  await eventually('the list holds all reports', async () => (await count(listed, [merchantId])) >= accepted);
-  const events = `select count(*) as n from event_store.events where type = 'payout.reported.v1'`;
-  const streams = `select count(distinct stream) as n from event_store.events where type = 'payout.reported.v1'`;
-  const stored = `select count(*) as n from event_store.responses where status = 201 and body like '%\n{"payout":%'`;
-  context.checks.equal('payout.reported events', await count(events), accepted);
-  context.checks.equal('payout streams', await count(streams), accepted);
-  context.checks.equal('rows in the list', await count(listed, [merchantId]), accepted);
-  context.checks.equal('stored responses', await count(stored), accepted);
-  const sums = await pool.query<{ pending: string; confirmed: string }>(
-    `select sum(pending)::text as pending, sum(confirmed)::text as confirmed from payouts.balances
-     where merchant_id = $1`,
-    [merchantId],
+async function serviceSettled(pool: pg.Pool, merchantId: string, accepted: number): Promise<void> {
+  const one = async (sql: string): Promise<Record<string, unknown>> =>
+    (await pool.query<Record<string, unknown>>(sql, [merchantId])).rows[0]!;
+  const listed = 'select count(*)::int as listed from payouts.payouts where merchant_id = $1';
+  await eventually(
+    'the list holds all reports',
+    async () => Number((await one(listed))['listed']) >= accepted,
   );
-  const expected = { pending: String(BigInt(accepted) * AMOUNT_MINOR), confirmed: '0' };
-  context.checks.equal('sums of the balances', sums.rows[0], expected);
+  const found = await one(
+    `select (${listed}), (select count(*)::int from event_store.responses
+         where status = 201 and body like '%\n{"payout":%') as stored,
+       count(*)::int as events, count(distinct stream)::int as streams,
+       (select sum(pending)::text || ' ' || sum(confirmed) from payouts.balances where merchant_id = $1) as sums
+     from event_store.events where type = 'payout.reported.v1'`,
+  );
+  const sums = `${BigInt(accepted) * AMOUNT_MINOR} 0`;
+  const count = { listed: accepted, stored: accepted, events: accepted, streams: accepted };
+  expectEqual('rows and sums', found, { ...count, sums });
 }
 
-async function bareSettled(
-  context: RowContext,
-  pool: pg.Pool,
-  variant: 'group' | 'three',
-  accepted: number,
-): Promise<void> {
-  const rows = async (table: string): Promise<number> =>
-    Number((await pool.query<{ n: string }>(`select count(*) as n from ${table}`)).rows[0]!.n);
-  context.checks.equal(`${variant}: events`, await rows(`${variant}_events`), accepted);
-  if (variant === 'three') {
-    context.checks.equal('three: claims', await rows('three_claims'), accepted);
-    context.checks.equal('three: responses', await rows('three_responses'), accepted);
+async function bareSettled(pool: pg.Pool, variant: 'group' | 'three', accepted: number): Promise<void> {
+  const tables = variant === 'three' ? ['events', 'claims', 'responses'] : ['events'];
+  for (const table of tables) {
+    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${variant}_${table}`);
+    expectEqual(`${variant}: ${table}`, rows[0]!.n, accepted);
   }
 }

@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/processes.js';
 import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { lastWords, type Child } from '../support/children.js';
 import { residentMiB } from '../support/memory.js';
 import { spawnService, startService } from '../support/service.js';
+import { eventually } from '../support/wait.js';
 
 const IDLE_MS = 5000;
 /** How often a starting process is polled; cheap, so that polling does not slow the start. */
@@ -42,7 +43,7 @@ async function runStart(context: RowContext): Promise<RowOutcome> {
       run: async (round) => {
         const start = performance.now();
         const { child, port } = await spawn();
-        await firstResponse(port, '/health/ready').catch((error: Error) => {
+        await eventually('ready', () => isReady(port), 60_000, EVERY_MS).catch((error: Error) => {
           throw new Error(`${error.message}\n${lastWords(child.log)}`);
         });
         const seconds = (performance.now() - start) / 1000;
@@ -51,7 +52,7 @@ async function runStart(context: RowContext): Promise<RowOutcome> {
           idle.set(name, residentMiB(child.pid));
         }
         await child.stop();
-        context.checks.equal(
+        expectEqual(
           `${name}: ended on SIGTERM`,
           /^(exit code 0|exit code 143|signal SIGTERM)$/.test(child.exited() ?? ''),
           true,
@@ -87,20 +88,11 @@ async function spawnBare({ environment }: RowContext): Promise<Starting> {
   return { child, port };
 }
 
-/** Resolves when GET `path` on the loopback port returns 200 for the first time. Throws after `timeoutMs`. */
-async function firstResponse(port: number, path: string, timeoutMs = 60_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await isReady(port, path))) {
-    if (performance.now() > deadline) throw new Error(`port ${port} was not ready in ${timeoutMs / 1000} s`);
-    await sleep(EVERY_MS);
-  }
-}
-
-function isReady(port: number, path: string): Promise<boolean> {
+function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () =>
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n`),
+      socket.write('GET /health/ready HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n'),
     );
     socket.once('data', (chunk) => {
       resolve(chunk.toString('latin1').startsWith('HTTP/1.1 200'));

@@ -1,24 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../sandbox/processes.js';
-import { ready, type Child } from './children.js';
+import { ready } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 import type { Credentials } from './sign.js';
 
 /** Connections of every pool that is compared with the service's: its own default. */
-export const POOL_SIZE = 16;
+const POOL_SIZE = 16;
 
-export interface BareServer {
-  readonly baseUrl: string;
-  readonly child: Child;
+interface BareOptions {
+  readonly database?: string;
+  /** Whose requests it accepts. */
+  readonly who?: Credentials;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly readyPath?: string;
 }
 
-/** Starts a program of bench/bare on a database and waits until it responds. */
+/** Starts a program of bench/bare and waits until it responds. */
 export async function startBare(
   environment: BenchEnvironment,
   program: string,
-  database: string,
-  who: Credentials,
-): Promise<BareServer> {
+  { database = 'bare', who, env = {}, readyPath = '/health/ready' }: BareOptions,
+): Promise<{ readonly baseUrl: string }> {
   const port = await freePort();
   const child = environment.children.start({
     name: program,
@@ -28,10 +30,11 @@ export async function startBare(
       DATABASE_URL: await environment.database(database),
       POOL_SIZE: String(POOL_SIZE),
       PORT: String(port),
-      KEYS: JSON.stringify({ [who.apiKey]: who.privateKey }),
+      KEYS: JSON.stringify(who === undefined ? {} : { [who.apiKey]: who.privateKey }),
+      ...env,
     },
   });
   const baseUrl = `http://127.0.0.1:${port}`;
-  await ready(child, `${baseUrl}/health/ready`);
-  return { baseUrl, child };
+  await ready(child, `${baseUrl}${readyPath}`);
+  return { baseUrl };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { equivalents } from './equivalents.js';
 import { compilerOf } from './compiler.js';
@@ -51,7 +52,9 @@ export async function faultsOf(files: readonly string[]): Promise<Faults> {
 /** `count` faults that compile, the same ones for the same seed and tree. */
 export function draw(mutants: readonly Mutant[], count: number, seed: number): readonly Mutant[] {
   const compiles = compilerOf();
-  const shuffled = shuffle(mutants, seed);
+  const place = ({ id }: Mutant): string => createHash('sha1').update(`${seed} ${id}`).digest('hex');
+  const places = new Map(mutants.map((mutant) => [mutant, place(mutant)]));
+  const shuffled = mutants.toSorted((a, b) => places.get(a)!.localeCompare(places.get(b)!));
   const drawn: Mutant[] = [];
   for (let from = 0; from < shuffled.length && drawn.length < count; from += count) {
     drawn.push(...compiles(shuffled.slice(from, from + count)));
@@ -71,21 +74,4 @@ function offsetIn(
   let start = 0;
   for (let n = 0; n < line; n += 1) start = text.indexOf('\n', start) + 1;
   return start + column;
-}
-
-function shuffle<T>(items: readonly T[], seed: number): T[] {
-  const shuffled = [...items];
-  let state = seed >>> 0;
-  // mulberry32
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  for (let last = shuffled.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(random() * (last + 1));
-    [shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!];
-  }
-  return shuffled;
 }

@@ -1,28 +1,160 @@
 import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
-import { routeDifferences } from '../../support/http/openapi.js';
+import { onTestApp, type TestSettings } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ContractChecker, routeDifferences } from '../../support/http/openapi.js';
+import { send, type ApiResponse } from '../../support/http/signed-client.js';
+import { createPayee, REPORT, reported, settledPayout, USERS } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
 
-describe('the whole service', () => {
-  const test = onTestApp();
+const TRANSFERS = '/merchants/v1/sandbox/transfers';
+const eventStoreDb = process.env['EVENTSTOREDB_URL'];
+const STORES: readonly (readonly [string, TestSettings])[] = [
+  ['PostgreSQL', {}],
+  ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
+];
+
+type Document = Parameters<typeof routeDifferences>[1];
+
+describe.each(STORES)('the whole service with events in %s', (_name, settings) => {
+  const test = onTestApp(settings);
+  let receiver: TestReceiver;
+  beforeAll(async () => {
+    receiver = await TestReceiver.start();
+  });
+  afterAll(() => receiver.stop());
+
+  const document = async (): Promise<Document> => (await send(`${test.url}/openapi.json`)).json<Document>();
+  const routes = () => (test.app.getHttpAdapter() as unknown as EdgeAdapter).routes.list();
+
+  it('a payout goes all the way, from a new user to a webhook that standardwebhooks verifies', async () => {
+    const { merchant, chain } = test;
+    const registered = await merchant.post('/merchants/v1/webhook_endpoints', {
+      webhook_endpoint: { url: `${receiver.url}/hook` },
+    });
+    expect(registered.status).toBe(201);
+    const { webhook_endpoint } = registered.json<{ webhook_endpoint: { signing_secret: string } }>();
+    const user = await createPayee(merchant);
+
+    const { hash } = await chain.transfer(user.wallet, '12.50');
+    const payout = { amount: '12.50', transaction_hash: hash, custom_metadata: { invoice: 7 } };
+    const { id, status } = await reported(merchant, user.id, payout);
+    expect(status).toBe('pending');
+    expect((await settledPayout(merchant, id)).status).toBe('received');
+    const { balance } = (await merchant.get(`${USERS}/${user.id}/balance`)).json<{ balance: object }>();
+    expect(balance).toEqual({ confirmed: '12.5', pending: '0', committed: '12.5', currency_code: 'USDC' });
+
+    const isOurs = ({ body }: { body: string }): boolean =>
+      (JSON.parse(body) as { type: string }).type === 'payout.received';
+    const { headers, body } = await eventually(() => receiver.received.find(isOurs));
+    const signed = new Webhook(webhook_endpoint.signing_secret);
+    expect(signed.verify(body, headers as Record<string, string>)).toMatchObject({
+      id: headers['webhook-id'],
+      type: 'payout.received',
+      merchant_id: merchant.credentials.apiKey,
+      data: { payout_id: id, user_id: user.id, currency_code: 'USDC', ...payout },
+    });
+    const contract = await ContractChecker.of(test.url);
+    for (const each of receiver.received) contract.expectWebhook(each.body);
+    expect(new Set(receiver.received.map((each) => each.headers['webhook-id'])).size).toBeGreaterThan(4);
+  });
+
+  it('the sandbox pays by a signed call, also many times at once', async () => {
+    const { merchant, chain } = test;
+    const to = chain.newAddress();
+    const sent = await Promise.all(
+      Array.from({ length: 20 }, () => merchant.post(TRANSFERS, { to, amount: '0.25' })),
+    );
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
+    const hashes = sent.map((response) => response.json<{ transaction_hash: string }>().transaction_hash);
+    expect(new Set(hashes).size).toBe(20);
+    await Promise.all(hashes.map((hash) => chain.provider.waitForTransaction(hash)));
+    expect(await chain.balanceOf(to)).toBe(5_000_000n);
+  });
+
+  it('a sandbox transfer under one Idempotency-Key is sent once', async () => {
+    const { merchant, chain } = test;
+    const { id, wallet: to } = await createPayee(merchant);
+    const key = randomUUID();
+    const first = await merchant.post(TRANSFERS, { to, amount: '3' }, key);
+    const again = await merchant.post(TRANSFERS, { to, amount: '3' }, key);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    const { transaction_hash } = first.json<{ transaction_hash: string }>();
+    await chain.provider.waitForTransaction(transaction_hash);
+    expect(await chain.balanceOf(to)).toBe(3_000_000n);
+    const payout = await reported(merchant, id, { amount: '3', transaction_hash });
+    expect((await settledPayout(merchant, payout.id)).status).toBe('received');
+  });
+
+  it.each([
+    ['no address', { to: 'somebody', amount: '1' }, ['to']],
+    ['a wrong checksum', { to: '0x8464135c8F25Da09e49BC8782676a84730C318bc', amount: '1' }, ['to']],
+    ['zero', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '0' }, ['amount']],
+    ['a number', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: 1 }, ['amount']],
+    ['too much', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '1000000.000001' }, ['amount']],
+    ['nothing at all', {}, ['to', 'amount']],
+  ])('a sandbox transfer with %s is 422', async (_, body, fields) => {
+    const response = await test.merchant.post(TRANSFERS, body);
+    expect(response.status).toBe(422);
+    expect(Object.keys(response.json<{ errors: object }>().errors)).toEqual(fields);
+  });
+
+  it('real responses match the OpenAPI document, and one that does not is seen', async () => {
+    const { merchant } = test;
+    const { id } = await createPayee(merchant);
+    // Of each response of this client, it is checked.
+    const good = await merchant.get(`${USERS}/${id}`);
+    await merchant.get(`${USERS}/x`);
+    await merchant.get(`${USERS}/${id}`, { 'svc-signature': 'x' });
+    await merchant.get(`${USERS}/${id}`, { 'svc-signature': 'x', accept: 'text/plain' });
+    const checker = await ContractChecker.of(test.url);
+    checker.expect('GET', '/health/ready', await send(`${test.url}/health/ready`));
+    checker.expect('GET', '/openapi.json', await send(`${test.url}/openapi.json`));
+    const check = (change: Partial<ApiResponse>, text = good.text) => {
+      const response = { ...good, text, json: <T>() => JSON.parse(text) as T, ...change };
+      return () => checker.expect('GET', `${USERS}/${id}`, response);
+    };
+    expect(check({})).not.toThrow();
+    expect(check({ status: 418 })).toThrow('418 is not in the OpenAPI document');
+    expect(check({ headers: { 'content-type': 'text/html' } })).toThrow('text/html');
+    expect(check({}, good.text.replaceAll(id, '7'))).toThrow('must match format "uuid"');
+    expect(check({}, '{}')).toThrow("must have required property 'user'");
+    expect(() => checker.expect('GET', '/nowhere', good)).toThrow('/nowhere is not in the OpenAPI document');
+  });
 
   it('has every route in its OpenAPI document, and every path of the document as a route', async () => {
-    const document = (await (await fetch(`${test.url}/openapi.json`)).json()) as Parameters<
-      typeof routeDifferences
-    >[1];
-    const adapter = test.app.getHttpAdapter() as unknown as EdgeAdapter;
-    expect(routeDifferences(adapter.routes.list(), document)).toEqual({ undocumented: [], unserved: [] });
-    expect(Object.keys(document.paths)).toEqual(
+    const served = await document();
+    expect(routeDifferences(routes(), served)).toEqual({ undocumented: [], unserved: [] });
+    expect(Object.keys(served.paths)).toEqual(
       expect.arrayContaining([
-        '/merchants/v1/users',
-        '/merchants/v1/payouts/report',
+        USERS,
+        REPORT,
         '/merchants/v1/webhook_endpoints/{id}/test_delivery',
-        '/merchants/v1/sandbox/transfers',
+        TRANSFERS,
       ]),
     );
+    const others = [{ method: 'POST', url: '/new' }, ...routes().filter(({ url }) => url !== '/health/live')];
+    const differences = { undocumented: ['POST /new'], unserved: ['GET /health/live'] };
+    expect(routeDifferences(others, served)).toEqual(differences);
+  });
+
+  it('the page to read the document loads nothing from elsewhere', async () => {
+    const page = await send(`${test.url}/docs`);
+    expect(page.status).toBe(200);
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url!);
+    expect(parts.length).toBe(3);
+    for (const part of parts) {
+      expect(part).toMatch(/^\/docs\//);
+      expect((await send(`${test.url}${part}`)).status).toBe(200);
+    }
+    expect((await send(`${test.url}/docs/package.json`)).status).toBe(404);
   });
 
   it('has its operations in the order in which an integrator needs them', async () => {
@@ -87,21 +219,15 @@ describe('the whole service', () => {
 
 describe('outside the sandbox', () => {
   const logFile = join(specFolder('production'), 'service.log');
-  let test: TestApp;
-
-  beforeAll(async () => {
-    test = await startTestApp({
-      MODE: 'production',
-      PUBLIC_URL: 'https://api.example.com',
-      LOG_LEVEL: 'warn',
-      LOG_FILE: logFile,
-    });
+  const test = onTestApp({
+    MODE: 'production',
+    PUBLIC_URL: 'https://api.example.com',
+    LOG_LEVEL: 'warn',
+    LOG_FILE: logFile,
   });
 
-  afterAll(() => test.close());
-
   it.each([
-    ['/merchants/v1/sandbox/transfers', { to: '0x0000000000000000000000000000000000000001', amount: '1' }],
+    [TRANSFERS, { to: '0x0000000000000000000000000000000000000001', amount: '1' }],
     ['/merchants/v1/sandbox/users/90c24bb3-327c-857c-bd44-e5155e389be6/complete_onboarding', undefined],
   ])('there is no %s', async (path, body) => {
     const response = await test.merchant.call({
@@ -115,6 +241,12 @@ describe('outside the sandbox', () => {
   it('the document does not speak of the sandbox', async () => {
     const text = await (await fetch(`${test.url}/openapi.json`)).text();
     expect(text).not.toContain('/sandbox/');
+  });
+
+  it('/docs has no fields for keys', async () => {
+    const html = await (await fetch(`${test.url}/docs`)).text();
+    expect(html).toContain('supportedSubmitMethods: []');
+    expect(html).not.toContain('private-key');
   });
 
   it('there are no exchange orders without a provider, and the service is ready and says so', async () => {

@@ -67,10 +67,12 @@ async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
 
 describe('npm start', () => {
   test(
-    'boots everything, serves the demo, and has it all again after kill -9',
+    'boots everything, serves the demo, has it all again after kill -9, and stops also when Redis went down',
     async () => {
+      const redis = await TestRedis.start();
+      if (!redis) throw new Error('redis-server is missing and cannot be installed here');
       const dataDir = specFolder('sandbox');
-      const [first, before] = await startSandbox(dataDir);
+      const [first, before] = await startSandbox(dataDir, { QUEUE_URL: redis.url });
       for (const line of [
         before.base_url,
         before.merchant.api_key,
@@ -91,7 +93,7 @@ describe('npm start', () => {
       expect(await first.ended).toBe(1);
       expect(first.output()).toContain('killed (SIGKILL)');
 
-      const [second, after] = await startSandbox(dataDir);
+      const [second, after] = await startSandbox(dataDir, { QUEUE_URL: redis.url });
       expect(second.output()).toContain('still running, adopted');
       expect(after.merchant).toEqual(before.merchant);
       expect(after.second_merchant).toEqual(before.second_merchant);
@@ -99,8 +101,13 @@ describe('npm start', () => {
       expect(after.chain).toEqual(before.chain);
       expect(await payouts(after)).toEqual(recorded);
 
+      await redis.stop();
+      // Long enough for every connection to be between two tries.
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const began = performance.now();
       second.child.kill('SIGINT');
       expect(await second.ended).toBe(0);
+      expect(performance.now() - began).toBeLessThan(30_000);
       expect(isAlive(after.pid)).toBe(false);
       expect(existsSync(join(dataDir, 'sandbox.json'))).toBe(false);
       await expect(fetch(after.chain.rpc_url)).rejects.toThrow();
@@ -108,37 +115,21 @@ describe('npm start', () => {
     TEST_MS,
   );
 
-  test(
-    'stops within the grace when Redis, where its queue is, went down',
-    async () => {
-      const redis = await TestRedis.start();
-      if (!redis) throw new Error('redis-server is missing and cannot be installed here');
-      const [started] = await startSandbox(specFolder('sandbox'), { QUEUE_URL: redis.url });
-      await redis.stop();
-      // Long enough for every connection to be between two tries.
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      const began = performance.now();
-      started.child.kill('SIGTERM');
-      expect(await started.ended).toBe(0);
-      expect(performance.now() - began).toBeLessThan(30_000);
-    },
-    TEST_MS,
-  );
-
-  test(
-    'leaves no server behind when it is stopped during the boot',
-    async () => {
+  test.each(['SIGINT', 'SIGKILL'] as const)(
+    'leaves no server behind when it is stopped during the boot: %s',
+    async (signal) => {
       const dataDir = specFolder('sandbox');
       const started = run('start.mjs', { DATA_DIR: dataDir });
       const chain = join(dataDir, 'chain', 'chain.json');
       await eventually(() => existsSync(chain));
       const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
-      started.child.kill('SIGINT');
-      expect(await started.ended).toBe(1);
-      expect(started.output()).toContain('nothing is left running');
+      started.child.kill(signal);
+      await started.ended;
+      if (signal === 'SIGINT') expect(started.output()).toContain('nothing is left running');
+      // A service stops with the command that started it.
+      await eventually(() => !existsSync(join(dataDir, 'service.pid')));
       expect(isAlive(pid)).toBe(false);
       expect(existsSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'))).toBe(false);
-      expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
     },
     TEST_MS,
   );
@@ -188,42 +179,19 @@ describe('npm start', () => {
   );
 });
 
-describe('npm run demo', () => {
-  test(
-    'starts its own sandbox where none runs, with the queue on Redis, and stops it',
-    async () => {
-      const redis = await TestRedis.start();
-      const dataDir = specFolder('sandbox');
-      const demo = run('demo.mjs', {
-        DATA_DIR: dataDir,
-        ...(redis === null ? {} : { QUEUE_URL: redis.url }),
-      });
-      expect([await demo.ended, demo.output()]).toEqual([
-        0,
-        expect.stringContaining('verified by standardwebhooks'),
-      ]);
-      expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
-      await redis?.stop();
-    },
-    TEST_MS,
-  );
-
-  test(
-    'fails with a sentence where the chain is not that of the sandbox, whose service stops with its command',
-    async () => {
-      const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
-      const dataDir = specFolder('sandbox');
-      const [started, { pid }] = await startSandbox(dataDir, {
-        CHAIN_RPC_URL: chain.rpcUrl,
-        USDC_ADDRESS: '0x00000000000000000000000000000000000000c0',
-      });
-      const demo = run('demo.mjs', { DATA_DIR: dataDir });
-      expect(await demo.ended).toBe(1);
-      expect(demo.output()).toContain('The demo pays from the sandbox chain');
-      // A service stops with the command that started it.
-      started.child.kill('SIGKILL');
-      await eventually(() => !isAlive(pid));
-    },
-    TEST_MS,
-  );
-});
+test(
+  'npm run demo starts its own sandbox where none runs, says that the chain is another, and stops it',
+  async () => {
+    const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
+    const dataDir = specFolder('sandbox');
+    const demo = run('demo.mjs', {
+      DATA_DIR: dataDir,
+      CHAIN_RPC_URL: chain.rpcUrl,
+      USDC_ADDRESS: '0x00000000000000000000000000000000000000c0',
+    });
+    expect(await demo.ended).toBe(1);
+    expect(demo.output()).toContain('The demo pays from the sandbox chain');
+    expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
+  },
+  TEST_MS,
+);

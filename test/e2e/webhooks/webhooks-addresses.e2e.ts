@@ -11,11 +11,11 @@ import {
   hostileNames,
   publicNames,
 } from '../../support/webhooks/addresses/hostile-names.js';
+import type { NetworkReport } from '../../support/webhooks/addresses/network.js';
 import {
   HASTY_MS,
   NETWORK,
   TIMEOUT_MS,
-  type NetworkReport,
   type Posted,
 } from '../../support/webhooks/addresses/network-report.js';
 import { runInOwnNetwork } from '../../support/webhooks/addresses/own-network.js';

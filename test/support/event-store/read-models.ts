@@ -6,7 +6,7 @@ import { walletsProjection } from '../../../src/contexts/users/views/users.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';
-import { orderFacts } from '../exchange/exchange-orders.js';
+import { orderFacts } from '../exchange/order-fixtures.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ExistingOrder, Order } from '../../../src/contexts/exchange/domain/order.js';
 import { order } from '../../../src/contexts/exchange/domain/order.js';
 import type { OrderEvent, OrderFacts } from '../../../src/contexts/exchange/domain/order-events.js';
@@ -5,31 +6,50 @@ import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
 
+export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+
+/** What an order was created with. */
+export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
+  const at = more.created_at ?? new Date().toISOString();
+  return {
+    order_id: randomUUID(),
+    key_id: randomUUID(),
+    merchant_id: randomUUID(),
+    pair_id: 'USDCSOL',
+    withdraw_address: ADDRESS,
+    withdraw_address_tag: null,
+    withdraw_address_memo: null,
+    user_id: null,
+    user_hash: null,
+    caller: null,
+    provider: 'none',
+    provider_reference: 'none',
+    deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+    deposit_address_tag: null,
+    amount_from: '100',
+    amount_to: '0.5',
+    rate: '0.005',
+    minimum: '10',
+    maximum: '1000',
+    decimals_to: 9,
+    created_at: at,
+    expires_at: new Date(Date.parse(at) + 3_600_000).toISOString(),
+    ...more,
+  };
+}
+
 /** An order of 100 for 0.5, of an hour, and the events of its life. */
-export const facts: OrderFacts = {
+export const facts = orderFacts({
   order_id: 'o1',
   key_id: 'k1',
   merchant_id: 'm1',
-  pair_id: 'USDCSOL',
   withdraw_address: 'So11111111111111111111111111111111111111112',
-  withdraw_address_tag: null,
-  withdraw_address_memo: null,
   user_id: 'u1',
   user_hash: 'hash of u1',
-  caller: null,
   provider: 'sandbox',
   provider_reference: 'r1',
-  deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
-  deposit_address_tag: null,
-  amount_from: '100',
-  amount_to: '0.5',
-  rate: '0.005',
-  minimum: '10',
-  maximum: '1000',
-  decimals_to: 9,
   created_at: '2026-01-01T12:00:00.000Z',
-  expires_at: '2026-01-01T13:00:00.000Z',
-};
+});
 /** So many minutes after the order was created. */
 export const minute = (minutes: number): string =>
   new Date(Date.parse(facts.created_at) + minutes * 60_000).toISOString();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LocalProvider } from './local-provider.js';
+import { LocalServer } from '../http/local-server.js';
 
 /** What happens to one request, independent of its content. `done, then ...` rehearses a response that is lost. */
 export type Fault =
@@ -22,7 +22,7 @@ export interface ProviderCall {
 }
 
 /** A local server in place of a provider, which may be down, slow, broken or lying. */
-export abstract class ProviderServer extends LocalProvider {
+export abstract class ProviderServer extends LocalServer {
   /** `METHOD path` of each request. */
   readonly requests: string[] = [];
   /** What is wrong with the next requests, one after the other; then nothing. */
@@ -34,10 +34,6 @@ export abstract class ProviderServer extends LocalProvider {
   /** Leading part of its paths that {@link requests} and the others leave out. */
   protected readonly base: string = '';
   private passed = 0;
-
-  get url(): string {
-    return `http://127.0.0.1:${this.port}`;
-  }
 
   now(): number {
     return Date.now() + this.passed;

@@ -41,9 +41,8 @@ import {
   type MerchantCredentials,
   type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
-import { ApiProperty, Field, Nested } from '../../../src/platform/dto/field.js';
-import { digits, integer, text, UUID } from '../../../src/platform/dto/rules.js';
-import { Operation } from '../../../src/platform/openapi/operation.js';
+import { Field, Nested } from '../../../src/platform/dto/field.js';
+import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { Authentications } from '../../../src/platform/http/authentication.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
@@ -72,11 +71,6 @@ class Wrapped {
 class SizeQuery {
   @Field(digits(1, 10), { optional: true, default: 5 })
   size!: number;
-}
-
-class Thing {
-  @ApiProperty(UUID)
-  id!: string;
 }
 
 /** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
@@ -117,12 +111,6 @@ class ProbeController {
   }
 
   @Get('things/:id')
-  @Operation({
-    id: 'getThing',
-    tag: 'Things',
-    summary: 'Get a thing',
-    responses: { 200: [Thing, 'The thing.'], 404: 'None.' },
-  })
   thing(@UuidParam('id', 'Thing') id: string) {
     return { id };
   }
@@ -178,12 +166,6 @@ class ProbeController {
   }
 
   @Delete('plain')
-  @Operation({
-    id: 'deletePlain',
-    tag: 'Things',
-    summary: 'Delete',
-    responses: { 204: 'Gone.' },
-  })
   @HttpCode(204)
   remove(): void {
     this.probe.runs += 1;

@@ -1,3 +1,5 @@
+import { newId } from '../../../src/kernel/ids.js';
+import type { NewEvent } from '../../../src/platform/event-store/port.js';
 import type { SeenTransfer } from '../../../src/contexts/payouts/domain/payout.js';
 
 /** Evidence on the chain of a transfer of 12.5 USDC. */
@@ -14,4 +16,13 @@ export function evidenceAt(logIndex: number): SeenTransfer {
     value: '12500000',
     receipt_sha256: 'ab'.repeat(32),
   };
+}
+
+/** The event of a payout of the merchant that arrived. */
+export function payoutReceived(merchant_id: string, custom_metadata = '{ "a":1.0}'): NewEvent {
+  const at = new Date().toISOString();
+  const facts = { payout_id: newId(), merchant_id, user_id: newId(), amount: '1.50', currency_code: 'USDC' };
+  const transfer = { transaction_hash: '0x1', custom_metadata, chain_id: 1, created_at: at, received_at: at };
+  const data = { ...facts, ...transfer, ...evidenceAt(0) };
+  return { id: newId(), type: 'payout.received.v2', data, metadata: {} };
 }

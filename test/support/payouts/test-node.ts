@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
+import { LocalServer } from '../http/local-server.js';
 
 export interface RpcCall {
   readonly id: number;
@@ -23,7 +23,7 @@ interface FixedResponse {
 const USUAL = { status: 200, headers: {} } as const;
 
 /** A JSON-RPC node in front of a dev chain, which can be down, slow, or a liar. */
-export class TestNode {
+export class TestNode extends LocalServer {
   /** Every method that was called, in order. */
   readonly calls: string[] = [];
   /** How many requests came; a batch is one. */
@@ -38,27 +38,20 @@ export class TestNode {
   private replacing: readonly [before: string, after: string] | null = null;
   private rewriting: (responses: readonly object[]) => readonly object[] = (responses) => responses;
 
-  private constructor(
-    private readonly server: Server,
-    private readonly chainUrl: string,
-  ) {}
-
-  static async start(chainUrl: string): Promise<TestNode> {
-    const server = createServer();
-    const node = new TestNode(server, chainUrl);
-    server.on('request', (request, response) => void node.respond(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return node;
+  private constructor(private readonly chainUrl: string) {
+    super();
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  static async start(chainUrl: string): Promise<TestNode> {
+    const node = new TestNode(chainUrl);
+    await node.restart();
+    return node;
   }
 
   /** Cuts every connection without a response, until {@link comeBack}. */
   goDown(): void {
     this.down = true;
-    this.server.closeAllConnections();
+    this.disconnect();
   }
 
   /** Responds to every request with this. */
@@ -128,12 +121,11 @@ export class TestNode {
     this.tampering = () => undefined;
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop(): Promise<void> {
+    return this.shutDown();
   }
 
-  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
     if (this.down) return void request.socket.destroy();
     const calls = JSON.parse(await text(request)) as RpcCall | RpcCall[];

@@ -2,11 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { postgresHome } from '../../../sandbox/binaries.js';
-import { startPostgres } from '../../../sandbox/postgres.js';
-import { serverUser } from '../../../sandbox/server-user.js';
 import { TestBrowser, findChromium } from '../http/browser.js';
-import { TestChain } from '../payouts/chain.js';
 import { eventually } from '../eventually.js';
 import { TestRedis } from '../programs/redis.js';
 import { specFolder } from '../run-folder.js';
@@ -16,15 +12,6 @@ import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 const started = process.env['PLANTED']!;
 
 const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
-  'a PostgreSQL': () =>
-    startPostgres({
-      dir: specFolder('left'),
-      home: postgresHome(),
-      password: 'left',
-      durable: false,
-      user: serverUser(),
-    }),
-  'a chain': () => TestChain.start(),
   'a Redis': () => TestRedis.start(),
   'a browser': async () => {
     const path = findChromium();
@@ -36,6 +23,7 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
     spawn('sh', ['-c', 'sleep 600 & sleep 600'], { stdio: 'inherit', detached: true });
     await eventually(() => descendantsOf([process.pid]).length >= 3);
   },
+  // Among them a PostgreSQL and a chain, as suites start them too.
   'the service with its servers': async () => {
     const dir = specFolder('service');
     spawn(process.execPath, ['dist/main.js'], {

@@ -1,5 +1,6 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { LocalServer } from '../http/local-server.js';
 
 export const API_KEY = 'test-key';
 
@@ -25,7 +26,7 @@ export type Fault =
 const DEVICE_IDS_REFUSED = /^(anonymous|nil|none|null|n\/a|na|undefined|unknown|\{\}|lmy47d|-1|[0-]+)$/i;
 
 /** A local server that responds as Amplitude documents its HTTP API V2: https://amplitude.com/docs/apis/analytics/http-v2 */
-export class AnalyticsProvider {
+export class AnalyticsProvider extends LocalServer {
   /** Events by insert_id, and how often each was accepted. */
   readonly accepted = new Map<string, { readonly event: SentEvent; times: number }>();
   /** Bodies of all requests, or just their number. */
@@ -51,17 +52,9 @@ export class AnalyticsProvider {
   rate = { events: Infinity, windowMs: 1000 };
   private window = { began: 0, counts: new Map<string, number>() };
 
-  private constructor(private readonly server: Server) {}
-
   static async start(): Promise<AnalyticsProvider> {
-    const server = createServer();
-    const provider = new AnalyticsProvider(server);
-    server.on('request', (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => provider.respond(request.url ?? '/', Buffer.concat(chunks), response));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const provider = new AnalyticsProvider();
+    await provider.restart();
     return provider;
   }
 
@@ -72,20 +65,22 @@ export class AnalyticsProvider {
     this.failsOver = null;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/2/httpapi`;
+  override get url(): string {
+    return `${super.url}/2/httpapi`;
   }
 
   get ids(): string[] {
     return [...this.accepted.keys()].sort();
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop(): Promise<void> {
+    return this.shutDown();
   }
 
-  private respond(path: string, bytes: Buffer, response: ServerResponse): void {
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const bytes = await buffer(request).catch(() => null);
+    if (bytes === null) return;
+    const path = request.url ?? '/';
     const text = bytes.toString('utf8');
     this.requests += 1;
     if (this.keepsBodies) this.bodies.push(text);

@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { LocalServer } from '../http/local-server.js';
 
 /** One request as it came. */
 export interface Received {
@@ -13,37 +14,15 @@ export interface Received {
 type Behavior = (response: ServerResponse, received: Received) => void;
 
 /** A local webhook receiver that records what it gets, and returns 204 by default. */
-export class TestReceiver {
+export class TestReceiver extends LocalServer {
   readonly received: Received[] = [];
   /** How it responds; may be replaced at any time. */
   behavior: Behavior = (response) => response.writeHead(204).end();
 
-  private constructor(private readonly server: Server) {}
-
   static async start(): Promise<TestReceiver> {
-    const server = createServer();
-    const receiver = new TestReceiver(server);
-    server.on('request', (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const { url = '/', headers } = request;
-        const received = {
-          path: url,
-          headers,
-          body: Buffer.concat(chunks).toString('utf8'),
-          at: performance.now(),
-        };
-        receiver.received.push(received);
-        receiver.behavior(response, received);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const receiver = new TestReceiver();
+    await receiver.restart();
     return receiver;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   /** Responds with these statuses one after the other, then with the last one. */
@@ -52,8 +31,16 @@ export class TestReceiver {
     this.behavior = (response) => response.writeHead(statuses[Math.min(next++, statuses.length - 1)]!).end();
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop(): Promise<void> {
+    return this.shutDown();
+  }
+
+  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url: path = '/', headers } = request;
+    const body = await text(request).catch(() => null);
+    if (body === null) return;
+    const received = { path, headers, body, at: performance.now() };
+    this.received.push(received);
+    this.behavior(response, received);
   }
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OnfidoRecords, Refused, jsonOf, type Check } from './records.js';
-import { LocalProvider } from '../../exchange/local-provider.js';
+import { LocalServer } from '../../http/local-server.js';
 
 /** What happens to a request. `done, then reset` rehearses a response that is lost. */
 export type Fault =
@@ -18,7 +18,7 @@ export const ONFIDO_WEBHOOK_TOKEN = '_ABC123abc123ABC123abc123ABC123_';
 const BASE = '/v3.6';
 
 /** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be unavailable, slow, broken or lying. */
-export class Onfido extends LocalProvider {
+export class Onfido extends LocalServer {
   readonly records = new OnfidoRecords();
   readonly requests: string[] = [];
   /** By the number of the request from now on, the first being 0. */

@@ -13,7 +13,7 @@ import {
 } from './hostile-addresses.js';
 import { halfResolvedNames, hostileNames, hostileZone, nameOf, publicNames } from './hostile-names.js';
 import { NetworkListener } from './network-listener.js';
-import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type NetworkReport, type Posted } from './network-report.js';
+import { ALLOWED_CIDRS, HASTY_MS, TIMEOUT_MS, type Posted } from './network-report.js';
 
 /** The script that own-network.ts runs in the test network: tries everything and prints what happened, without a verdict. */
 const listener = await NetworkListener.start(process.env['TLS_FILES']!);
@@ -86,7 +86,7 @@ const withUser = malformedUrls
   .filter((url) => hostOfUrl(url) === '127.0.0.1');
 const names = [...hostileNames, ...halfResolvedNames].map(({ label }) => `https://${nameOf(label)}/hooks`);
 
-async function rebinding(): Promise<NetworkReport['rebinding']> {
+async function rebinding() {
   const url = (label: string, path = 'hooks'): string => `https://${nameOf(label)}/${path}`;
   const questions = (label: string): number => dns.requests.get(`${nameOf(label)} A`) ?? 0;
   const registration = await production.addresses.refusal(url('becomes-bad'));
@@ -127,14 +127,12 @@ async function questionsOfSixteen(): Promise<number> {
 }
 
 /** Another receiver, the system's own queries and files, while `urls` are never resolved. */
-async function alongside(
-  sender: typeof production,
-  urls: readonly string[],
-): Promise<NetworkReport['unresponsive']> {
+async function alongside(sender: typeof production, urls: readonly string[]) {
   const began = performance.now();
   const unresponsive = Promise.all(urls.map((url) => sender.receivers.post(url, {}, '{}')));
   await new Promise((resolve) => setTimeout(resolve, 50));
   const other = await post(production, `https://${nameOf('stays')}/close`);
+  // One name resolved by the system and one file.
   const ownBegan = performance.now();
   await lookup(nameOf('good-a'), { family: 4 });
   await readFile('/etc/hosts');
@@ -159,7 +157,8 @@ async function leftovers(): Promise<string[]> {
 }
 
 const addressesOfUrls = [...new Set(hostile.map(hostOfUrl))].filter((host) => isIP(host) > 0);
-const report: NetworkReport = {
+const report = {
+  /** Without a guard: `reached` or the code of the failure, by host. */
   unguarded: {
     addresses: await unguarded(addressesOfUrls),
     names: await unguarded(hostileNames.map(({ label }) => nameOf(label))),
@@ -186,6 +185,7 @@ const report: NetworkReport = {
     publicNames.map(({ label }) => `https://${nameOf(label)}/close`),
   ),
   rebinding: await rebinding(),
+  /** DNS questions for A while sixteen connections to one name began together. */
   questionsOfSixteen: await questionsOfSixteen(),
   allDead: await post(hasty, `https://${nameOf('all-dead')}/`),
   allowed: await postAll(
@@ -210,6 +210,8 @@ const report: NetworkReport = {
     Array.from({ length: 10 }, (_, index) => `https://unresponsive-${index}/`),
   ),
   leftovers: await leftovers(),
+  /** For a name that is never resolved; a second one is queried 2 s after the first, unless it was given up. */
   unansweredQuestions: dns.requests.get('unresponsive-0.example A') ?? 0,
 };
+export type NetworkReport = typeof report;
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

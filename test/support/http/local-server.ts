@@ -2,10 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A local server in place of a provider: it can shut down and restart on the same port. */
-export abstract class LocalProvider {
+/** A server on loopback in place of somebody else's: it can shut down and restart on the same port. */
+export abstract class LocalServer {
   protected port = 0;
   private server: Server | null = null;
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
 
   async restart(): Promise<void> {
     this.server = createServer((request, response) => void this.respond(request, response));
@@ -20,6 +24,11 @@ export abstract class LocalProvider {
     this.server = null;
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  }
+
+  /** Ends every connection without a response. */
+  protected disconnect(): void {
+    this.server?.closeAllConnections();
   }
 
   protected abstract respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
