@@ -84,7 +84,6 @@ export type CallbackHeaders = Readonly<Record<string, string | readonly string[]
 
 /** A callback with a valid signature. It only causes a poll: its content is not trusted. */
 export interface Callback {
-  readonly eventId: string;
   /** When the provider signed it, or the event happened. */
   readonly at: Date;
   /** The provider's id of the check; null for other events. */

@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { identityCallbacks } from '../metrics.js';
-import { Callbacks } from '../store/verifications.js';
+import { Verifications } from '../store/verifications.js';
 import {
   CALLBACK_READER,
   CallbackRefused,
@@ -17,7 +17,7 @@ const AHEAD_MS = 300_000;
 
 /** `accepted`: the verification is polled now. `expired`: signed too long ago, or in the future. */
 export type CallbackOutcome =
-  'accepted' | 'repeated' | 'unknown_check' | 'unknown_provider' | 'forged' | 'malformed' | 'expired';
+  'accepted' | 'unknown_check' | 'unknown_provider' | 'forged' | 'malformed' | 'expired';
 
 /**
  * A callback of an identity provider causes a poll of the provider, and its content is not trusted (contract.md 18.22):
@@ -41,7 +41,7 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
     @Inject(CALLBACK_READER) private readonly reader: CallbackReader | null,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'identityCallbackMaxAgeSeconds'>,
-    private readonly callbacks: Callbacks,
+    private readonly verifications: Verifications,
   ) {}
 
   async execute({ provider, headers, body }: ReceiveCallback): Promise<CallbackOutcome> {
@@ -56,10 +56,9 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
     if (typeof read === 'string') return read;
     const ageMs = this.clock.now().getTime() - read.at.getTime();
     if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';
-    const outcome = await this.callbacks.accept(provider, read.eventId, read.check);
-    if (outcome === 'unknown_check')
-      this.logger.log({ msg: 'identity callback ignored: unknown check', provider, check: read.check });
-    return outcome;
+    if (await this.verifications.pollNow(provider, read.check)) return 'accepted';
+    this.logger.log({ msg: 'identity callback ignored: unknown check', provider, check: read.check });
+    return 'unknown_check';
   }
 
   private async read(

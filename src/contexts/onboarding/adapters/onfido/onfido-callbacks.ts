@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   CallbackRefused,
   type Callback,
@@ -22,7 +21,7 @@ export class OnfidoCallbacks implements CallbackReader {
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) throw new CallbackRefused('forged');
     try {
       const event: unknown = new WebhookEventVerifier(this.token).readPayload(body, signature);
-      return callbackOf(event, body);
+      return callbackOf(event);
     } catch (error) {
       if (error instanceof OnfidoInvalidSignatureError) throw new CallbackRefused('forged');
       if (error instanceof SyntaxError) throw new CallbackRefused('malformed');
@@ -31,7 +30,7 @@ export class OnfidoCallbacks implements CallbackReader {
   }
 }
 
-function callbackOf(event: unknown, body: Buffer): Callback {
+function callbackOf(event: unknown): Callback {
   const payload = objectIn(event, 'payload');
   const object = objectIn(payload, 'object');
   const at = new Date(String(object['completed_at_iso8601'] ?? object['started_at_iso8601']));
@@ -39,9 +38,7 @@ function callbackOf(event: unknown, body: Buffer): Callback {
   const { id } = object;
   const isCheck = payload['resource_type'] === 'check';
   if (isCheck && typeof id !== 'string') throw new CallbackRefused('malformed');
-  // Events have no id.
-  const eventId = createHash('sha256').update(body).digest('hex');
-  return { eventId, at, check: isCheck ? (id as string) : null };
+  return { at, check: isCheck ? (id as string) : null };
 }
 
 function objectIn(object: unknown, name: string): OnfidoObject {
