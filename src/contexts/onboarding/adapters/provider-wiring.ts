@@ -30,12 +30,7 @@ import { providers } from '../metrics.js';
 import type { OnfidoAccount } from './onfido/onfido-api.js';
 import { OnfidoCallbacks } from './onfido/onfido-callbacks.js';
 import { OnfidoVerifier } from './onfido/onfido-verifier.js';
-import {
-  SandboxCards,
-  SandboxIdentityVerifier,
-  SandboxSms,
-  SandboxWallets,
-} from './sandbox-providers.js';
+import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.js';
 import { StripeCardIssuer, type StripeAccount } from './stripe/stripe-card-issuer.js';
 import { TwilioSms, type TwilioAccount } from './twilio-sms.js';
 import { XpubWallets } from './xpub-wallets.js';

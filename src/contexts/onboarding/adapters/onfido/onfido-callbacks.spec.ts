@@ -22,7 +22,6 @@ describe('a webhook of Onfido', () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const callback = await read(headers, body);
     expect(callback).toMatchObject({ check: 'check-123', at: AT });
-    expect(callback.eventId).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it("is verified as the package's own test has it", async () => {
