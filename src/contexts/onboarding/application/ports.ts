@@ -90,17 +90,11 @@ export interface Callback {
   readonly check: string | null;
 }
 
-export class CallbackRefused extends Error {
-  override readonly name = 'CallbackRefused';
-  constructor(readonly why: 'forged' | 'malformed') {
-    super(`the callback is ${why}`);
-  }
-}
+export type CallbackRefusal = 'forged' | 'malformed';
 
 export interface CallbackReader {
   readonly provider: string;
-  /** Throws, or rejects with, {@link CallbackRefused}. */
-  read(headers: CallbackHeaders, body: Buffer): Callback | Promise<Callback>;
+  read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal>;
 }
 /** Null where the identity provider sends none. */
 export const CALLBACK_READER = Symbol('CALLBACK_READER');

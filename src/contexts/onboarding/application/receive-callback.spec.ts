@@ -9,7 +9,7 @@ async function received(seconds: number): Promise<{ outcome: string; polls: numb
   let polls = 0;
   const reader = {
     provider: 'p',
-    read: () => ({ at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
+    read: async () => ({ at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
   };
   const verifications = {
     pollNow: async () => {
