@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
-import { CompleteSandboxOnboarding } from '../../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
 import {
   SendPhoneCode,
@@ -10,7 +9,6 @@ import {
 import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
 import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
-import type { ExistingUser } from '../../../src/contexts/users/contract.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
@@ -30,12 +28,6 @@ describe('the onboarding process', () => {
   });
   afterAll(() => people.close());
 
-  const createUser = async (phone: string): Promise<string> => {
-    const userId = newId();
-    const created = new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {});
-    await people.commandBus.execute(created);
-    return userId;
-  };
   const completed = async (userId: string): Promise<void> => {
     await eventually(async () => (await eventsOf(people, userId)).at(-1) === 'completed.v1');
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
@@ -75,7 +67,9 @@ describe('the onboarding process', () => {
 
   it('links nothing to a phone that is not the one of the profile, or with a wrong code', async () => {
     const phone = '+15559990001';
-    const userId = await createUser(phone);
+    const userId = newId();
+    const created = new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {});
+    await people.commandBus.execute(created);
     const verify = (number: string, code: string): Promise<unknown> =>
       people.commandBus.execute(new VerifyPhone(MERCHANT, userId, number, code, BROWSER));
     await people.commandBus.execute(new StartOnboarding(MERCHANT, userId));
@@ -87,15 +81,5 @@ describe('the onboarding process', () => {
     expect(await eventsOf(people, userId)).toEqual(['started.v1']);
     await verify(phone, code);
     expect((await eventsOf(people, userId)).at(-1)).toBe('phone_verified.v1');
-  });
-
-  it('is completed by the sandbox in one call, also by three concurrent ones', async () => {
-    const userId = await createUser('+15559990002');
-    const complete = (): Promise<ExistingUser> =>
-      people.commandBus.execute(new CompleteSandboxOnboarding(MERCHANT, userId));
-    const users = await Promise.all([complete(), complete(), complete()]);
-    expect(users.map(({ accountState }) => accountState)).toEqual(['active', 'active', 'active']);
-    expect(await complete()).toMatchObject({ issuerWalletAddress: users[0]!.issuerWalletAddress });
-    await completed(userId);
   });
 });
