@@ -102,7 +102,7 @@ export class Credentials {
   }
 }
 
-/** A change that its aggregate decides, whatever it is: {@link ChangeCredentialHandler} executes every one. */
+/** Any change that its aggregate decides: {@link ChangeCredentialHandler} executes every one. */
 export class ChangeCredential<
   State = Credential,
   Event extends DomainEvent = DomainEvent,

@@ -21,8 +21,8 @@ import { user, activateUser, type UserEvent, type User } from '../domain/user.js
 
 export type UserChanged = Executed<User, UserEvent>;
 
-/** A change that the aggregate decides, whatever it is: {@link ChangeUserHandler} executes every one. */
-export class ChangeUser extends Command<UserChanged> {
+/** Any change that the aggregate decides: {@link ChangeUserHandler} executes every one. */
+class ChangeUser extends Command<UserChanged> {
   constructor(
     readonly userId: string,
     readonly decide: (state: User, at: string) => UserEvent[],
