@@ -27,10 +27,3 @@ type Name = (typeof ONBOARDING_FAILPOINTS)[number];
 declare module '../../platform/failpoints.js' {
   interface Failpoints extends Record<Name, true> {}
 }
-
-const NAMES: readonly string[] = ONBOARDING_FAILPOINTS;
-
-/** Whether `onboarding.<stage>` is one of them: the stage was recorded by the service. */
-export function isFailpoint(name: string): name is Name {
-  return NAMES.includes(name);
-}

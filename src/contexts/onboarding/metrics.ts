@@ -32,7 +32,7 @@ export const providerSeconds = new Histogram({
 
 export const identityCallbacks = new Counter({
   name: 'disburse_identity_callbacks_total',
-  help: 'Callbacks of identity providers, by outcome: accepted, repeated, unknown_check, and refused ones: unknown_provider, forged, malformed, expired.',
+  help: 'Callbacks of identity providers, by outcome: accepted, unknown_check, and refused ones: unknown_provider, forged, malformed, expired.',
   labelNames: ['outcome'] as const,
   registers,
 });

@@ -3,7 +3,7 @@ import type { Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
 import { ReceiveCallbackHandler } from './application/receive-callback.js';
-import { Callbacks, SandboxReviews, Verifications } from './store/verifications.js';
+import { SandboxReviews, Verifications } from './store/verifications.js';
 import {
   RetryCardHandler,
   SubmitKycHandler,
@@ -50,7 +50,7 @@ class OnboardingOperatorModule {
         SubmitKycHandler,
         Images,
         Progress,
-        ...(mode === 'sandbox' ? [Callbacks, ...SANDBOX_REVIEWS] : []),
+        ...(mode === 'sandbox' ? [Verifications, ...SANDBOX_REVIEWS] : []),
       ],
     };
   }
@@ -84,7 +84,6 @@ class OnboardingModule {
         OnboardingSteps,
         RetryStepHandler,
         ReceiveCallbackHandler,
-        Callbacks,
         OldRows,
         Verifications,
         Progress,

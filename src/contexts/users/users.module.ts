@@ -1,11 +1,6 @@
 import { CONTEXTS, defineContext } from '../../platform/context.js';
 import { Global, Module } from '@nestjs/common';
-import {
-  ActivateUserHandler,
-  CompleteDeactivationHandler,
-  EraseUserHandler,
-  StartDeactivationHandler,
-} from './application/user-commands.js';
+import { ChangeUserHandler } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure.js';
 import { LocateUser } from './application/locate-user.js';
@@ -22,10 +17,7 @@ import { userHistory } from './domain/history.js';
     CreateUserHandler,
     LocateUser,
     UserClaims,
-    ActivateUserHandler,
-    StartDeactivationHandler,
-    CompleteDeactivationHandler,
-    EraseUserHandler,
+    ChangeUserHandler,
     ErasingWorker,
     WalletsView,
     UsersView,

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option, type Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
+import { isUuid } from '../../kernel/ids.js';
 import type { Config } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
@@ -38,21 +39,28 @@ export function changed(done: string, change: { readonly visible: boolean }): Ou
   return { text: withNotice(done, change), json: { visible: change.visible } };
 }
 
-/** A commander action that boots what operators act on, prints what `act` returns, and closes everything. */
+/** A commander action that boots what operators act on, prints what `act` returns, and closes everything. `this` has the options. */
 export function operate(
   operator: Operator,
-  act: (context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
+  act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
 ): (this: Command, ...args: unknown[]) => Promise<void> {
   return async function (this: Command, ...args: unknown[]): Promise<void> {
     const context = await operator.boot('operator');
     try {
-      const outcome = await act(context, ...args.filter((arg): arg is string => typeof arg === 'string'));
+      const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
+      const outcome = await act.call(this, context, ...texts);
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       operator.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
     } finally {
       await context.close();
     }
   };
+}
+
+/** The id in lower case. Throws `not_found`, as the thing of this title, for what is no id. */
+export function idIn(text: string | undefined, title: string): string {
+  if (!isUuid(text)) throw DomainError.notFound(title);
+  return text.toLowerCase();
 }
 
 /** What is given with a command that events record for ever: why, and who did it. */

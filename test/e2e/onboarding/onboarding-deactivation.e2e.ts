@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
@@ -45,90 +45,68 @@ class Providers {
   async forget(): Promise<void> {}
 }
 
-const started: People[] = [];
-afterEach(async () => {
-  for (const people of started.splice(0).reverse()) await people.close();
-});
-
-async function start(providers: Providers): Promise<People> {
-  const people = await startPeople({
-    override: (builder) =>
-      [IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER].reduce(
-        (all, port) => all.overrideProvider(port).useValue(providers),
-        builder,
-      ),
+describe('a user who is deactivated', () => {
+  const providers = new Providers();
+  let people: People;
+  beforeAll(async () => {
+    people = await startPeople({
+      override: (builder) =>
+        [IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER].reduce(
+          (all, port) => all.overrideProvider(port).useValue(providers),
+          builder,
+        ),
+    });
   });
-  started.push(people);
-  return people;
-}
+  afterAll(() => people.close());
 
-async function deactivate(people: People, userId: string): Promise<void> {
-  await people.commandBus.execute(new StartDeactivation(userId, ACT));
-  await eventually(async () => (await people.users.find(MERCHANT, userId))?.accountState === 'deactivated');
-}
+  const deactivate = async (userId: string): Promise<void> => {
+    await people.commandBus.execute(new StartDeactivation(userId, ACT));
+    await eventually(async () => (await people.users.find(MERCHANT, userId))?.accountState === 'deactivated');
+  };
+  const noStepOf = (userId: string): Promise<true> => {
+    const sql = "select from work.items where kind = 'onboarding.step' and key = $1";
+    return eventually(async () => (await people.database.query(sql, [userId])).length === 0);
+  };
+  const retry = (userId: string): Promise<unknown> => people.commandBus.execute(new RetryStep(userId));
 
-const hasStep = async (people: People, userId: string): Promise<boolean> =>
-  (
-    await people.database.query("select from work.items where kind = 'onboarding.step' and key = $1", [
-      userId,
-    ])
-  ).length > 0;
-
-describe('a user who is deactivated during the identity check', () => {
   it('gets neither wallet nor card after a late decision of the provider', async () => {
-    const providers = new Providers();
     let decide = (): void => undefined;
     providers.decides = new Promise((resolve) => (decide = resolve));
-    const people = await start(providers);
     const userId = await submitted(people);
-    await eventually(() => providers.checked.length > 0);
-    await deactivate(people, userId);
-    await eventually(async () => !(await hasStep(people, userId)));
+    await eventually(() => providers.checked.includes(userId));
+    await deactivate(userId);
+    await noStepOf(userId);
     decide();
     await eventually(async () => (await eventsOf(people, userId)).includes('kyc_passed.v1'));
     // The event schedules the next step, which finds the deactivation.
-    await eventually(async () => !(await hasStep(people, userId)));
-    expect(providers.wallets).toEqual([]);
-    expect(providers.cards).toEqual([]);
+    await noStepOf(userId);
+    expect([...providers.wallets, ...providers.cards]).not.toContain(userId);
   });
-});
 
-describe('the retry of a step by an operator', () => {
-  it('is refused for a deactivated user, and no provider is called', async () => {
-    const providers = new Providers();
+  it('is refused the retry of a step by an operator, and no provider is called', async () => {
     providers.refusesCards = true;
-    const people = await start(providers);
     const userId = await submitted(people);
     await eventually(async () => (await onboardingOf(people, userId)).stage === 'card_failed');
-    await deactivate(people, userId);
+    await deactivate(userId);
     providers.refusesCards = false;
     const requests = providers.cards.length;
-    await expect(people.commandBus.execute(new RetryStep(userId))).rejects.toMatchObject({
-      code: 'invalid_transition',
-    });
+    await expect(retry(userId)).rejects.toMatchObject({ code: 'invalid_transition' });
     expect(await eventsOf(people, userId)).not.toContain('card_retried.v1');
     expect(providers.cards).toHaveLength(requests);
   });
 
-  it('is 404 for an erased user', async () => {
-    const providers = new Providers();
+  it('is not found by that retry once the user is erased', async () => {
     providers.decides = Promise.reject(new Error('unavailable'));
     providers.decides.catch(() => undefined);
-    const people = await start(providers);
     const userId = await submitted(people);
-    await eventually(() => providers.checked.length > 0);
-    await deactivate(people, userId);
+    await eventually(() => providers.checked.includes(userId));
+    await deactivate(userId);
     await people.commandBus.execute(new EraseUser(userId, ACT));
-    await expect(people.commandBus.execute(new RetryStep(userId))).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    await expect(retry(userId)).rejects.toMatchObject({ code: 'not_found' });
     const requests = providers.checked.length;
     // As a process that was stalled meanwhile.
-    await expect(people.module.get(OnboardingSteps, { strict: false }).advance(userId)).rejects.toMatchObject(
-      {
-        code: 'not_found',
-      },
-    );
+    const late = people.module.get(OnboardingSteps, { strict: false }).advance(userId);
+    await expect(late).rejects.toMatchObject({ code: 'not_found' });
     expect(providers.checked).toHaveLength(requests);
   });
 });

@@ -1,178 +1,85 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Type } from '@nestjs/common';
-import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
-import { CompleteSandboxOnboarding } from '../../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
 import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
 import {
   SendPhoneCode,
   VerifyPhone,
 } from '../../../src/contexts/onboarding/application/phone-verification.js';
-import {
-  CARD_ISSUER,
-  SMS_INBOX,
-  WALLET_PROVISIONER,
-  type CardIssuer,
-  type SmsInbox,
-  type WalletProvisioner,
-} from '../../../src/contexts/onboarding/application/ports.js';
+import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
 import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
-import type { ExistingUser } from '../../../src/contexts/users/contract.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  BROWSER,
-  eventsOf,
-  MERCHANT,
-  onboardingOf,
-  REQUEST,
-  submitted,
-  urlOf,
-} from '../../support/onboarding/onboard.js';
+import { BROWSER, eventsOf, MERCHANT, REQUEST, submitted } from '../../support/onboarding/onboard.js';
 import { plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
 
-const MASTER_KEY = '11'.repeat(32);
-const PHONE = '+15559990001';
 const WHOLE_HISTORY = [
   ...['started.v1', 'phone_verified.v1', 'consent_given.v1', 'details_confirmed.v1', 'kyc_submitted.v1'],
   ...['kyc_passed.v1', 'wallet_provisioned.v1', 'card_issued.v1', 'completed.v1'],
 ];
 
-const started: People[] = [];
-afterEach(async () => {
-  for (const people of started.splice(0)) await people.close();
-});
-
-async function start(options: Parameters<typeof startPeople>[0] = {}): Promise<People> {
-  const people = await startPeople({ masterKey: MASTER_KEY, ...options });
-  started.push(people);
-  return people;
-}
-
-async function createUser(people: People): Promise<string> {
-  const userId = newId();
-  await people.commandBus.execute(new CreateUser(MERCHANT, { phone_number: PHONE }, plainTicket(userId), {}));
-  return userId;
-}
-
-const completed = (people: People, userId: string): Promise<true> =>
-  eventually(async () => (await eventsOf(people, userId)).at(-1) === 'completed.v1');
-const hasNoSteps = (people: People): Promise<true> =>
-  eventually(
-    async () =>
-      (await people.database.query("select from work.items where kind = 'onboarding.step'")).length === 0,
-  );
-
-/** A provider whose first calls fail, as if it were unavailable or the process had died in them. */
-function failing<T extends object>(provider: T, failures: number): { provider: T; calls: () => number } {
-  let calls = 0;
-  const proxy = new Proxy(provider, {
-    get(target, name, receiver) {
-      const member: unknown = Reflect.get(target, name, receiver);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]): unknown => {
-        calls += 1;
-        if (calls <= failures) return Promise.reject(new Error('unavailable'));
-        return member.apply(target, args) as unknown;
-      };
-    },
-  });
-  return { provider: proxy, calls: () => calls };
-}
-
 describe('the onboarding process', () => {
-  it('activates the user with the wallet that belongs to it, and then completes', async () => {
-    const people = await start();
-    const userId = await submitted(people);
-    await completed(people, userId);
+  let people: People;
+  beforeAll(async () => {
+    people = await startPeople();
+  });
+  afterAll(() => people.close());
+
+  const completed = async (userId: string): Promise<void> => {
+    await eventually(async () => (await eventsOf(people, userId)).at(-1) === 'completed.v1');
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
+  };
+  const hasNoSteps = (): Promise<true> =>
+    eventually(
+      async () =>
+        (await people.database.query("select from work.items where kind = 'onboarding.step'")).length === 0,
+    );
+
+  it('activates the user with the wallet that belongs to it, completes, and does nothing more when its events come twice', async () => {
+    const userId = await submitted(people);
+    await completed(userId);
     const { address: wallet } = await new SandboxWallets(people.module.get(KeyRing)).provision(userId);
     expect(await people.users.find(MERCHANT, userId)).toMatchObject({
       accountState: 'active',
       issuerWalletAddress: wallet,
     });
-    await hasNoSteps(people);
+    await hasNoSteps();
+    const saga = stepsSaga(() => undefined);
+    const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
+    const stream = await store.readStream(`onboarding-${userId}`);
+    const events = stream.filter(({ type }) => saga.events.includes(type));
+    expect(events).toHaveLength(2);
+    await people.database.transaction((tx) => saga.apply([...events, ...events], tx));
+    await hasNoSteps();
+    await completed(userId);
   });
 
-  it.each([
-    ['the wallet provider', WALLET_PROVISIONER, SandboxWallets],
-    ['the card issuer', CARD_ISSUER, SandboxCards],
-  ])(
-    'continues automatically after an outage of %s',
-    async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
-      const failed = failing(new provider({ root: Buffer.alloc(32, 1) }), 2);
-      const people = await start({
-        override: (builder) => builder.overrideProvider(token).useValue(failed.provider),
-      });
-      const userId = await submitted(people);
-      await completed(people, userId);
-      expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-      expect(failed.calls()).toBe(3);
-    },
-  );
-
-  it('continues in another process', async () => {
-    const first = await start({ roles: 'api' });
-    const userId = await submitted(first);
-    expect((await eventsOf(first, userId)).at(-1)).toBe('kyc_submitted.v1');
-    await start({ databaseUrl: urlOf(first), roles: 'worker' });
-    await completed(first, userId);
-    expect(await eventsOf(first, userId)).toEqual(WHOLE_HISTORY);
-  });
-
-  it('writes every step once with eight concurrent workers', async () => {
-    const people = await start({ roles: 'api' });
+  it('writes every step once with eight concurrent workers, and that of the service', async () => {
     const userId = await submitted(people);
     await Promise.all(
       Array.from({ length: 8 }, () => people.module.get(OnboardingSteps, { strict: false }).advance(userId)),
     );
-    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-  });
-
-  it('does nothing more when its events come twice', async () => {
-    const people = await start();
-    const userId = await submitted(people);
-    await completed(people, userId);
-    const saga = stepsSaga(() => undefined);
-    const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
-    const events = (await store.readStream(`onboarding-${userId}`)).filter(({ type }) =>
-      saga.events.includes(type),
-    );
-    expect(events).toHaveLength(2);
-    await people.database.transaction((tx) => saga.apply([...events, ...events], tx));
-    await hasNoSteps(people);
-    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
+    await completed(userId);
   });
 
   it('links nothing to a phone that is not the one of the profile, or with a wrong code', async () => {
-    const people = await start({ roles: 'api' });
-    const userId = await createUser(people);
-    const verify = (phone: string, code: string): Promise<unknown> =>
-      people.commandBus.execute(new VerifyPhone(MERCHANT, userId, phone, code, BROWSER));
+    const phone = '+15559990001';
+    const userId = newId();
+    const created = new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {});
+    await people.commandBus.execute(created);
+    const verify = (number: string, code: string): Promise<unknown> =>
+      people.commandBus.execute(new VerifyPhone(MERCHANT, userId, number, code, BROWSER));
     await people.commandBus.execute(new StartOnboarding(MERCHANT, userId));
     await people.commandBus.execute(new SendPhoneCode(MERCHANT, userId, REQUEST));
-    const code = people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(PHONE)!;
+    const code = people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone)!;
     const refused = { code: 'validation_failed', fields: { code: ['is wrong'] } };
     await expect(verify('+15550002222', code)).rejects.toMatchObject(refused);
-    await expect(verify(PHONE, code === '000000' ? '000001' : '000000')).rejects.toMatchObject(refused);
+    await expect(verify(phone, code === '000000' ? '000001' : '000000')).rejects.toMatchObject(refused);
     expect(await eventsOf(people, userId)).toEqual(['started.v1']);
-    await verify(PHONE, code);
+    await verify(phone, code);
     expect((await eventsOf(people, userId)).at(-1)).toBe('phone_verified.v1');
-  });
-
-  it('is completed by the sandbox in one call, also by three concurrent ones', async () => {
-    const people = await start();
-    const userId = await createUser(people);
-    const complete = (): Promise<ExistingUser> =>
-      people.commandBus.execute(new CompleteSandboxOnboarding(MERCHANT, userId));
-    const users = await Promise.all([complete(), complete(), complete()]);
-    expect(users.map(({ accountState }) => accountState)).toEqual(['active', 'active', 'active']);
-    expect(await complete()).toMatchObject({ issuerWalletAddress: users[0]!.issuerWalletAddress });
-    await completed(people, userId);
-    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-    expect(await onboardingOf(people, userId)).toMatchObject({ stage: 'completed' });
   });
 });

@@ -1,6 +1,12 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
 import { randomInt, randomUUID } from 'node:crypto';
+import { StartDeactivation } from '../../../src/contexts/users/contract.js';
 import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { expectInOrder } from '../../support/in-order.js';
+import { onboardingOf, submitted } from '../../support/onboarding/onboard.js';
+import { ACT } from '../../support/onboarding/people.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
@@ -169,6 +175,44 @@ describe('users', () => {
       expectProblem(missing, 400);
       expect(missing.json<{ detail: string }>().detail).toContain('address');
       expectProblem(await byWallet(''), 400);
+    });
+  });
+
+  describe('POST /sandbox/users/{id}/complete_onboarding', () => {
+    afterAll(() => expectInOrder(app.config.databaseUrl!));
+
+    it('200: the user is active, with its own wallet, also by concurrent calls and again', async () => {
+      const [one, two] = [(await created())['id']!, (await created())['id']!];
+      const responses = await Promise.all([one, two, one].map((id) => complete(id)));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const users = responses.map((response) => response.json<UserBody>().user);
+      expect(users.map((user) => [user['id'], user['account_state']])).toEqual([
+        [one, 'active'],
+        [two, 'active'],
+        [one, 'active'],
+      ]);
+      expect(users[0]!['issuer_wallet_address']).not.toBe(users[1]!['issuer_wallet_address']);
+      expect((await complete(one)).text).toBe(responses[0]!.text);
+    });
+
+    it('200: after an identity that was rejected', async () => {
+      const here = { module: app.app, commandBus: app.app.get(CommandBus), database: app.database };
+      const id = await submitted(here, 'Rejected', merchant.credentials.apiKey);
+      await eventually(async () => (await onboardingOf(here, id)).stage === 'kyc_failed');
+      const response = await complete(id);
+      expect(response.status).toBe(200);
+      expect(response.json<UserBody>().user).toMatchObject({ account_state: 'active' });
+    });
+
+    it('409: the user is deactivating or deactivated', async () => {
+      const id = (await created())['id']!;
+      await app.app.get(CommandBus).execute(new StartDeactivation(id, ACT));
+      expect((await complete(id)).status).toBe(409);
+      await eventually(async () => {
+        const { user } = (await merchant.get(`${USERS}/${id}`)).json<UserBody>();
+        return user['account_state'] === 'deactivated';
+      });
+      expect((await complete(id)).status).toBe(409);
     });
   });
 

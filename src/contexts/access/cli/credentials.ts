@@ -1,9 +1,8 @@
 import { CommandBus, type Command as BusCommand } from '@nestjs/cqrs';
 import type { Command } from 'commander';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { isUuid } from '../../../kernel/ids.js';
 import {
   changed,
+  idIn,
   operate,
   withNotice,
   type Operator,
@@ -36,16 +35,17 @@ export class CredentialCommands {
   change(
     command: string,
     description: string,
-    done: string,
-    of: (id: string, other: string) => BusCommand<CredentialChanged>,
+    done: string | ((...others: string[]) => string),
+    of: (id: string, ...others: string[]) => BusCommand<CredentialChanged>,
   ): void {
     this.program
       .command(command)
       .description(description)
       .action(
-        operate(this.operator, async (context, id, other = '') =>
-          changed(done, await context.get(CommandBus).execute(of(this.id(id), other))),
-        ),
+        operate(this.operator, async (context, id, ...others) => {
+          const change = await context.get(CommandBus).execute(of(this.id(id), ...others));
+          return changed(typeof done === 'string' ? done : done(...others), change);
+        }),
       );
   }
 
@@ -65,18 +65,13 @@ export class CredentialCommands {
   }
 
   setAddresses(command: string, description: string): void {
-    const { operator, kind } = this;
-    const idOf = (text: string): string => this.id(text);
-    this.program
-      .command(command)
-      .description(description)
-      .action(async function (this: Command, id: string, cidrs: string[]) {
-        const done =
-          cidrs.length === 0 ? 'Allow list cleared: requests from anywhere are let in' : 'Allow list set';
-        await operate(operator, async (context) =>
-          changed(done, await context.get(CommandBus).execute(new SetAddresses(kind, idOf(id), cidrs))),
-        ).call(this);
-      });
+    const cleared = 'Allow list cleared: requests from anywhere are let in';
+    this.change(
+      command,
+      description,
+      (...cidrs) => (cidrs.length === 0 ? cleared : 'Allow list set'),
+      (id, ...cidrs) => new SetAddresses(this.kind, id, cidrs),
+    );
   }
 
   /** The output of a new secret, after `text` and `json`. */
@@ -94,8 +89,7 @@ export class CredentialCommands {
   }
 
   id(text: string | undefined): string {
-    if (!isUuid(text)) throw DomainError.notFound(KINDS[this.kind].title);
-    return text.toLowerCase();
+    return idIn(text, KINDS[this.kind].title);
   }
 }
 

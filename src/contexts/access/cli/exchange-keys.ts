@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { isUuid } from '../../../kernel/ids.js';
-import { changed, operate, type Operator } from '../../../platform/operator/operator.js';
+import { changed, idIn, operate, type Operator } from '../../../platform/operator/operator.js';
 import { RevokeSecret } from '../application/credentials.js';
 import {
   IssueExchangeKey,
@@ -30,34 +29,28 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       'contract',
     )
     .option('--label <text>', 'what operators call the key')
-    .action(async function (this: Command) {
-      const { merchant, demandSignature, memoSigning, label } = this.opts<{
-        merchant: string;
-        demandSignature: boolean;
-        memoSigning: MemoSigning;
-        label?: string;
-      }>();
-      await operate(operator, async (context) => {
+    .action(
+      operate(operator, async function (context) {
+        const { merchant, demandSignature, memoSigning, label } = this.opts<IssueOptions>();
         const command = new IssueExchangeKey(merchant, demandSignature, label ?? null, memoSigning);
         const issued = await context.get(CommandBus).execute(command);
-        const signing = demands({ demandsSignature: demandSignature, memoSigning });
-        const text = `Issued a key that ${signing}\n\n${line('api_key', issued.keyId)}\n`;
+        const text = `Issued a key that ${demands(command)}\n\n${line('api_key', issued.keyId)}\n`;
         return commands.issued(text, issued, { api_key: issued.keyId });
-      }).call(this);
-    });
+      }),
+    );
 
   key
     .command('list')
     .description('list keys; secrets are never displayed again')
     .option('--merchant <merchant-id>', 'those of one merchant')
-    .action(async function (this: Command) {
-      const { merchant = null } = this.opts<{ merchant?: string }>();
-      if (merchant !== null && !isUuid(merchant)) throw DomainError.notFound('Merchant');
-      await operate(operator, async (context) => {
-        const keys = await context.get(DirectoryView).exchangeKeys(merchant);
+    .action(
+      operate(operator, async function (context) {
+        const { merchant } = this.opts<Partial<IssueOptions>>();
+        const id = merchant === undefined ? null : idIn(merchant, 'Merchant');
+        const keys = await context.get(DirectoryView).exchangeKeys(id);
         return { text: keys.map(keyText).join('\n\n') || 'No keys', json: { keys: keys.map(keyJson) } };
-      }).call(this);
-    });
+      }),
+    );
 
   commands.issueSecret(
     'rotate <api-key>',
@@ -67,7 +60,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
     'revoke-secret <api-key> <secret-id>',
     'refuse signatures of this secret; the last one of a key stays',
     'Revoked the secret',
-    (id, secretId) => new RevokeSecret('exchange_key', id, secretId),
+    (id, secretId) => new RevokeSecret('exchange_key', id, secretId!),
   );
   commands.change(
     'revoke <api-key>',
@@ -86,23 +79,24 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
     .option('--logo <file>', 'a PNG or WebP of at most 16 KiB')
     .option('--help-url <url>', 'where a customer finds help')
     .option('--terms-url <url>', 'the terms of the merchant')
-    .action(async function (this: Command, id: string) {
-      const {
-        logo,
-        helpUrl = null,
-        termsUrl = null,
-      } = this.opts<{
-        logo?: string;
-        helpUrl?: string;
-        termsUrl?: string;
-      }>();
-      await operate(operator, async (context) => {
+    .action(
+      operate(operator, async function (context, id) {
+        const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
         const page = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
         const command = new SetExchangeKeyPage(commands.id(id), page);
         return changed('Pay page set', await context.get(CommandBus).execute(command));
-      }).call(this);
-    });
+      }),
+    );
 }
+
+interface IssueOptions {
+  readonly merchant: string;
+  readonly demandSignature: boolean;
+  readonly memoSigning: MemoSigning;
+  readonly label?: string;
+}
+
+type PageOptions = Readonly<Record<'logo' | 'helpUrl' | 'termsUrl', string>>;
 
 function read(file: string): Buffer {
   try {

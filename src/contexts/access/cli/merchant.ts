@@ -22,14 +22,14 @@ export function merchantProgram(program: Command, operator: Operator): void {
     .command('create')
     .description('register a merchant and show its first private key, once')
     .requiredOption('--name <name>', 'what it is called; people who sign up read it too')
-    .action(async function (this: Command) {
-      const { name } = this.opts<{ name: string }>();
-      await operate(operator, async (context) => {
+    .action(
+      operate(operator, async function (context) {
+        const { name } = this.opts<{ name: string }>();
         const registered = await context.get(CommandBus).execute(new RegisterMerchant(name));
         const text = `Registered ${name.trim()}\n\n${line('svc-api-key', registered.merchantId)}\n`;
         return commands.issued(text, registered, { merchant_id: registered.merchantId });
-      }).call(this);
-    });
+      }),
+    );
 
   program
     .command('list')
@@ -61,7 +61,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
     'revoke-key <merchant-id> <key-id>',
     'refuse signatures of this private key',
     'Revoked',
-    (id, keyId) => new RevokeSecret('api_key', id, keyId),
+    (id, keyId) => new RevokeSecret('api_key', id, keyId!),
   );
   commands.change(
     'suspend <merchant-id>',
@@ -108,23 +108,21 @@ function embeddingCommand(program: Command, operator: Operator, commands: Creden
     )
     .option('--shown-as <name>', 'the name that people who sign up read, instead of the registered one')
     .option('--clear', 'clear every one of these settings first')
-    .action(async function (this: Command, id: string) {
-      const { origin, callback, shownAs: displayName, clear = false } = this.opts<EmbeddingOptions>();
-      const change = {
-        ...(clear && { origins: [], callbacks: [], displayName: null }),
-        ...(origin && { origins: origin }),
-        ...(callback && { callbacks: callback }),
-        ...(displayName !== undefined && { displayName }),
-      };
-      if (Object.keys(change).length === 0)
-        throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
-      await operate(operator, async (context) =>
-        changed(
-          'Embedding set',
-          await context.get(CommandBus).execute(new SetEmbedding(commands.id(id), change)),
-        ),
-      ).call(this);
-    });
+    .action(
+      operate(operator, async function (context, id) {
+        const { origin, callback, shownAs: displayName, clear = false } = this.opts<EmbeddingOptions>();
+        const change = {
+          ...(clear && { origins: [], callbacks: [], displayName: null }),
+          ...(origin && { origins: origin }),
+          ...(callback && { callbacks: callback }),
+          ...(displayName !== undefined && { displayName }),
+        };
+        if (Object.keys(change).length === 0)
+          throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
+        const command = new SetEmbedding(commands.id(id), change);
+        return changed('Embedding set', await context.get(CommandBus).execute(command));
+      }),
+    );
 }
 
 function merchantText(row: MerchantRow): string {

@@ -30,13 +30,7 @@ import { providers } from '../metrics.js';
 import type { OnfidoAccount } from './onfido/onfido-api.js';
 import { OnfidoCallbacks } from './onfido/onfido-callbacks.js';
 import { OnfidoVerifier } from './onfido/onfido-verifier.js';
-import {
-  SandboxCallbacks,
-  SandboxCards,
-  SandboxIdentityVerifier,
-  SandboxSms,
-  SandboxWallets,
-} from './sandbox-providers.js';
+import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.js';
 import { StripeCardIssuer, type StripeAccount } from './stripe/stripe-card-issuer.js';
 import { TwilioSms, type TwilioAccount } from './twilio-sms.js';
 import { XpubWallets } from './xpub-wallets.js';
@@ -123,14 +117,6 @@ const PORTS = {
 } satisfies Readonly<Record<string, Port>>;
 type PortName = keyof typeof PORTS;
 
-const CALLBACK_READERS: Readonly<Record<string, Recipe>> = {
-  sandbox: { useClass: SandboxCallbacks },
-  onfido: {
-    inject: [CONFIG],
-    useFactory: ({ onfidoWebhookToken }: Config) => new OnfidoCallbacks(onfidoWebhookToken!),
-  },
-};
-
 /** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
 export function chosenOf(
   config: Pick<
@@ -156,7 +142,10 @@ export function providersOf(config: Config): Provider[] {
     // The sandbox always has an inbox; messages of other providers are not in it.
     ...(config.mode === 'sandbox' ? [SandboxSms, { provide: SMS_INBOX, useExisting: SandboxSms }] : []),
     ...ports.map(([name, { token, by }]) => ({ provide: token, ...by[chosen[name]] }) as Provider),
-    { provide: CALLBACK_READER, ...(CALLBACK_READERS[chosen.identity] ?? { useValue: null }) } as Provider,
+    {
+      provide: CALLBACK_READER,
+      useValue: chosen.identity === 'onfido' ? new OnfidoCallbacks(config.onfidoWebhookToken!) : null,
+    },
   ];
 }
 

@@ -2,13 +2,11 @@ import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
-import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { deriveId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
-  CallbackRefused,
   type CardIssuer,
   type CardRequest,
   type IdentityRequest,
@@ -17,9 +15,6 @@ import {
   type SmsInbox,
   type SmsSender,
   type WalletProvisioner,
-  type Callback,
-  type CallbackHeaders,
-  type CallbackReader,
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
@@ -104,41 +99,4 @@ export class SandboxCards implements CardIssuer {
   }
 
   async forget(): Promise<void> {}
-}
-
-/** What the sandbox's identity provider sends once a review is decided: signed by Standard Webhooks. */
-@Injectable()
-export class SandboxCallbacks implements CallbackReader {
-  readonly provider = 'sandbox';
-  private readonly webhook: Webhook;
-
-  constructor({ root }: KeyRing) {
-    const secret = createHmac('sha256', root).update('sandbox identity callbacks').digest();
-    this.webhook = new Webhook(secret, { format: 'raw' });
-  }
-
-  read(headers: CallbackHeaders, body: Buffer): Callback {
-    const text = (name: string): string => String(headers[name] ?? '');
-    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
-    try {
-      this.webhook.verify(body, Object.fromEntries(names.map((name) => [name, text(name)])), {
-        jsonParse: false,
-      });
-    } catch (error) {
-      if (error instanceof WebhookVerificationError) throw new CallbackRefused('forged');
-      throw error;
-    }
-    const at = new Date(Number(text('webhook-timestamp')) * 1000);
-    return { eventId: text('webhook-id'), at, check: verificationIn(body) };
-  }
-}
-
-function verificationIn(body: Buffer): string {
-  try {
-    const { verification_id: id } = JSON.parse(body.toString()) as { readonly verification_id?: unknown };
-    if (typeof id === 'string') return id;
-  } catch {
-    // Refused below.
-  }
-  throw new CallbackRefused('malformed');
 }

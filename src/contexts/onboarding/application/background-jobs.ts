@@ -2,29 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
-import { Callbacks } from '../store/verifications.js';
 import { PhoneCodes } from '../store/phone-codes.js';
 import { oldestOnboarding, onboardings } from '../metrics.js';
 import { Progress } from '../views/progress.js';
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Deletes images that were never handed over, callbacks that would be refused by age if they were repeated, and expired
- * codes.
- */
+/** Deletes images that were never handed over, and expired codes. */
 @Injectable()
 export class OldRows {
   @Background()
   readonly work = new BackgroundWork({
-    name: 'purge of identity images, callbacks and codes',
+    name: 'purge of identity images and codes',
     everyMs: HOUR_MS,
     run: async () => {
-      const { onboardingImageDays, identityCallbackMaxAgeSeconds } = this.config;
       const purges = await Promise.allSettled([
-        this.images.deleteOlderThan(onboardingImageDays),
-        // Twice as long, because clocks differ.
-        this.callbacks.deleteOlderThan(2 * identityCallbackMaxAgeSeconds + HOUR_MS / 1000),
+        this.images.deleteOlderThan(this.config.onboardingImageDays),
         this.codes.deleteOld(),
       ]);
       for (const purge of purges) if (purge.status === 'rejected') throw purge.reason;
@@ -33,10 +26,8 @@ export class OldRows {
 
   constructor(
     private readonly images: Images,
-    private readonly callbacks: Callbacks,
     private readonly codes: PhoneCodes,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'onboardingImageDays' | 'identityCallbackMaxAgeSeconds'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingImageDays'>,
   ) {}
 }
 

@@ -11,12 +11,10 @@ import { Onboardings } from './onboardings.js';
 import { ConfirmDetails, RetryCard, StartOnboarding, StoreImage, SubmitKyc } from './person-commands.js';
 import { SMS_INBOX, type SmsInbox } from './ports.js';
 import { PresentTerms } from './present-terms.js';
-import { SendPhoneCode, VerifyPhone } from './phone-verification.js';
+import { SendPhoneCode, VerifyPhone, WrongCode } from './phone-verification.js';
 
 const ACTIVATION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
-/** The inbox has the last code only, which may belong to a concurrent request. */
-const CODE_ATTEMPTS = 5;
 const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '1990-01-01' };
 /** A grey square of the smallest size that is accepted. */
 const GREY_PNG = Buffer.from(
@@ -81,18 +79,15 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
     cause: EventMetadata,
   ): Promise<Onboarding> {
     const request = { browser: newId(), address: null };
-    for (let attempt = 1; ; attempt += 1) {
-      await this.commandBus.execute(new SendPhoneCode(merchantId, userId, request));
-      const code = this.inbox.lastCode(phoneNumber) ?? '';
-      try {
-        return await this.commandBus.execute(
-          new VerifyPhone(merchantId, userId, phoneNumber, code, request.browser, cause),
-        );
-      } catch (error) {
-        if (!(error instanceof DomainError) || error.code !== 'validation_failed') throw error;
-        if (attempt === CODE_ATTEMPTS)
-          throw new DomainError('unavailable', 'The phone could not be verified; try again');
-      }
+    await this.commandBus.execute(new SendPhoneCode(merchantId, userId, request));
+    const code = this.inbox.lastCode(phoneNumber) ?? '';
+    const verify = new VerifyPhone(merchantId, userId, phoneNumber, code, request.browser, cause);
+    try {
+      return await this.commandBus.execute(verify);
+    } catch (error) {
+      // The inbox has the last code only, which may belong to a concurrent request of the page.
+      if (!(error instanceof WrongCode)) throw error;
+      throw new DomainError('unavailable', 'The phone could not be verified; try again');
     }
   }
 

@@ -1,12 +1,11 @@
 import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { newId } from '../../../kernel/ids.js';
 import type { Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
 import type { KycOutcome } from '../domain/decisions.js';
-import { Callbacks, SandboxReviews } from '../store/verifications.js';
+import { SandboxReviews, Verifications } from '../store/verifications.js';
 import { Onboardings } from './onboardings.js';
 import { RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';
@@ -80,13 +79,13 @@ export class DecideReview extends Command<void> {
 export class DecideReviewHandler implements ICommandHandler<DecideReview> {
   constructor(
     private readonly reviews: SandboxReviews,
-    private readonly callbacks: Callbacks,
+    private readonly verifications: Verifications,
   ) {}
 
   async execute({ userId, outcome }: DecideReview): Promise<void> {
     const verificationId = await this.reviews.decide(userId, outcome);
     if (verificationId === null)
       throw new DomainError('invalid_transition', 'No identity of this user is under review in the sandbox');
-    await this.callbacks.accept('sandbox', newId(), verificationId);
+    await this.verifications.pollNow('sandbox', verificationId);
   }
 }

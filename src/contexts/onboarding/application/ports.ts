@@ -84,24 +84,17 @@ export type CallbackHeaders = Readonly<Record<string, string | readonly string[]
 
 /** A callback with a valid signature. It only causes a poll: its content is not trusted. */
 export interface Callback {
-  readonly eventId: string;
   /** When the provider signed it, or the event happened. */
   readonly at: Date;
   /** The provider's id of the check; null for other events. */
   readonly check: string | null;
 }
 
-export class CallbackRefused extends Error {
-  override readonly name = 'CallbackRefused';
-  constructor(readonly why: 'forged' | 'malformed') {
-    super(`the callback is ${why}`);
-  }
-}
+export type CallbackRefusal = 'forged' | 'malformed';
 
 export interface CallbackReader {
   readonly provider: string;
-  /** Throws, or rejects with, {@link CallbackRefused}. */
-  read(headers: CallbackHeaders, body: Buffer): Callback | Promise<Callback>;
+  read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal>;
 }
 /** Null where the identity provider sends none. */
 export const CALLBACK_READER = Symbol('CALLBACK_READER');

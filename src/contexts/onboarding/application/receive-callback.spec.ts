@@ -5,25 +5,25 @@ const NOW = new Date('2026-11-22T12:00:00.000Z');
 const MAX_AGE_SECONDS = 3600;
 
 /** What becomes of a callback that was signed so many seconds from now. */
-async function received(seconds: number): Promise<{ outcome: string; kept: number }> {
-  let kept = 0;
+async function received(seconds: number): Promise<{ outcome: string; polls: number }> {
+  let polls = 0;
   const reader = {
     provider: 'p',
-    read: () => ({ eventId: 'e', at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
+    read: async () => ({ at: new Date(NOW.getTime() + seconds * 1000), check: 'c' }),
   };
-  const callbacks = {
-    accept: async () => {
-      kept += 1;
-      return 'accepted';
+  const verifications = {
+    pollNow: async () => {
+      polls += 1;
+      return true;
     },
   };
   const handler = new ReceiveCallbackHandler(
     reader,
     { now: () => NOW },
     { identityCallbackMaxAgeSeconds: MAX_AGE_SECONDS },
-    callbacks as never,
+    verifications as never,
   );
-  return { outcome: await handler.execute(new ReceiveCallback('p', {}, Buffer.alloc(0))), kept };
+  return { outcome: await handler.execute(new ReceiveCallback('p', {}, Buffer.alloc(0))), polls };
 }
 
 describe('a callback of the identity provider', () => {
@@ -34,7 +34,7 @@ describe('a callback of the identity provider', () => {
     [300, 'accepted', 1],
     [301, 'expired', 0],
     [86_400, 'expired', 0],
-  ])('signed %d seconds from now is %s', async (seconds, outcome, kept) => {
-    expect(await received(seconds)).toEqual({ outcome, kept });
+  ])('signed %d seconds from now is %s', async (seconds, outcome, polls) => {
+    expect(await received(seconds)).toEqual({ outcome, polls });
   });
 });

@@ -3,21 +3,14 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { identityCallbacks } from '../metrics.js';
-import { Callbacks } from '../store/verifications.js';
-import {
-  CALLBACK_READER,
-  CallbackRefused,
-  type Callback,
-  type CallbackHeaders,
-  type CallbackReader,
-} from './ports.js';
+import { Verifications } from '../store/verifications.js';
+import { CALLBACK_READER, type CallbackHeaders, type CallbackReader, type CallbackRefusal } from './ports.js';
 
 /** How far the provider's clock may be ahead of ours. */
 const AHEAD_MS = 300_000;
 
 /** `accepted`: the verification is polled now. `expired`: signed too long ago, or in the future. */
-export type CallbackOutcome =
-  'accepted' | 'repeated' | 'unknown_check' | 'unknown_provider' | 'forged' | 'malformed' | 'expired';
+export type CallbackOutcome = 'accepted' | 'unknown_check' | 'unknown_provider' | CallbackRefusal | 'expired';
 
 /**
  * A callback of an identity provider causes a poll of the provider, and its content is not trusted (contract.md 18.22):
@@ -41,7 +34,7 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
     @Inject(CALLBACK_READER) private readonly reader: CallbackReader | null,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'identityCallbackMaxAgeSeconds'>,
-    private readonly callbacks: Callbacks,
+    private readonly verifications: Verifications,
   ) {}
 
   async execute({ provider, headers, body }: ReceiveCallback): Promise<CallbackOutcome> {
@@ -52,26 +45,12 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
 
   private async receive(provider: string, headers: CallbackHeaders, body: Buffer): Promise<CallbackOutcome> {
     if (this.reader?.provider !== provider) return 'unknown_provider';
-    const read = await this.read(this.reader, headers, body);
+    const read = await this.reader.read(headers, body);
     if (typeof read === 'string') return read;
     const ageMs = this.clock.now().getTime() - read.at.getTime();
     if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';
-    const outcome = await this.callbacks.accept(provider, read.eventId, read.check);
-    if (outcome === 'unknown_check')
-      this.logger.log({ msg: 'identity callback ignored: unknown check', provider, check: read.check });
-    return outcome;
-  }
-
-  private async read(
-    reader: CallbackReader,
-    headers: CallbackHeaders,
-    body: Buffer,
-  ): Promise<Callback | 'forged' | 'malformed'> {
-    try {
-      return await reader.read(headers, body);
-    } catch (error) {
-      if (error instanceof CallbackRefused) return error.why;
-      throw error;
-    }
+    if (await this.verifications.pollNow(provider, read.check)) return 'accepted';
+    this.logger.log({ msg: 'identity callback ignored: unknown check', provider, check: read.check });
+    return 'unknown_check';
   }
 }

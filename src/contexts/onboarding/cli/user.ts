@@ -2,8 +2,13 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { isUuid } from '../../../kernel/ids.js';
-import { limitOption, operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import {
+  idIn,
+  limitOption,
+  operate,
+  type Operator,
+  type Outcome,
+} from '../../../platform/operator/operator.js';
 import { DecideReview, RetryStep } from '../application/operator-commands.js';
 import { Progress, type Stuck } from '../views/progress.js';
 
@@ -17,20 +22,21 @@ export function onboardingProgram(program: Command, operator: Operator): void {
     .description('list onboardings that wait for the service, for a provider or after a failure')
     .option('--older-than <duration>', 'only those that have waited so long, such as 30m, 1h or 2d', '1h')
     .addOption(limitOption())
-    .action(async function (this: Command) {
-      const { olderThan, limit } = this.opts<{ olderThan: string; limit: number }>();
-      const seconds = secondsOf(olderThan);
-      await operate(operator, (context) => stuck(context, { seconds, olderThan, limit })).call(this);
-    });
+    .action(
+      operate(operator, function (context) {
+        return stuck(context, this.opts<StuckOptions>());
+      }),
+    );
 
   program
     .command('retry <user-id>')
     .description('retry the step that the onboarding waits for now: identity, wallet, card, activation')
     .action(
       operate(operator, async (context, id) => {
-        const stage = await context.get(CommandBus).execute(new RetryStep(userId(id)));
+        const userId = idIn(id, 'User');
+        const stage = await context.get(CommandBus).execute(new RetryStep(userId));
         const text = `The onboarding is at ${stage}: the service retries it as soon as it runs`;
-        return { text, json: { user_id: userId(id), stage } };
+        return { text, json: { user_id: userId, stage } };
       }),
     );
 
@@ -39,19 +45,19 @@ export function onboardingProgram(program: Command, operator: Operator): void {
     .description('decide an identity that the sandbox keeps under review (last name Review)')
     .option('--approve', 'it passes')
     .option('--reject <reason>', 'it fails; the person reads the reason')
-    .action(async function (this: Command, id: string) {
-      const outcome = outcomeOf(this.opts<Decision>());
-      if (operator.config().mode !== 'sandbox')
-        throw new DomainError(
-          'bad_request',
-          'Outside the sandbox the identity provider decides, in its dashboard',
-        );
-      await operate(operator, async (context) => {
-        await context.get(CommandBus).execute(new DecideReview(userId(id), outcome));
+    .action(
+      operate(operator, async function (context, id) {
+        const [userId, outcome] = [idIn(id, 'User'), outcomeOf(this.opts<Decision>())];
+        if (operator.config().mode !== 'sandbox')
+          throw new DomainError(
+            'bad_request',
+            'Outside the sandbox the identity provider decides, in its dashboard',
+          );
+        await context.get(CommandBus).execute(new DecideReview(userId, outcome));
         const text = `The identity ${outcome.passed ? 'passes' : 'is rejected'} when a worker next checks it`;
-        return { text, json: { user_id: userId(id), ...outcome } };
-      }).call(this);
-    });
+        return { text, json: { user_id: userId, ...outcome } };
+      }),
+    );
 }
 
 interface Decision {
@@ -69,16 +75,13 @@ function outcomeOf({ approve, reject }: Decision): DecideReview['outcome'] {
   return { passed: false, reason };
 }
 
-interface StuckQuery {
+interface StuckOptions {
   readonly olderThan: string;
-  /** The same in seconds. */
-  readonly seconds: number;
   readonly limit: number;
 }
 
-async function stuck(context: INestApplicationContext, query: StuckQuery): Promise<Outcome> {
-  const { olderThan, seconds, limit } = query;
-  const rows = await context.get(Progress, { strict: false }).stuck(seconds, limit);
+async function stuck(context: INestApplicationContext, { olderThan, limit }: StuckOptions): Promise<Outcome> {
+  const rows = await context.get(Progress, { strict: false }).stuck(secondsOf(olderThan), limit);
   const nothing = `Nothing is stuck: no onboarding has waited longer than ${olderThan}`;
   const text = rows.map((row) => lineOf(row)).join('\n') || nothing;
   return { text, json: { onboardings: rows } };
@@ -104,9 +107,4 @@ function secondsOf(text: string): number {
   if (count === undefined)
     throw new DomainError('bad_request', '--older-than must be a duration, such as 30m, 1h or 2d');
   return Number(count) * UNITS[unit!]!;
-}
-
-function userId(text: string | undefined): string {
-  if (!isUuid(text)) throw DomainError.notFound('User');
-  return text.toLowerCase();
 }

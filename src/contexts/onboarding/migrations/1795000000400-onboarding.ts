@@ -70,15 +70,6 @@ export class Onboarding1795000000400 implements MigrationInterface {
       );
       create index images_stored_at on onboarding.images (stored_at);
 
-      -- Callbacks of identity providers that were accepted: a repeat does nothing.
-      create table onboarding.callbacks (
-        provider text not null,
-        event_id text not null,
-        received_at timestamptz not null default now(),
-        primary key (provider, event_id)
-      );
-      create index callbacks_received_at on onboarding.callbacks (received_at);
-
       -- The next index of each key, by the key's fingerprint; its row is locked while an index is given out.
       create table onboarding.wallet_keys (
         key text primary key,

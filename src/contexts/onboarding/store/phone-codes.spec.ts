@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
+import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import {
   MAX_ATTEMPTS,
@@ -27,14 +28,22 @@ const wrong = (code: string): string => (code === '123456' ? '654321' : '123456'
 
 describe('one-time codes', () => {
   let db: TestDatabase;
+  let second: Database;
   let codes: PhoneCodes;
+  let processes: readonly PhoneCodes[];
 
   beforeAll(async () => {
     db = await testDatabase();
+    second = await Database.connect({ url: db.url, poolSize: 6 });
     const config = { onboardingCodesPerAddress: CODES_PER_ADDRESS };
-    codes = new PhoneCodes(db.database, new KeyedHash(randomBytes(32)), config);
+    const keyedHash = new KeyedHash(randomBytes(32));
+    processes = [db.database, second].map((database) => new PhoneCodes(database, keyedHash, config));
+    [codes] = processes as [PhoneCodes];
   });
-  afterAll(() => db.drop());
+  afterAll(async () => {
+    await second.onApplicationShutdown();
+    await db.drop();
+  });
 
   /** A browser of a user, at its own address. */
   const browserOf = (userId: string, request: CodeRequest = { browser: nonce(), address: anywhere() }) => ({
@@ -57,6 +66,28 @@ describe('one-time codes', () => {
     expect(code).toMatch(SHORT);
     const tries = await Promise.all([redeem(code), redeem(code)]);
     expect(tries.filter((each) => each === 'right')).toHaveLength(1);
+    expect(await redeem(code)).toBe(0);
+  });
+
+  it('are sent once for concurrent requests of a browser to two processes', async () => {
+    const [userId, request] = [newId(), { browser: nonce(), address: anywhere() }];
+    const all = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, n) => processes[n % 2]!.issue(userId, PHONE, request)),
+    );
+    const refused = all.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    expect(refused).toEqual(Array(5).fill(expect.objectContaining({ code: 'invalid_transition' })));
+  });
+
+  it('evaluate five of 50 parallel guesses over two processes, and refuse the right code afterwards', async () => {
+    const userId = newId();
+    const { issue, redeem, request } = browserOf(userId);
+    const { code } = await issue();
+    const guesses = Array.from({ length: 50 }, (_, n) => {
+      const guess = String((Number(code) + 1 + n) % 1_000_000).padStart(6, '0');
+      return processes[n % 2]!.redeem(userId, PHONE, request.browser, guess);
+    });
+    const tried = (await Promise.all(guesses)).map(Number).sort((a, b) => b - a);
+    expect(tried).toEqual([4, 3, 2, 1, ...Array<number>(46).fill(0)]);
     expect(await redeem(code)).toBe(0);
   });
 

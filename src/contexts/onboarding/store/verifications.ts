@@ -102,6 +102,22 @@ export class Verifications {
     );
   }
 
+  /** Polls the verification of a check now. False for a check that is unknown. */
+  async pollNow(provider: string, check: string | null): Promise<boolean> {
+    const rows = await this.database.query<{ user_id: string }>(
+      'select user_id from onboarding.verifications where provider = $1 and check_reference = $2',
+      [provider, check],
+    );
+    await this.database.transaction((tx) =>
+      wakeWork(
+        tx,
+        'onboarding.step',
+        rows.map(({ user_id }) => user_id),
+      ),
+    );
+    return rows.length > 0;
+  }
+
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;
@@ -116,44 +132,6 @@ export class Verifications {
 
 function textOf(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
   return JSON.stringify(parts);
-}
-
-/** Callbacks of identity providers: each is accepted once, over all processes. */
-@Injectable()
-export class Callbacks {
-  constructor(private readonly database: Database) {}
-
-  /** Polls the verification of the check now, in one transaction. */
-  accept(
-    provider: string,
-    eventId: string,
-    check: string | null,
-  ): Promise<'accepted' | 'repeated' | 'unknown_check'> {
-    return this.database.transaction(async (tx) => {
-      const fresh = await tx.query(
-        'insert into onboarding.callbacks (provider, event_id) values ($1, $2) on conflict do nothing',
-        [provider, eventId],
-      );
-      if (fresh.rowCount === 0) return 'repeated';
-      const { rows } = await tx.query<{ user_id: string }>(
-        'select user_id from onboarding.verifications where provider = $1 and check_reference = $2',
-        [provider, check],
-      );
-      await wakeWork(
-        tx,
-        'onboarding.step',
-        rows.map(({ user_id }) => user_id),
-      );
-      return rows.length > 0 ? 'accepted' : 'unknown_check';
-    });
-  }
-
-  async deleteOlderThan(seconds: number): Promise<void> {
-    await this.database.query(
-      'delete from onboarding.callbacks where received_at < now() - make_interval(secs => $1)',
-      [seconds],
-    );
-  }
 }
 
 interface ReviewRow extends Record<string, unknown> {

@@ -1,9 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { isUuid } from '../../../kernel/ids.js';
 import {
+  idIn,
   withReason,
   type Reasoned,
   operate,
@@ -21,17 +20,16 @@ export function deactivationProgram(program: Command, operator: Operator): void 
     .description(
       'accept no more payouts for the user, who is deactivated once none is pending; there is no way back',
     )
-    .action(async function (this: Command, id: string) {
-      const act = this.opts<Reasoned>();
-      await operate(operator, (context) => change(context, new StartDeactivation(userId(id), act))).call(
-        this,
-      );
-    });
+    .action(
+      operate(operator, function (context, id) {
+        return change(context, new StartDeactivation(idIn(id, 'User'), this.opts<Reasoned>()));
+      }),
+    );
 
   program
     .command('complete-deactivation <user-id>')
     .description('deactivate at once a user who has no pending payout; the service does it automatically too')
-    .action(operate(operator, (context, id) => change(context, new SettleDeactivation(userId(id)))));
+    .action(operate(operator, (context, id) => change(context, new SettleDeactivation(idIn(id, 'User')))));
 }
 
 /** Waits until the saga has counted the change, so that what is said next rests on it. */
@@ -45,9 +43,4 @@ async function change(
     text: `The user is ${state.accountState}`,
     json: { user_id: command.userId, account_state: state.accountState },
   };
-}
-
-function userId(text: string | undefined): string {
-  if (!isUuid(text)) throw DomainError.notFound('User');
-  return text.toLowerCase();
 }

@@ -4,6 +4,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
+  idIn,
   operate,
   type Outcome,
   type Operator,
@@ -11,7 +12,6 @@ import {
   withReason,
 } from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { isUuid } from '../../../kernel/ids.js';
 import { ErasingWorker, ERASING_SAGA } from '../application/erasure.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
@@ -80,12 +80,14 @@ function eraseCommand(program: Command, operator: Operator): void {
   withReason(program.command('erase <user-id>'))
     .description('erase a deactivated user for good: all personal data is dropped, payouts stay')
     .option('--yes', 'do it: only a backup restores the data')
-    .action(async function (this: Command, id: string) {
-      const { yes, ...act } = this.opts<Reasoned & { yes?: true }>();
-      if (yes !== true)
-        throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
-      await operate(operator, (context) => erase(context, new EraseUser(userId(id), act))).call(this);
-    });
+    .action(
+      operate(operator, function (context, id) {
+        const { yes, ...act } = this.opts<Reasoned & { yes?: true }>();
+        if (yes !== true)
+          throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
+        return erase(context, new EraseUser(idIn(id, 'User'), act));
+      }),
+    );
 }
 
 async function erase(context: INestApplicationContext, command: EraseUser): Promise<Outcome> {
@@ -119,10 +121,11 @@ export function userProgram(program: Command, operator: Operator): void {
     .command('show <user-id>')
     .description('show a user of any merchant')
     .option('--personal', PERSONAL)
-    .action(async function (this: Command, id: string) {
-      const { personal } = this.opts<{ personal?: true }>();
-      await operate(operator, (context) => located(context, { userId: userId(id) }, personal)).call(this);
-    });
+    .action(
+      operate(operator, function (context, id) {
+        return located(context, { userId: idIn(id, 'User') }, this.opts<Finding>().personal);
+      }),
+    );
 
   program
     .command('find')
@@ -132,10 +135,12 @@ export function userProgram(program: Command, operator: Operator): void {
     .option('--external-id <id>', "the merchant's own id")
     .option('--wallet <address>', 'the address of the issuer wallet')
     .option('--personal', PERSONAL)
-    .action(async function (this: Command) {
-      const options = this.opts<Finding>();
-      await operate(operator, (context) => located(context, knownOf(options), options.personal)).call(this);
-    });
+    .action(
+      operate(operator, function (context) {
+        const options = this.opts<Finding>();
+        return located(context, knownOf(options), options.personal);
+      }),
+    );
 
   eraseCommand(program, operator);
 }
@@ -149,8 +154,7 @@ interface Finding {
 }
 
 function knownOf({ merchant, phone, externalId, wallet }: Finding): Known {
-  if (!isUuid(merchant)) throw DomainError.notFound('Merchant');
-  const merchantId = merchant.toLowerCase();
+  const merchantId = idIn(merchant, 'Merchant');
   const given = [
     ...(phone === undefined ? [] : [{ merchantId, phoneNumber: phone }]),
     ...(externalId === undefined ? [] : [{ merchantId, externalId }]),
@@ -159,9 +163,4 @@ function knownOf({ merchant, phone, externalId, wallet }: Finding): Known {
   if (given.length !== 1)
     throw new DomainError('bad_request', 'Give exactly one of --phone, --external-id and --wallet');
   return given[0]!;
-}
-
-function userId(text: string | undefined): string {
-  if (!isUuid(text)) throw DomainError.notFound('User');
-  return text.toLowerCase();
 }

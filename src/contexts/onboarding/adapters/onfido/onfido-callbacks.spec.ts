@@ -22,7 +22,6 @@ describe('a webhook of Onfido', () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const callback = await read(headers, body);
     expect(callback).toMatchObject({ check: 'check-123', at: AT });
-    expect(callback.eventId).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it("is verified as the package's own test has it", async () => {
@@ -37,18 +36,16 @@ describe('a webhook of Onfido', () => {
     'is forged with the signature %j',
     async (signature) => {
       const { body } = onfido.webhook('check-123', AT);
-      await expect(read({ 'x-sha2-signature': signature }, body)).rejects.toMatchObject({ why: 'forged' });
+      await expect(read({ 'x-sha2-signature': signature }, body)).resolves.toBe('forged');
     },
   );
 
   it('is forged without a signature, with that of another token, or with another body', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const other = onfido.webhook('check-123', AT, 'another token');
-    await expect(read({}, body)).rejects.toMatchObject({ why: 'forged' });
-    await expect(read(other.headers, other.body)).rejects.toMatchObject({ why: 'forged' });
-    await expect(read(headers, Buffer.concat([body, Buffer.from(' ')]))).rejects.toMatchObject({
-      why: 'forged',
-    });
+    await expect(read({}, body)).resolves.toBe('forged');
+    await expect(read(other.headers, other.body)).resolves.toBe('forged');
+    await expect(read(headers, Buffer.concat([body, Buffer.from(' ')]))).resolves.toBe('forged');
   });
 
   it.each([
@@ -61,7 +58,7 @@ describe('a webhook of Onfido', () => {
     '{"payload":{"resource_type":"check","object":{"id":"x"}}}',
     '{"payload":{"resource_type":"check","object":{"id":7,"completed_at_iso8601":"2026-01-01T00:00:00Z"}}}',
   ])('is malformed when it says %j', async (text) => {
-    await expect(signed(text)).rejects.toMatchObject({ why: 'malformed' });
+    await expect(signed(text)).resolves.toBe('malformed');
   });
 
   it('about something else concerns no check', async () => {

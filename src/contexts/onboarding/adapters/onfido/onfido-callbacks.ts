@@ -1,10 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  CallbackRefused,
-  type Callback,
-  type CallbackHeaders,
-  type CallbackReader,
-} from '../../application/ports.js';
+import type { Callback, CallbackHeaders, CallbackReader, CallbackRefusal } from '../../application/ports.js';
 import type { OnfidoObject } from './onfido-api.js';
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
@@ -15,37 +9,26 @@ export class OnfidoCallbacks implements CallbackReader {
 
   constructor(private readonly token: string) {}
 
-  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback> {
+  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
     const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
     const signature = headers['x-sha2-signature'];
     // For another length the package's comparison throws a different error.
-    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) throw new CallbackRefused('forged');
+    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
     try {
-      const event: unknown = new WebhookEventVerifier(this.token).readPayload(body, signature);
-      return callbackOf(event, body);
+      return callbackOf(new WebhookEventVerifier(this.token).readPayload(body, signature));
     } catch (error) {
-      if (error instanceof OnfidoInvalidSignatureError) throw new CallbackRefused('forged');
-      if (error instanceof SyntaxError) throw new CallbackRefused('malformed');
+      if (error instanceof OnfidoInvalidSignatureError) return 'forged';
+      if (error instanceof SyntaxError) return 'malformed';
       throw error;
     }
   }
 }
 
-function callbackOf(event: unknown, body: Buffer): Callback {
-  const payload = objectIn(event, 'payload');
-  const object = objectIn(payload, 'object');
-  const at = new Date(String(object['completed_at_iso8601'] ?? object['started_at_iso8601']));
-  if (Number.isNaN(at.getTime())) throw new CallbackRefused('malformed');
-  const { id } = object;
-  const isCheck = payload['resource_type'] === 'check';
-  if (isCheck && typeof id !== 'string') throw new CallbackRefused('malformed');
-  // Events have no id.
-  const eventId = createHash('sha256').update(body).digest('hex');
-  return { eventId, at, check: isCheck ? (id as string) : null };
-}
-
-function objectIn(object: unknown, name: string): OnfidoObject {
-  const found = typeof object === 'object' && object !== null ? (object as OnfidoObject)[name] : undefined;
-  if (typeof found !== 'object' || found === null) throw new CallbackRefused('malformed');
-  return found as OnfidoObject;
+function callbackOf(event: unknown): Callback | 'malformed' {
+  const { payload } = (event ?? {}) as { readonly payload?: OnfidoObject | null };
+  const { id, completed_at_iso8601, started_at_iso8601 } = (payload?.['object'] ?? {}) as OnfidoObject;
+  const at = new Date(String(completed_at_iso8601 ?? started_at_iso8601));
+  if (Number.isNaN(at.getTime())) return 'malformed';
+  if (payload?.['resource_type'] !== 'check') return { at, check: null };
+  return typeof id === 'string' ? { at, check: id } : 'malformed';
 }

@@ -164,16 +164,6 @@ describe('cards of Stripe Issuing', () => {
     expect(inspect(error, { depth: 9 })).not.toMatch(SECRETS);
   });
 
-  it('are refused to whom Stripe declines, and issued when it changes its mind', async () => {
-    const request = person();
-    stripe.refuseCard(402, 'card_error', 'card_declined');
-    expect(await failure(issuer().issue(request))).toMatchObject({
-      message: 'The card issuer declined the card',
-    });
-    const { cardId } = await issuer().issue({ ...request, attempt: 2 });
-    expectOneCard(request.userId, cardId);
-  });
-
   it.each([
     ['rejected.listed', ProviderRefused],
     ['requirements.past_due', ProviderRefused],
