@@ -7,28 +7,26 @@ import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
-import { Countries } from './adapters/countries.js';
+import { ComplianceNotices } from './adapters/countries.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { CreateOrderHandler } from './application/create-order.js';
 import { EraseOrderHandler, erasingOrders } from './application/erase-order.js';
-import { ComplianceNotices } from './application/compliance-notices.js';
 import { Onramps } from './application/onramps.js';
 import {
   CancelOrderHandler,
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
-import { OrderLog } from './application/order-log.js';
 import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
 import { PayerOrders } from './application/payer-orders.js';
-import { COUNTRY_OF, ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
+import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { watchSaga } from './application/watch-saga.js';
+import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { ConfigurationController } from './http/configuration.controller.js';
@@ -44,7 +42,6 @@ import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
-import { OPEN_ORDERS } from './store/open-orders.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
 import { OrdersView } from './views/orders.js';
@@ -84,13 +81,6 @@ const providers = [
         all.filter((provider) => provider !== null && provider !== undefined),
         config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null),
       ),
-  },
-  {
-    provide: COUNTRY_OF,
-    inject: [CONFIG],
-    // Without notices no country is needed, and the file stays out of memory.
-    useFactory: ({ exchangeNotices, exchangeCountriesFile }: Config) =>
-      exchangeNotices === null ? { of: () => null } : new Countries(exchangeCountriesFile),
   },
   {
     provide: OrderStreams,

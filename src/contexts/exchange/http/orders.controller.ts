@@ -13,7 +13,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { ComplianceNotices } from '../application/compliance-notices.js';
+import { ComplianceNotices } from '../adapters/countries.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import {
@@ -172,7 +172,7 @@ export class OrdersController {
 }
 
 function authorization(caller: ExchangeCaller, { signature }: OrderActionQuery): OrderAction['authorize'] {
-  return (withdrawAddress) => requireOrderSignature(caller, signature, withdrawAddress);
+  return ({ facts }) => requireOrderSignature(caller, signature, facts.withdraw_address);
 }
 
 /** contract.md 24. */

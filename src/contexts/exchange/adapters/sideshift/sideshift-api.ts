@@ -65,17 +65,13 @@ export class SideShiftApi {
       throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   }
 
-  /** False when it says that there is nothing to cancel. */
-  async cancel(id: string): Promise<boolean> {
+  /** No effect where it says that there is nothing to cancel. */
+  async cancel(id: string): Promise<void> {
     const result = await this.post('/cancel-order', { orderId: id }, null);
-    if (result.kind === 'response' && result.status === 204) return true;
-    if (result.kind === 'response' && result.status === 400) {
-      if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
-        throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
-      return false;
-    }
-    this.objectOf(result, 204);
-    return true;
+    if (result.kind === 'response' && result.status === 204) return;
+    if (result.kind === 'failed' || result.status !== 400) return void this.objectOf(result, 204);
+    if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
+      throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
   }
 
   close(): Promise<void> {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
-import type { LoadedOrder } from '../../application/payer-orders.js';
+import type { LoadedOrder } from '../../application/order-actions.js';
 import { order, type ExistingOrder } from '../../domain/order.js';
 import type { OrderFacts, OrderStatus } from '../../domain/order-events.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { facts, received, deposit } from '../../../../test/support/exchange/order-fixtures.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
-import { OrderLog } from './order-log.js';
+import { OrderLog } from './watch-saga.js';
 
 const recorded = ({ type, data }: OrderEvent): RecordedEvent => ({
   id: 'e1',
