@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ORDER_ERASURE_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { operatorOf } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, WAIT_MS } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
 import { expectInOrder } from '../../support/in-order.js';
@@ -160,3 +162,35 @@ it('only orders that have ended are erased, one by one or all of a user, and a r
     'Give --order, or --key and --user-id',
   );
 });
+
+it(
+  'an erasure of orders whose process is killed at any of its points is completed by the next worker',
+  async () => {
+    const payers = ORDER_ERASURE_FAILPOINTS.map(() => newPayer());
+    const orders: OrderRecord[] = [];
+    for (const payer of payers) orders.push(await ended(payer));
+    // From here on the workers are processes of their own.
+    await app.stop();
+    for (const [n, point] of ORDER_ERASURE_FAILPOINTS.entries()) {
+      const args = ['exchange', 'erase', '--order', orders[n]!.id, '--by', 'grace', '--yes'];
+      if (point === 'order.erasure_recorded') {
+        expect(await runBuilt(app, CLI, { FAILPOINT: point }, ...args).ended).toBe('SIGKILL');
+        expect(await found(payers[n]!)).toContain('sealed in event_store.events: user_id');
+        continue;
+      }
+      expect(await runBuilt(app, CLI, {}, ...args).ended).toBe(0);
+      expect([point, await runBuilt(app, MAIN, { FAILPOINT: point }).ended]).toEqual([point, 'SIGKILL']);
+    }
+    const last = runBuilt(app, MAIN, {});
+    await eventually(async () => {
+      const sql = `select count(*)::int as dropped from platform.personal_keys
+        where wrapped_key is null and subject = any($1)`;
+      const [row] = await app.database.query<{ dropped: number }>(sql, [orders.map(({ id }) => id)]);
+      return row!.dropped === orders.length;
+    }, 4 * WAIT_MS);
+    for (const payer of payers) await eventually(async () => (await found(payer)).length === 0);
+    last.child.kill('SIGTERM');
+    await last.ended;
+  },
+  12 * WAIT_MS,
+);

@@ -4,9 +4,10 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { TestChain } from '../../support/payouts/chain.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/operator.js';
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 const STORES: readonly (readonly [string, TestSettings])[] = [
@@ -57,17 +58,19 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       const order = await listed(id);
       return shows(order) && order;
     });
-  const exchange = async <T>(...args: string[]): Promise<T> => {
+  const run = (rpcUrl: string, ...args: string[]): Promise<Run> => {
     const env = {
       DATABASE_URL: app.config.databaseUrl!,
       EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
       MASTER_KEY: app.config.masterKey!,
-      CHAIN_RPC_URL: app.config.chainRpcUrl!,
+      CHAIN_RPC_URL: rpcUrl,
       USDC_ADDRESS: app.config.usdcAddress!,
       PAYOUT_FINALITY: '2',
     };
-    return JSON.parse((await invoke('exchange', env, '--json', ...args)).printed) as T;
+    return invoke('exchange', env, '--json', ...args);
   };
+  const exchange = async <T>(...args: string[]): Promise<T> =>
+    JSON.parse((await run(app.config.chainRpcUrl!, ...args)).printed) as T;
 
   it('a deposit of what was requested: completed', async () => {
     const order = await newOrder();
@@ -215,6 +218,40 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       amount_received: '0',
       amount_refundable: '100',
     });
+  });
+
+  it('a recheck finds every deposit on its chain, those of one that has them not are missing, and none is checked without a node', async () => {
+    const recheck = async (rpcUrl: string, ...args: string[]) => {
+      const { printed, exitCode } = await run(rpcUrl, 'recheck', ...args);
+      const sum = JSON.parse(printed.slice(printed.indexOf('{\n'))) as Record<string, unknown>;
+      return { exitCode, sum, first: printed.split('\n')[0]! };
+    };
+    const order = await newOrder();
+    await pay(order, '100');
+    await until(order.id, ({ status }) => status === 'completed');
+    const { exitCode, sum } = await recheck(app.chain.rpcUrl);
+    expect(exitCode).toBeNull();
+    expect(sum).toMatchObject({ missing: 0, unknown: 0, orders_elsewhere: 0 });
+    expect(await recheck(app.chain.rpcUrl, '--from', String(sum['position']))).toMatchObject({
+      sum: { on_chain: 0 },
+    });
+    expect(await recheck('')).toMatchObject({ exitCode: 1, sum: { on_chain: 0 } });
+    const other = await TestChain.start();
+    try {
+      // Later than the deposits: a node that is behind could not know them.
+      await other.mine(100);
+      const elsewhere = await recheck(other.rpcUrl);
+      expect(elsewhere).toMatchObject({ exitCode: 2, sum: { on_chain: 0, missing: sum['on_chain'] } });
+      expect(JSON.parse(elsewhere.first)).toEqual({
+        order_id: expect.any(String),
+        deposit_id: expect.any(String),
+        position: expect.any(String),
+        found: 'missing',
+        why: expect.stringContaining('is in no block'),
+      });
+    } finally {
+      await other.stop();
+    }
   });
 
   it('refuses an unknown order and an unknown status', async () => {

@@ -12,6 +12,7 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import type { TestApp } from '../app.js';
 import type { ExchangeClient } from './exchange-client.js';
 import type { ApiResponse } from '../http/signed-client.js';
+import { facts } from './order-fixtures.js';
 
 export const LIST = '/v1/merchant/orders';
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -91,26 +92,15 @@ export async function pastOrders(
 export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   const at = more.created_at ?? new Date().toISOString();
   return {
+    ...facts,
     order_id: randomUUID(),
     key_id: randomUUID(),
     merchant_id: randomUUID(),
-    pair_id: 'USDCSOL',
     withdraw_address: ADDRESS,
-    withdraw_address_tag: null,
-    withdraw_address_memo: null,
     user_id: null,
     user_hash: null,
-    caller: null,
     provider: 'none',
     provider_reference: 'none',
-    deposit_address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
-    deposit_address_tag: null,
-    amount_from: '100',
-    amount_to: '0.5',
-    rate: '0.005',
-    minimum: '10',
-    maximum: '1000',
-    decimals_to: 9,
     created_at: at,
     expires_at: new Date(Date.parse(at) + 3_600_000).toISOString(),
     ...more,

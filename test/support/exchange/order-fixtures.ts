@@ -4,6 +4,8 @@ import type { OrderEvent, OrderFacts } from '../../../src/contexts/exchange/doma
 import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
+import { deriveId } from '../../../src/kernel/ids.js';
+import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
 
 /** An order of 100 for 0.5, of an hour, and the events of its life. */
 export const facts: OrderFacts = {
@@ -91,6 +93,17 @@ export const observing =
       state,
     );
   };
+/** The event as the store returns it. */
+export const recordedOf = ({ type, data }: OrderEvent, revision = 0): RecordedEvent => ({
+  id: deriveId(data.order_id, String(revision)),
+  type,
+  data: data as unknown as JsonObject,
+  metadata: { request_id: 'req-1' },
+  stream: `order-${data.order_id}`,
+  revision,
+  position: '1',
+  recordedAt: new Date(),
+});
 export const stateAfter = (...events: readonly OrderEvent[]): ExistingOrder =>
   fold(order, events) as ExistingOrder;
 export const recordAfter = (...events: readonly OrderEvent[]) => orderRecord(stateAfter(...events));

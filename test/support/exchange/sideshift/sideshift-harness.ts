@@ -50,17 +50,6 @@ export class SideShiftHarness {
     return process;
   }
 
-  /** For the next test. */
-  recover(): void {
-    this.sideshift.faults = [];
-    this.sideshift.lie = (reported) => reported;
-    this.sideshift.before = () => undefined;
-    this.sideshift.requests.length = 0;
-    this.sideshift.limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
-    this.sideshift.demandsUserIp = false;
-    this.sideshift.deniedAddress = null;
-  }
-
   async newOrder(over: Partial<NewProviderOrder> = {}) {
     const order = requested(over);
     const created = await this.provider.create(order);

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
+import { deposit, facts, received, stateAfter } from '../../../../../test/support/exchange/order-fixtures.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
 import type { LoadedOrder } from '../../application/order-actions.js';
-import { order, type ExistingOrder } from '../../domain/order.js';
-import type { OrderFacts, OrderStatus } from '../../domain/order-events.js';
+import type { ExistingOrder } from '../../domain/order.js';
+import type { OrderStatus } from '../../domain/order-events.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';
 import type { PayOrder } from './pay-types.js';
 
@@ -18,10 +19,8 @@ const BOUNDS: StreamBounds = {
   lifetimeMs: 3_600_000,
 };
 const stateOf = (id: string, status: OrderStatus = 'pending'): ExistingOrder => {
-  const facts = { order_id: id, amount_from: '100' } as OrderFacts;
-  const created = order.evolve(order.initial, { type: 'order.created.v1', data: facts }) as ExistingOrder;
-  const deposit = { deposit_id: 'd', amount: '40', transaction_hash: '0x1', deposited_at: '2026-01-01' };
-  return { ...created, status, deposits: [deposit] };
+  const created = { type: 'order.created.v1', data: { ...facts, order_id: id } } as const;
+  return { ...stateAfter(created, received(deposit('d', '40'))), status };
 };
 
 /** Rows of orders as the read model has them, and how often they were queried. */
