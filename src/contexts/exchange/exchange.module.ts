@@ -46,9 +46,6 @@ import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
 import { OrdersView } from './views/orders.js';
 
-/** Null where the settings of SideShift are missing. */
-const SIDESHIFT = Symbol('SIDESHIFT');
-
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
   providers: [
@@ -64,7 +61,8 @@ class OperatedOrdersModule {}
 const providers = [
   SideShiftShifts,
   {
-    provide: SIDESHIFT,
+    // Null where its settings are missing.
+    provide: SideShiftProvider,
     inject: [CONFIG, SideShiftShifts, CLOCK],
     useFactory: (config: Config, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
       const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = config;
@@ -75,7 +73,7 @@ const providers = [
   {
     provide: ExchangeProviders,
     // One more provider is one more token here.
-    inject: [CONFIG, { token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT],
+    inject: [CONFIG, { token: SANDBOX_PROVIDER, optional: true }, SideShiftProvider],
     useFactory: (config: Config, ...all: (ExchangeProvider | null | undefined)[]) =>
       new ExchangeProviders(
         all.filter((provider) => provider !== null && provider !== undefined),

@@ -124,16 +124,6 @@ describe('GET /v1/merchants/configuration', () => {
     expect(opened(given, [signing.credentials.secret])).not.toHaveProperty('withdraw_address_memo');
   });
 
-  it('a link from before a rotation opens while both secrets are valid', async () => {
-    const key = await app.newExchangeKey(true);
-    const { apiKey, secret } = key.credentials;
-    const before = await configuration(LEAST, key);
-    const rotated = await app.app.get(CommandBus).execute(new IssueSecret('exchange_key', apiKey));
-    const secrets = [secret, rotated.secret];
-    expect(opened(before, secrets)).toEqual({ api_key: apiKey, ...LEAST });
-    expect(opened(before, [rotated.secret])).toBeNull();
-  });
-
   it('a link that was created during a rotation opens after the old secret is revoked', async () => {
     const key = await app.newExchangeKey(true);
     const { apiKey } = key.credentials;

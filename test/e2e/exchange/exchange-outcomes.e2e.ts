@@ -133,28 +133,14 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     await app.chain.mine();
     await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
     await expect(refund('33.5', '0xabc')).rejects.toThrow('--transaction must be a transaction of ethereum');
-    await expect(refund('33.5', `0x${'1'.repeat(64)}`)).rejects.toThrow('no such transaction');
-    await expect(refund('33.5', await app.chain.revertedTransfer(payer, '33.5'))).rejects.toThrow(
-      'it failed',
-    );
-    await expect(refund('33.4')).rejects.toThrow('holds no transfer of 33.4 USDC on Ethereum');
     const stranger = app.chain.newAddress();
-    const elsewhere = (await app.chain.transfer(stranger, '33.5')).hash;
-    await app.chain.mine();
-    await expect(refund('33.5', elsewhere)).rejects.toThrow('to an address that paid the order');
     await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
-    const recorded = { refundable: '0', currency: 'USDC on Ethereum', is_checked: true };
-    expect(await refund('33.5')).toEqual(recorded);
+    expect(await refund('33.5')).toEqual({
+      refundable: '0',
+      currency: 'USDC on Ethereum',
+      is_checked: true,
+    });
     expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
-    const another = await newOrder();
-    await pay(another, '100');
-    await pay(another, '33.5');
-    await until(another.id, ({ late_deposits }) => late_deposits.length > 0);
-    const again = ['--amount', '33.5', '--transaction'];
-    await expect(exchange('refund', another.id, ...again, back)).rejects.toThrow(
-      'recorded as a refund of order-',
-    );
-    expect(await exchange('refund', another.id, ...again, elsewhere, '--to', stranger)).toEqual(recorded);
     await eventually(async () => (await refundable()) === undefined);
     expect((await listed(order.id)).amount_refundable).toBe('0');
     const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);
@@ -166,24 +152,6 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       'order.late_deposit_recorded.v1',
       'order.refund_recorded.v1',
     ]);
-  });
-
-  it('refunds of two orders in one transaction: each has a transfer of its own, a third order has none', async () => {
-    const orders = [await newOrder(), await newOrder(), await newOrder()] as const;
-    for (const order of orders) {
-      await pay(order, '100');
-      await pay(order, '7');
-      await until(order.id, ({ late_deposits }) => late_deposits.length > 0);
-    }
-    const hash = await app.chain.twoTransfers(await app.chain.funded.getAddress(), '7');
-    await app.chain.mine();
-    const refund = ({ id }: OrderRecord): Promise<object> =>
-      exchange('refund', id, '--amount', '7', '--transaction', hash);
-    const recorded = { refundable: '0', currency: 'USDC on Ethereum', is_checked: true };
-    expect(await refund(orders[0])).toEqual(recorded);
-    expect(await refund(orders[0])).toMatchObject({ refundable: '0' });
-    expect(await refund(orders[1])).toEqual(recorded);
-    await expect(refund(orders[2])).rejects.toThrow('recorded as a refund of order-');
   });
 
   it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation removes it', async () => {

@@ -211,7 +211,7 @@ describe('the list of orders', () => {
           expect(seen).toEqual(whole);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 

@@ -10,11 +10,9 @@ const MAX_RESPONSE_BYTES = 262_144;
 /** A JSON object from the response: every value is checked before it is used. */
 export type SideShiftObject = Readonly<Record<string, unknown>>;
 
-export interface SideShiftAccount {
-  readonly sideshiftUrl: string;
-  readonly sideshiftSecret: string;
-  readonly sideshiftAffiliateId: string;
-}
+export type SideShiftAccount = Readonly<
+  Record<'sideshiftUrl' | 'sideshiftSecret' | 'sideshiftAffiliateId', string>
+>;
 
 /** The error of a response. */
 interface Refusal {
