@@ -11,8 +11,7 @@ import {
   querySignature,
   type ExchangeClient,
 } from '../../support/exchange/exchange-client.js';
-import { ADDRESS } from '../../support/exchange/exchange-orders.js';
-import type { ApiResponse } from '../../support/http/signed-client.js';
+import { ADDRESS, expectProblem } from '../../support/exchange/exchange-orders.js';
 
 const CONFIGURATION = '/v1/merchants/configuration';
 const TOKENS = '/v1/tokens';
@@ -46,13 +45,6 @@ beforeAll(() => {
   ({ open, signing } = app.exchange);
 });
 
-function problem(response: ApiResponse, status: number, errors: object = {}): void {
-  expect([response.status, response.headers['content-type']]).toEqual([
-    status,
-    'application/problem+json; charset=utf-8',
-  ]);
-  expect(response.json()).toMatchObject({ status, errors });
-}
 const fault = (name: string): object => ({ [name]: [expect.any(String)] });
 
 /** Responses are checked against the OpenAPI document by the client itself. */
@@ -116,7 +108,7 @@ describe('GET /v1/merchants/configuration', () => {
       [{ onramp_fiat: 'EUR', onramp_amount: '19.99' }, 'onramp_amount'],
       [{ onramp_fiat: 'EUR', onramp_amount: '0.001' }, 'onramp_amount'],
     ] as const)
-      problem(await open.get(CONFIGURATION, { ...LEAST, ...query }), 422, fault(name));
+      expectProblem(await open.get(CONFIGURATION, { ...LEAST, ...query }), 422, fault(name));
   });
 
   it('200: an empty tag or memo counts as absent', async () => {
@@ -150,7 +142,7 @@ describe('GET /v1/merchants/configuration', () => {
       expect(opened(given.json<Configuration>(), [secret])).toMatchObject({
         return_url: 'https://shop.example/done?order=7',
       });
-      problem(await ask('shop.example'), 422, fault('return_url'));
+      expectProblem(await ask('shop.example'), 422, fault('return_url'));
       expect((await key.get(CONFIGURATION, { ...LEAST, return_url: 'https://a.example' })).status).toBe(401);
     }
   });
@@ -170,12 +162,16 @@ describe('GET /v1/merchants/configuration', () => {
     ['an on-ramp that is none', { onramp_only_onramps: 'example-card,nobody' }, 'onramp_only_onramps'],
     ['on-ramps of 10,000 characters', { onramp_only_onramps: LONG }, 'onramp_only_onramps'],
   ])('422: %s', async (_, change, name) => {
-    problem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
+    expectProblem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
   });
 
   it('422: every parameter at fault is named', async () => {
     const wrong = { token: 'x', chain: 'x', withdraw_address: 'x', onramp_amount: 'x', onramp_fiat: 'x' };
-    problem(await open.get(CONFIGURATION, wrong), 422, Object.assign({}, ...Object.keys(wrong).map(fault)));
+    expectProblem(
+      await open.get(CONFIGURATION, wrong),
+      422,
+      Object.assign({}, ...Object.keys(wrong).map(fault)),
+    );
   });
 
   it('ignores unknown parameters, and neither signs nor displays them; 400 for a long one', async () => {
@@ -187,9 +183,9 @@ describe('GET /v1/merchants/configuration', () => {
       false,
     ]);
     expect(query.get('expires')).not.toBe('9999999999');
-    problem(await open.get(CONFIGURATION, { ...LEAST, any: LONG }), 400);
-    problem(await open.get(CONFIGURATION, { ...LEAST, ['__proto__']: LONG }), 400);
-    problem(await open.get(CONFIGURATION, { ...LEAST, [LONG]: '1' }), 400);
+    expectProblem(await open.get(CONFIGURATION, { ...LEAST, any: LONG }), 400);
+    expectProblem(await open.get(CONFIGURATION, { ...LEAST, ['__proto__']: LONG }), 400);
+    expectProblem(await open.get(CONFIGURATION, { ...LEAST, [LONG]: '1' }), 400);
   });
 });
 
@@ -216,7 +212,7 @@ describe('GET /v1/tokens', () => {
     ['another chain', { to_chain: 'btc' }, 'to_chain'],
     ['a user with a line feed', { user_id: 'a\nb' }, 'user_id'],
   ])('422: %s', async (_, change, name) => {
-    problem(await open.get(TOKENS, { to_token: 'sol', ...change }), 422, fault(name));
+    expectProblem(await open.get(TOKENS, { to_token: 'sol', ...change }), 422, fault(name));
   });
 });
 

@@ -33,9 +33,9 @@ type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * The newest secret of the key that made all signatures of a request: those of its address, in the query or in the header,
- * and `signature_v2` over all other parameters (contract.md 21.8). Null for one that needs none and has none; undefined
- * when one is missing or wrong. Every secret is tried, so that the time it takes does not reveal which one it was.
+ * The secret of the key that signed a request: its address, in the query or in the header, and in `signature_v2` all other
+ * parameters (contract.md 21.8). Null for a request that needs no signature and has none; undefined when one is missing or
+ * wrong. Every secret is tried, so that the time it takes does not reveal which one it was.
  */
 export function signerOf(
   key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
@@ -48,13 +48,12 @@ export function signerOf(
   if (ofQuery === undefined && needsQuerySignature(key, path, parameters)) return undefined;
   if (ofQuery === undefined && ofAddress.length === 0) return key.demandsSignature ? undefined : null;
   const query = `${path}?${canonicalQuery(Object.entries(parameters as Record<string, string>))}`;
-  return key.secrets
-    .filter(
-      (secret) =>
-        ofAddress.every((each) => isSignedWith({ secrets: [secret] }, String(each), address)) &&
-        (ofQuery === undefined || isSignedBy([secret], ofQuery, query, NO_BODY)),
-    )
-    .at(-1);
+  const isSigned = (secrets: readonly string[]): boolean =>
+    ofAddress.every((each) => isSignedWith({ secrets }, String(each), address)) &&
+    (ofQuery === undefined || isSignedBy(secrets, ofQuery, query, NO_BODY));
+  if (!isSigned(key.secrets)) return undefined;
+  // Of two that signed a part each the older one, which is revoked first.
+  return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];
 }
 
 /** What the signature of the address does not cover: where it is changed, the money may go to somebody else. */

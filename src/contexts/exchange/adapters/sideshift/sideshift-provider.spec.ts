@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describeExchangeProvider } from '../../../../../test/conformance/exchange-provider.conformance.js';
 import {
   ADDRESS,
   UNAVAILABLE,
@@ -265,4 +266,18 @@ describe('cancelling a shift', () => {
     await provider.cancel(reference);
     expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'completed' });
   });
+});
+
+describeExchangeProvider('SideShift', async () => {
+  const own = await SideShiftHarness.start();
+  return {
+    open: () => Promise.resolve(own.process()),
+    pairId: 'USDCSOL',
+    withdrawAddress: ADDRESS,
+    isSettledByUs: false,
+    pay: ({ provider_reference: shiftId }, amount) => Promise.resolve(own.sideshift.pay(shiftId, amount)),
+    startOutage: () => own.sideshift.shutDown(),
+    endOutage: () => own.sideshift.restart(),
+    cleanUp: () => own.stop(),
+  };
 });
