@@ -54,7 +54,7 @@ export const deposit = (id: string, amount: string, when = minute(5)): Seen => (
   transactionHash: `0x${id}`,
   at: when,
 });
-export const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when = at) => ({
+const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when = at) => ({
   order_id: 'o1',
   deposit_id: id,
   amount,

@@ -13,7 +13,7 @@ import { WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 import { orderEvents } from '../metrics.js';
 
 /** The subscription that keeps the list of open orders. */
-export const WATCH_SAGA = subscriptionName('exchange.watch');
+const WATCH_SAGA = subscriptionName('exchange.watch');
 
 /** An order that is not on the list would stay open for ever. */
 export const OPEN_ORDERS: WorkList = {

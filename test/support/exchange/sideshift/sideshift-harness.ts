@@ -43,7 +43,7 @@ export class SideShiftHarness {
     const process = new SideShiftProvider(
       { ...this.sideshift.account, ...account },
       this.shifts,
-      { now: () => new Date(this.sideshift.book.now()) },
+      { now: () => new Date(this.sideshift.now()) },
       { timeoutMs, listedAfterMs },
     );
     this.processes.push(process);

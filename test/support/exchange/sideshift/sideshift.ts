@@ -8,7 +8,7 @@ type Responded = readonly [number, Record<string, unknown> | null];
 
 /** A local server that responds as SideShift documents version 2 of its API: https://docs.sideshift.ai */
 export class SideShift extends ProviderServer {
-  readonly book = new ShiftBook();
+  readonly book = new ShiftBook(() => this.now());
   demandsUserIp = false;
   deniedAddress: string | null = null;
   protected override readonly base = '/api/v2';
