@@ -7,28 +7,26 @@ import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
-import { Countries } from './adapters/countries.js';
+import { ComplianceNotices } from './adapters/countries.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { CreateOrderHandler } from './application/create-order.js';
 import { EraseOrderHandler, erasingOrders } from './application/erase-order.js';
-import { ComplianceNotices } from './application/compliance-notices.js';
 import { Onramps } from './application/onramps.js';
 import {
   CancelOrderHandler,
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
-import { OrderLog } from './application/order-log.js';
 import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
 import { PayerOrders } from './application/payer-orders.js';
-import { COUNTRY_OF, ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
+import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { watchSaga } from './application/watch-saga.js';
+import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { ConfigurationController } from './http/configuration.controller.js';
@@ -44,13 +42,9 @@ import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
-import { OPEN_ORDERS } from './store/open-orders.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
 import { OrdersView } from './views/orders.js';
-
-/** Null where the settings of SideShift are missing. */
-const SIDESHIFT = Symbol('SIDESHIFT');
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -67,7 +61,8 @@ class OperatedOrdersModule {}
 const providers = [
   SideShiftShifts,
   {
-    provide: SIDESHIFT,
+    // Null where its settings are missing.
+    provide: SideShiftProvider,
     inject: [CONFIG, SideShiftShifts, CLOCK],
     useFactory: (config: Config, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
       const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = config;
@@ -78,19 +73,12 @@ const providers = [
   {
     provide: ExchangeProviders,
     // One more provider is one more token here.
-    inject: [CONFIG, { token: SANDBOX_PROVIDER, optional: true }, SIDESHIFT],
+    inject: [CONFIG, { token: SANDBOX_PROVIDER, optional: true }, SideShiftProvider],
     useFactory: (config: Config, ...all: (ExchangeProvider | null | undefined)[]) =>
       new ExchangeProviders(
         all.filter((provider) => provider !== null && provider !== undefined),
         config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null),
       ),
-  },
-  {
-    provide: COUNTRY_OF,
-    inject: [CONFIG],
-    // Without notices no country is needed, and the file stays out of memory.
-    useFactory: ({ exchangeNotices, exchangeCountriesFile }: Config) =>
-      exchangeNotices === null ? { of: () => null } : new Countries(exchangeCountriesFile),
   },
   {
     provide: OrderStreams,

@@ -53,8 +53,7 @@ function readNotices(value: unknown): ReadonlyMap<string, string> {
 /** The one chain whose tokens are play money. */
 export const DEV_CHAIN_ID = 31337;
 
-/** Where new orders go. */
-const PROVIDER_SETTINGS = {
+export const EXCHANGE_SETTINGS = {
   exchangeProvider: optional(
     'EXCHANGE_PROVIDER',
     oneOf('sandbox', 'sideshift'),
@@ -82,10 +81,6 @@ const PROVIDER_SETTINGS = {
     'https://sideshift.ai/api/v2',
     'where SideShift has its API, version 2. HTTPS in production.',
   ),
-};
-
-/** How long an order waits, and how often it is polled. */
-const ORDER_SETTINGS = {
   exchangeOrderExpirySeconds: setting(
     'EXCHANGE_ORDER_EXPIRY_SECONDS',
     integer(1, 604_800),
@@ -104,10 +99,6 @@ const ORDER_SETTINGS = {
     1000,
     'how often a fresh exchange order is polled at its provider, in milliseconds; older ones more rarely.',
   ),
-};
-
-/** What is displayed in addition to exchanges. */
-const DISPLAY_SETTINGS = {
   exchangeNotices: optional(
     'EXCHANGE_NOTICES_FILE',
     jsonFile('a JSON file of notices by country, such as {"DE": "Not offered in Germany."}', readNotices),
@@ -123,10 +114,6 @@ const DISPLAY_SETTINGS = {
     jsonFile('a JSON file of on-ramps', readOnramps),
     'a file of the on-ramp providers that are displayed; none when not set, examples in the sandbox.',
   ),
-};
-
-/** The provider of the sandbox, which scans the dev chain for deposits. */
-const SANDBOX_SETTINGS = {
   exchangeScanIntervalMs: setting(
     'EXCHANGE_SCAN_INTERVAL_MS',
     integer(20, 3_600_000),
@@ -139,24 +126,12 @@ const SANDBOX_SETTINGS = {
     2000,
     'how long the sandbox takes to pay out.',
   ),
-};
-
-/** Who may show the pay page. */
-const PAY_SETTINGS = {
   payFramedBy: setting(
     'PAY_FRAMED_BY',
     origins,
     [],
     'the origins, separated by commas, whose pages may show the pay page in a frame; none may when not set.',
   ),
-};
-
-export const EXCHANGE_SETTINGS = {
-  ...PROVIDER_SETTINGS,
-  ...ORDER_SETTINGS,
-  ...DISPLAY_SETTINGS,
-  ...SANDBOX_SETTINGS,
-  ...PAY_SETTINGS,
 };
 
 declare module '../../platform/config/config.js' {

@@ -9,7 +9,7 @@ import { Shared } from '../support/shared.js';
 import { between, type Suite, type SuiteOptions } from '../support/suite.js';
 import { Treasury } from '../support/treasury.js';
 
-/** Erasures have further points, which no order reaches: exchange-erasure-kill kills there. */
+/** Erasures have further points, which no order reaches: exchange-erasure kills there. */
 const POINTS: readonly string[] = ORDER_FAILPOINTS;
 const CLIENTS = 6;
 const PAUSE_MS = 400;

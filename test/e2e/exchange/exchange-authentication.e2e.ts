@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ExchangeCaller } from '../../../src/contexts/access/application/known-credentials.js';
 import { onEdgeApp } from '../../support/http/edge-app.js';
-import { ExchangeClient, exchangeSignature } from '../../support/exchange/exchange-client.js';
-import { keyOf, merchantOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
+import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
+import { keyOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
@@ -144,14 +144,6 @@ describe('the edge of the exchange', () => {
     }
   });
 
-  it('demands a signature of actions on orders, and leaves it to the handler whether it is right', async () => {
-    for (const action of ['refresh', 'cancel', 'mark_as_paid']) {
-      const path = `/v1/orders/${randomUUID()}/${action}`;
-      expectRefused(await signing.call({ method: 'PATCH', path }));
-      expect((await signing.call({ method: 'PATCH', path, signs: ADDRESS })).status).toBe(200);
-    }
-  });
-
   it('lists to headers that are signed, of every key, over an empty address, regardless of the filters', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({})).json()).toEqual({ key_id: client.credentials.apiKey });
@@ -170,14 +162,6 @@ describe('the edge of the exchange', () => {
     expect(unknown.json()['detail']).toBe('A valid API key is required in the header X-Api-Key');
     // However the path is written.
     expectRefused(await open.get('/v1/merchant/%6Frders'));
-  });
-
-  it('takes either of two secrets while one replaces the other', async () => {
-    const secrets = ['dxs_old', 'dxs_new'];
-    const { apiKey } = keyOf(edge, { secrets, demandsSignature: true }).credentials;
-    const status = async (secret: string): Promise<number> =>
-      (await orders(new ExchangeClient(edge.url, { apiKey, secret }))).status;
-    expect(await Promise.all([...secrets, 'dxs_other'].map(status))).toEqual([201, 201, 401]);
   });
 
   it('refuses a parameter that is given twice, whichever it is and however it is written', async () => {
@@ -222,25 +206,79 @@ describe('the edge of the exchange', () => {
     expect((await open.call({ method: 'POST', path: '/v1/orders', body: '' })).status).toBe(201);
   });
 
-  it('does once what has an Idempotency-Key, and takes the query for a part of it', async () => {
-    const idempotencyKey = randomUUID();
-    const order = async (client: ExchangeClient, query: Record<string, string> = {}) => {
-      const response = await client.order({ withdraw_address: ADDRESS, ...query }, idempotencyKey);
-      return [response.status, response.json()['run'], response.headers['idempotent-replayed']];
+  describe('a signature of the whole query (contract.md 21.8)', () => {
+    const MEMO = { withdraw_address: ADDRESS, withdraw_address_memo: "7 'a'&b=1/~" };
+    const BACK = { withdraw_address: ADDRESS, return_url: 'https://shop.example/?a=b' };
+    const call = async (client: ExchangeClient, path: string, query: Record<string, string>) => {
+      const method = path === CONFIGURATION ? 'GET' : 'POST';
+      return (await client.call({ method, path, query, signs: null })).status;
     };
-    const [status, run, replayed] = await order(signing);
-    expect([status, replayed]).toEqual([201, undefined]);
-    expect(await order(signing)).toEqual([201, run, 'true']);
-    expect((await order(signing, { user_id: 'u' }))[0]).toBe(422);
-    expect((await order(signing, { withdraw_address: OTHER_ADDRESS }))[0]).toBe(422);
-    // Another key's is another one, also of the same merchant.
-    const sister = keyOf(edge, { merchantId: merchantOf(signing) });
-    expect((await order(sister))[1]).toBe((run as number) + 1);
-    const malformed = await open.call({
-      method: 'POST',
-      path: '/v1/orders',
-      headers: { 'idempotency-key': 'none' },
+    const signedQuery = (
+      client: ExchangeClient,
+      path: string,
+      query: Record<string, string>,
+      also: Record<string, string> = {},
+    ): Record<string, string> => {
+      const { apiKey, secret } = client.credentials;
+      return { ...query, signature_v2: querySignature(secret, path, { api_key: apiKey, ...query }), ...also };
+    };
+    const ofAddress = ({ credentials: { secret } }: ExchangeClient) => ({
+      signature: exchangeSignature(secret, ADDRESS),
     });
-    expect(malformed.status).toBe(400);
+
+    it.each([CONFIGURATION, '/v1/orders'])(
+      '%s: needed for a memo by keys that were issued so',
+      async (path) => {
+        const done = path === CONFIGURATION ? 200 : 201;
+        const full = keyOf(edge, { demandsSignature: true, memoSigning: 'full' });
+        const tag = { withdraw_address: ADDRESS, withdraw_address_tag: '7' };
+        for (const query of [MEMO, tag]) {
+          expect(await call(full, path, { ...query, ...ofAddress(full) })).toBe(401);
+          expect(await call(signing, path, { ...query, ...ofAddress(signing) })).toBe(done);
+          expect(await call(full, path, signedQuery(full, path, query))).toBe(done);
+          expect(await call(signing, path, signedQuery(signing, path, query))).toBe(done);
+          expect(await call(full, path, signedQuery(full, path, { ...query, ...ofAddress(full) }))).toBe(
+            done,
+          );
+        }
+        // Without one the contract's form is enough; an empty one is none.
+        const none = { withdraw_address: ADDRESS, withdraw_address_memo: '', ...ofAddress(full) };
+        expect(await call(full, path, none)).toBe(done);
+      },
+    );
+
+    it('refuses what was added, changed or removed, and signatures of another kind or key', async () => {
+      const full = keyOf(edge, { demandsSignature: true, memoSigning: 'full' });
+      const { secret } = full.credentials;
+      for (const path of [CONFIGURATION, '/v1/orders']) {
+        const right = signedQuery(full, path, { ...MEMO, user_id: 'u' });
+        const less = { ...right };
+        delete less['user_id'];
+        const wrong: Record<string, string>[] = [
+          signedQuery(full, path, MEMO, { withdraw_address_memo: '8' }),
+          signedQuery(full, path, MEMO, { user_id: 'u' }),
+          signedQuery(full, path, { withdraw_address: ADDRESS }, { withdraw_address_memo: '7' }),
+          signedQuery(full, path, MEMO, { signature: exchangeSignature(secret, OTHER_ADDRESS) }),
+          less,
+          // Of a link.
+          signedQuery(full, '/widget', MEMO),
+          { ...MEMO, ...ofAddress(full), signature_v2: ofAddress(full).signature },
+          { ...MEMO, ...ofAddress(full), signature_v2: '' },
+          { ...MEMO, ...ofAddress(full), signature_v2: right['signature_v2']!.toUpperCase() },
+          { ...MEMO, signature_v2: querySignature(signing.credentials.secret, path, MEMO) },
+        ];
+        for (const query of wrong)
+          expect([path, query, await call(full, path, query)]).toEqual([path, query, 401]);
+        expect(await call(full, path, right)).toBe(path === CONFIGURATION ? 200 : 201);
+      }
+    });
+
+    it('is needed for a return_url by every key, also by one that demands no signature', async () => {
+      for (const client of [signing, open]) {
+        expect(await call(client, CONFIGURATION, BACK)).toBe(401);
+        expect(await call(client, CONFIGURATION, { ...BACK, ...ofAddress(client) })).toBe(401);
+        expect(await call(client, CONFIGURATION, signedQuery(client, CONFIGURATION, BACK))).toBe(200);
+      }
+    });
   });
 });

@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ORDER_ERASURE_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { operatorOf } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf, type Haystack } from '../../support/erasure/traces.js';
-import { eventually } from '../../support/eventually.js';
-import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { eventually, WAIT_MS } from '../../support/eventually.js';
+import {
+  exchangeSignature,
+  type ExchangeCall,
+  type ExchangeClient,
+} from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
 import { expectInOrder } from '../../support/in-order.js';
+import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 import { specFolder } from '../../support/run-folder.js';
 
 /** What an order knows of a person that no other has. */
@@ -24,15 +33,31 @@ const NO_PERSON = { user_id: null, withdraw_address_tag: null, withdraw_address_
 let app: TestApp;
 let client: ExchangeClient;
 let folder: string;
+let collector: Server;
+const spans: Span[] = [];
+/** Payers of orders that have ended, for the processes that are killed. */
+const killed: { readonly payer: Payer; readonly id: string }[] = [];
 
 beforeAll(async () => {
   folder = specFolder('order-erasure');
-  app = await startTestApp({ LOG_LEVEL: 'debug', LOG_FILE: join(folder, 'service.log'), DATA_DIR: folder });
+  collector = await startCollector(spans);
+  app = await startTestApp({
+    LOG_LEVEL: 'debug',
+    LOG_FILE: join(folder, 'service.log'),
+    DATA_DIR: folder,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  });
   client = app.exchange.open;
+  while (killed.length < ORDER_ERASURE_FAILPOINTS.length) {
+    const payer = newPayer();
+    killed.push({ payer, id: (await ended(payer, randomUUID(), app.exchange.signing)).id });
+  }
 });
 afterAll(async () => {
   await expectInOrder(app.config.databaseUrl!);
   await app.close();
+  collector.closeAllConnections();
+  await new Promise((resolve) => collector.close(resolve));
 });
 
 function newPayer(): Payer {
@@ -44,14 +69,14 @@ function newPayer(): Payer {
   };
 }
 
-const create = (payer: Partial<Payer>, key: string = randomUUID()) =>
-  client.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
+const create = (payer: Partial<Payer>, key: string = randomUUID(), by = client) =>
+  by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...payer }, key);
 
 /** Made and cancelled, each under a key. */
-async function ended(payer: Partial<Payer>, key?: string): Promise<OrderRecord> {
-  const { id } = orderIn(await create(payer, key), 201);
+async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<OrderRecord> {
+  const { id } = orderIn(await create(payer, key, by), 201);
   const path = `/v1/orders/${id}/cancel`;
-  return orderIn(await client.call({ method: 'PATCH', path, signs: ADDRESS, idempotencyKey: randomUUID() }));
+  return orderIn(await by.call({ method: 'PATCH', path, signs: ADDRESS, idempotencyKey: randomUUID() }));
 }
 
 async function listed(user_id?: string): Promise<OrdersPage> {
@@ -160,3 +185,77 @@ it('only orders that have ended are erased, one by one or all of a user, and a r
     'Give --order, or --key and --user-id',
   );
 });
+
+const PAID_OUT_TO = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
+const [TAG, MEMO] = ['tag-6412077', 'memo-9913553'];
+const QUERY = { withdraw_address: PAID_OUT_TO, withdraw_address_tag: TAG, withdraw_address_memo: MEMO };
+const ORDER: ExchangeCall = { method: 'POST', path: '/v1/orders', query: { ...QUERY, pair_id: 'USDCSOL' } };
+
+it('addresses, tags, memos and signatures of the exchange reach neither the log nor traces', async () => {
+  const { signing, open } = app.exchange;
+  const calls: ExchangeCall[] = [
+    ORDER,
+    { ...ORDER, signs: 'another address' },
+    { ...ORDER, query: { ...QUERY, pair_id: 'NONE' } },
+    { path: '/v1/merchants/configuration', query: { ...QUERY, token: 'sol' } },
+    { method: 'PATCH', path: '/v1/orders/none/cancel', signs: PAID_OUT_TO },
+    { path: '/v1/merchant/orders', query: { withdraw_address: PAID_OUT_TO, start_date: '2026-01-01' } },
+    { path: '/v1/nothing', query: QUERY },
+    { path: '/v1/%zz', query: QUERY },
+    { path: '/v1/tokens', query: { ...QUERY, to_token: 'sol' } },
+  ];
+  const statuses: number[] = [];
+  for (const client of [signing, open])
+    for (const call of calls) statuses.push((await client.call(call)).status);
+  // From here on the workers are processes of their own.
+  await app.stop();
+  // Each in the way it is meant: created, refused, found nowhere.
+  expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
+  const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
+    [PAID_OUT_TO, 'another address'].map((address) => exchangeSignature(secret, address)),
+  );
+  const secrets = [
+    PAID_OUT_TO,
+    TAG,
+    MEMO,
+    ...signatures,
+    signing.credentials.secret,
+    open.credentials.secret,
+  ];
+  const log = readFileSync(join(folder, 'service.log'), 'utf8');
+  const traces = JSON.stringify(spans);
+  // What is no URL is refused before it is a request.
+  expect(log.match(/"msg":"request"/g)?.length).toBeGreaterThanOrEqual(2 * (calls.length - 1));
+  expect(spans.filter(({ name }) => name.startsWith('POST')).length).toBeGreaterThan(0);
+  for (const secret of secrets)
+    for (const text of [log, traces])
+      expect(text.split('\n').find((line) => line.includes(secret))).toBeUndefined();
+  expect(log).toContain(signing.credentials.apiKey);
+});
+
+it(
+  'an erasure of orders whose process is killed at any of its points is completed by the next worker',
+  async () => {
+    for (const [n, point] of ORDER_ERASURE_FAILPOINTS.entries()) {
+      const args = ['exchange', 'erase', '--order', killed[n]!.id, '--by', 'grace', '--yes'];
+      if (point === 'order.erasure_recorded') {
+        expect(await runBuilt(app, CLI, { FAILPOINT: point }, ...args).ended).toBe('SIGKILL');
+        expect(await found(killed[n]!.payer)).toContain('sealed in event_store.events: user_id');
+        continue;
+      }
+      expect(await runBuilt(app, CLI, {}, ...args).ended).toBe(0);
+      expect([point, await runBuilt(app, MAIN, { FAILPOINT: point }).ended]).toEqual([point, 'SIGKILL']);
+    }
+    const last = runBuilt(app, MAIN, {});
+    await eventually(async () => {
+      const sql = `select count(*)::int as dropped from platform.personal_keys
+        where wrapped_key is null and subject = any($1)`;
+      const [row] = await app.database.query<{ dropped: number }>(sql, [killed.map(({ id }) => id)]);
+      return row!.dropped === killed.length;
+    }, 4 * WAIT_MS);
+    for (const { payer } of killed) await eventually(async () => (await found(payer)).length === 0);
+    last.child.kill('SIGTERM');
+    await last.ended;
+  },
+  12 * WAIT_MS,
+);

@@ -9,9 +9,10 @@ import {
   expectProblem,
   orderIn,
   OTHER_ADDRESS,
+  pastOrders,
 } from '../../support/exchange/exchange-orders.js';
 import { navigate, payUrl } from '../../support/exchange/pay-page.js';
-import { send } from '../../support/http/signed-client.js';
+import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
 const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
@@ -23,7 +24,7 @@ const FULL = {
 };
 const LONG = 'a'.repeat(10_000);
 
-const app = onTestApp();
+const app = onTestApp({ TRUST_PROXY: '127.0.0.1' });
 let open: ExchangeClient;
 let signing: ExchangeClient;
 
@@ -101,52 +102,14 @@ describe('POST /v1/orders', () => {
     expect((await open.order(FULL, key)).headers['idempotent-replayed']).toBeUndefined();
   });
 
-  it("201: without a user it is the caller's by a hash of the address, and a header cannot change it", async () => {
-    const call = { method: 'POST', path: ORDERS, query: LEAST } as const;
-    const callers = await Promise.all(
-      ['203.0.113.7', '203.0.113.8', '127.0.0.1'].map(async (address) => {
-        const created = await open.call({ ...call, headers: { 'x-forwarded-for': address } });
-        return callerOf(app, orderIn(created, 201));
-      }),
-    );
-    expect(callers[0]).toMatch(/^[0-9a-f]{64}$/);
-    expect(new Set(callers).size).toBe(1);
-    expect(await callerOf(app, await created({ ...LEAST, user_id: 'ann' }))).toBeNull();
-  });
-
   const bad: [string, Record<string, string | undefined>, string][] = [
     ['no pair', { pair_id: undefined }, 'pair_id'],
     ['no address', { withdraw_address: undefined }, 'withdraw_address'],
-    ...['', 'USDC-SOL', 'USDCSO', 'SOLUSDC', 'USDCSOL ', '__proto__', 'constructor', LONG].map(
-      (wrong): [string, Record<string, string>, string] => [
-        `the pair ${wrong.slice(0, 20)}`,
-        { pair_id: wrong },
-        'pair_id',
-      ],
-    ),
-    ...[
-      '',
-      ADDRESS.slice(3),
-      `${ADDRESS}1`,
-      ` ${ADDRESS}`,
-      ADDRESS.replace('N', 'O'),
-      ADDRESS.replace('N', 'l'),
-      '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
-      '1'.repeat(44),
-      LONG,
-    ].map((wrong): [string, Record<string, string>, string] => [
-      `the address ${wrong.slice(0, 50)}`,
-      { withdraw_address: wrong },
-      'withdraw_address',
-    ]),
-    ...(['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const).flatMap(
-      (name): [string, Record<string, string>, string][] => [
-        [`a line feed in ${name}`, { [name]: 'a\nb' }, name],
-        [`a zero byte in ${name}`, { [name]: 'a\0' }, name],
-        [`256 characters in ${name}`, { [name]: '😀'.repeat(256) }, name],
-        [`10,000 characters in ${name}`, { [name]: LONG }, name],
-      ],
-    ),
+    ['another pair', { pair_id: 'SOLUSDC' }, 'pair_id'],
+    ['an address one letter off', { withdraw_address: `${ADDRESS}1` }, 'withdraw_address'],
+    ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
+    ['a memo with a zero byte', { withdraw_address_memo: 'a\0' }, 'withdraw_address_memo'],
+    ['a user of 256 characters', { user_id: '😀'.repeat(256) }, 'user_id'],
     ['an empty user', { user_id: '' }, 'user_id'],
   ];
   it.each(bad)('422, and nothing is created: %s', async (_, change, name) => {
@@ -167,21 +130,6 @@ describe('POST /v1/orders', () => {
       longest,
     ]);
     await created({ ...LEAST, withdraw_address: '1'.repeat(32), amount: '5', unknown: 'ignored' });
-  });
-
-  it('400: a parameter that is given twice, and nothing is created', async () => {
-    const before = await count(open);
-    const { apiKey, secret } = open.credentials;
-    const signature = exchangeSignature(secret, ADDRESS);
-    for (const name of [...Object.keys(FULL), 'api_key', 'signature', 'any']) {
-      const query = new URLSearchParams({ api_key: apiKey, signature, ...FULL });
-      query.append(name, query.get(name) ?? '1');
-      if (name === 'any') query.append(name, '2');
-      const response = await fetch(`${app.url}${ORDERS}?${query}`, { method: 'POST' });
-      expect([name, response.status]).toEqual([name, 400]);
-      expect(await response.json()).toMatchObject({ detail: `${name} must be given once` });
-    }
-    expect(await count(open)).toBe(before);
   });
 
   it('400: an Idempotency-Key that is no quoted uuid; an unknown parameter of 10,000 characters', async () => {
@@ -212,5 +160,141 @@ describe('POST /v1/orders', () => {
     const headers = { 'x-api-key': apiKey, 'x-signature': exchangeSignature(secret, '') };
     expect((await send(`${list}&user_id=caf%e9`, { headers })).status).toBe(400);
     expect((await send(list, { headers })).text).not.toContain('\ufffd');
+  });
+});
+
+const ACTIONS = ['refresh', 'cancel', 'mark_as_paid'] as const;
+
+describe('PATCH /v1/orders/{id}/...', () => {
+  it('200: refreshed, marked as paid, and marked so again', async () => {
+    const order = await created();
+    expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+    const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
+    expect(paid).toEqual({ ...order, status: 'paid', updated_at: expect.any(String) });
+    expect(orderIn(await signing.act(order.id.toUpperCase(), 'mark_as_paid', ADDRESS))).toEqual(paid);
+    expectProblem(await signing.act(order.id, 'cancel', ADDRESS), 409);
+    expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
+  });
+
+  it('200: cancelled; then it can neither be paid nor cancelled again', async () => {
+    const order = await created();
+    const cancelled = orderIn(await signing.act(order.id, 'cancel', ADDRESS));
+    expect(cancelled).toEqual({ ...order, status: 'cancelled', updated_at: expect.any(String) });
+    expectProblem(await signing.act(order.id, 'cancel', ADDRESS), 409);
+    expectProblem(await signing.act(order.id, 'mark_as_paid', ADDRESS), 409);
+    const today = new Date().toISOString().slice(0, 10);
+    const { orders } = (
+      await signing.list({ start_date: today, end_date: today, status: 'cancelled' })
+    ).json<{ orders: OrderRecord[] }>();
+    expect(orders).toContainEqual(cancelled);
+  });
+
+  it('200: the same response again under an Idempotency-Key, also after the order has changed', async () => {
+    const order = await created(LEAST);
+    const key = randomUUID();
+    const act = (): Promise<ApiResponse> =>
+      signing.call({
+        method: 'PATCH',
+        path: `${ORDERS}/${order.id}/mark_as_paid`,
+        signs: ADDRESS,
+        idempotencyKey: key,
+      });
+    const first = await act();
+    const again = await act();
+    expect([first.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      200,
+      first.text,
+      'true',
+    ]);
+  });
+
+  it('409 for every end that an order may have', async () => {
+    const ends = ['order.expired.v1', 'order.failed.v1', 'order.refunded.v1', 'order.completed.v1'] as const;
+    const ids = await pastOrders(
+      app,
+      open,
+      ends.map((end) => ({ then: [end] })),
+    );
+    for (const id of ids) {
+      expectProblem(await open.act(id, 'mark_as_paid', ADDRESS), 409);
+      expectProblem(await open.act(id, 'cancel', ADDRESS), 409);
+      expect((await open.act(id, 'refresh', ADDRESS)).status).toBe(200);
+    }
+  });
+
+  it.each(ACTIONS)(
+    '401 of %s: a key that demands signatures, without one or with that of another address',
+    async (action) => {
+      const order = await created();
+      const path = `${ORDERS}/${order.id}/${action}`;
+      expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
+      expectProblem(await signing.call({ method: 'PATCH', path, signs: '' }), 401);
+      // The address is the order's own: one in the query is ignored.
+      const query = { withdraw_address: OTHER_ADDRESS };
+      expectProblem(await signing.call({ method: 'PATCH', path, query }), 401);
+      expectProblem(await signing.act(order.id, action, OTHER_ADDRESS), 401);
+      expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+      const free = await created(LEAST, open);
+      expectProblem(await open.act(free.id, action, OTHER_ADDRESS), 401);
+      const unsigned = await open.call({
+        method: 'PATCH',
+        path: `${ORDERS}/${free.id}/${action}`,
+        signs: null,
+      });
+      expect(unsigned.status).toBe(200);
+    },
+  );
+
+  it.each(ACTIONS)(
+    "404 of %s: another key's order is as one that does not exist, and as an id that is none",
+    async (action) => {
+      const order = await created();
+      const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
+      const refusals = await Promise.all([
+        stranger.act(order.id, action, ADDRESS),
+        open.act(order.id, action, ADDRESS),
+        open.act(randomUUID(), action, ADDRESS),
+        open.act('1', action, ADDRESS),
+        open.act(`${order.id}0`, action, ADDRESS),
+        open.act('%00', action, ADDRESS),
+      ]);
+      const bodies = refusals.map((response) => {
+        expectProblem(response, 404);
+        return response.text;
+      });
+      expect(new Set(bodies).size).toBe(1);
+      expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
+    },
+  );
+
+  it('belongs to the address that a configured proxy names, of IPv6 to the network of its subscriber', async () => {
+    const newOrder = async (address: string): Promise<unknown> => {
+      const headers = { 'x-forwarded-for': address };
+      const response = await open.call({ method: 'POST', path: ORDERS, query: LEAST, headers });
+      return callerOf(app, orderIn(response, 201));
+    };
+    expect(await callerOf(app, await created({ ...LEAST, user_id: 'ann' }))).toBeNull();
+    const [one, again, mapped, other] = await Promise.all(
+      ['203.0.113.7', '198.51.100.9, 203.0.113.7', '::ffff:203.0.113.7', '203.0.113.8'].map(newOrder),
+    );
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect([again, mapped]).toEqual([one, one]);
+    expect(other).not.toBe(one);
+    const [home, samePlace, neighbour] = await Promise.all(
+      ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'].map(newOrder),
+    );
+    expect(samePlace).toBe(home);
+    expect(neighbour).not.toBe(home);
+  });
+
+  it('404 and 405 for what is no action', async () => {
+    const order = await created(LEAST, open);
+    const { apiKey } = open.credentials;
+    const call = (method: string, path: string): Promise<number> =>
+      fetch(`${app.url}${path}?api_key=${apiKey}`, { method }).then(({ status }) => status);
+    expect(await call('PATCH', `${ORDERS}/${order.id}/complete`)).toBe(404);
+    expect(await call('GET', `${ORDERS}/${order.id}`)).toBe(404);
+    expect(await call('POST', `${ORDERS}/${order.id}/cancel`)).toBe(405);
+    expect(await call('GET', ORDERS)).toBe(405);
   });
 });

@@ -7,7 +7,6 @@ import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
 import { specFolder } from '../../support/run-folder.js';
-import { ShiftBook } from '../../support/exchange/sideshift/shift-book.js';
 import { SideShift } from '../../support/exchange/sideshift/sideshift.js';
 
 const REQUEST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'ann' };
@@ -74,15 +73,6 @@ describe('an order at SideShift', () => {
     });
   });
 
-  it.each(['99', '101'])('has failed and is refundable when %s came', async (amount) => {
-    const { order, shiftId } = await newOrder();
-    sideshift.pay(shiftId, amount);
-    expect(await until(order.id, 'failed')).toMatchObject({
-      reason: 'refund_address_needed',
-      amount_refundable: amount,
-    });
-  });
-
   it('is as it was while SideShift contradicts itself, and an error is logged', async () => {
     const { order, shiftId } = await newOrder();
     sideshift.lie = (reported, request) =>
@@ -101,20 +91,14 @@ describe('an order at SideShift', () => {
   });
 
   it('is refused with the parameter at fault', async () => {
-    const own = { ...REQUEST, withdraw_address: ShiftBook.OWN_ADDRESS };
-    expectProblem(await open.order(own), 422, { withdraw_address: [expect.any(String)] });
-    expectProblem(await open.order({ ...REQUEST, pair_id: 'LTCSOL' }), 422, {
-      pair_id: [expect.any(String)],
-    });
     expectProblem(await open.order({ ...REQUEST, withdraw_address_memo: '7' }), 422, {
       withdraw_address_memo: [expect.any(String)],
     });
     sideshift.deniedAddress = '185.143.234.1';
-    const denied = { method: 'POST', path: '/v1/orders', query: REQUEST, headers: FROM_THERE } as const;
-    expectProblem(await open.call(denied), 422);
-    sideshift.deniedAddress = '2a03:2880:f12f:83:face:b00c:0:25de';
-    const byIpv6 = { 'x-forwarded-for': '2a03:2880:f12f:83:face:b00c::25de' };
-    expectProblem(await open.call({ ...denied, headers: byIpv6 }), 422);
+    expectProblem(
+      await open.call({ method: 'POST', path: '/v1/orders', query: REQUEST, headers: FROM_THERE }),
+      422,
+    );
     sideshift.deniedAddress = null;
   });
 
@@ -156,7 +140,5 @@ it('writes neither the secret nor the address that is paid out to into the log',
   const log = readFileSync(logFile, 'utf8');
   expect(log).toContain('exchange provider call failed');
   expect(log).not.toContain(sideshift.account.sideshiftSecret);
-  expect(log.split('\n').filter((line) => line.includes('gave nothing') && line.includes(ADDRESS))).toEqual(
-    [],
-  );
+  expect(log).not.toContain(ADDRESS);
 });

@@ -15,19 +15,18 @@ import { startEdgeApp, type EdgeApp } from '../http/edge-app.js';
 import { ExchangeClient } from './exchange-client.js';
 
 const keys = new Map<string, KnownExchangeKey>();
-let runs = 0;
 
 /** Routes under the names of the exchange's; each reports who called it. */
 @Controller('v1')
 class ProbeController {
   @Post('orders')
   create(@ExchangeKey() caller: ExchangeCaller) {
-    return { run: (runs += 1), key_id: caller.keyId };
+    return { key_id: caller.keyId };
   }
 
   @Patch('orders/:id/:action')
   act(@ExchangeKey() caller: ExchangeCaller, @Param('id') id: string) {
-    return { run: (runs += 1), key_id: caller.keyId, id };
+    return { key_id: caller.keyId, id };
   }
 
   @Get('merchant/orders')
@@ -66,11 +65,6 @@ export function startExchangeEdge(
   env: Readonly<Record<string, string>>,
 ): Promise<EdgeApp> {
   return startEdgeApp(database, env, [ProbeModule]);
-}
-
-/** The merchant of a key created by {@link keyOf}. */
-export function merchantOf(client: ExchangeClient): string {
-  return keys.get(client.credentials.apiKey)!.merchantId;
 }
 
 /** A client of a new key, of a new merchant unless one is given. */

@@ -5,6 +5,8 @@ import type { OrderEvent, OrderFacts } from '../../../src/contexts/exchange/doma
 import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
+import { deriveId } from '../../../src/kernel/ids.js';
+import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
 
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
@@ -72,7 +74,7 @@ export const deposit = (id: string, amount: string, when = minute(5)): Seen => (
   transactionHash: `0x${id}`,
   at: when,
 });
-export const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when = at) => ({
+const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when = at) => ({
   order_id: 'o1',
   deposit_id: id,
   amount,
@@ -111,6 +113,17 @@ export const observing =
       state,
     );
   };
+/** The event as the store returns it. */
+export const recordedOf = ({ type, data }: OrderEvent, revision = 0): RecordedEvent => ({
+  id: deriveId(data.order_id, String(revision)),
+  type,
+  data: data as unknown as JsonObject,
+  metadata: { request_id: 'req-1' },
+  stream: `order-${data.order_id}`,
+  revision,
+  position: '1',
+  recordedAt: new Date(),
+});
 export const stateAfter = (...events: readonly OrderEvent[]): ExistingOrder =>
   fold(order, events) as ExistingOrder;
 export const recordAfter = (...events: readonly OrderEvent[]) => orderRecord(stateAfter(...events));

@@ -28,7 +28,6 @@ import { testDatabase, type TestDatabase } from '../postgres.js';
 
 /** What one process has of orders. */
 export interface OrderProcess {
-  readonly poller: OrderPoller;
   readonly refresh: RefreshOrderHandler;
   readonly cancel: CancelOrderHandler;
   readonly create: CreateOrderHandler;
@@ -65,7 +64,6 @@ export class OrderHarness {
     const watcher = new OrderWatcher(config, clock, this.items, poller, providers);
     const { run } = watcher.work.options;
     return {
-      poller,
       refresh: new RefreshOrderHandler(loop, poller),
       cancel: new CancelOrderHandler(loop, clock, poller),
       create: new CreateOrderHandler(loop, clock, config, providers, new KeyedHash(randomBytes(32))),

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { Reader, type Response } from 'mmdb-lib';
-import { Logger, type LoggerService } from '@nestjs/common';
-import type { CountryOf } from '../application/ports.js';
+import { Inject, Injectable, Logger, type LoggerService } from '@nestjs/common';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 
 /** As the package has it; `country` as MaxMind's and DB-IP's files have it. */
 interface Record {
@@ -22,7 +22,7 @@ function shippedFile(): string {
 }
 
 /** Countries of addresses by a file in MaxMind's DB format, held in memory whole. One that cannot be read knows none. */
-export class Countries implements CountryOf {
+export class Countries {
   /** The file and its age, or why it cannot be read. */
   readonly description: string;
   private readonly reader: Reader<Response> | null;
@@ -45,6 +45,7 @@ export class Countries implements CountryOf {
     }
   }
 
+  /** ISO 3166-1 alpha-2, upper case; null when it is unknown. Never throws. */
   of(address: string): string | null {
     // Files have mistakes: one was seen that gives a country to 192.168.0.0/16.
     const known = publicAddress(address);
@@ -57,6 +58,24 @@ export class Countries implements CountryOf {
       this.log.error({ msg: 'the file of countries is broken', err: error });
       return null;
     }
+  }
+}
+
+/** `compliance_notice` (contract.md 25.5): what is configured for the country of a caller's address. */
+@Injectable()
+export class ComplianceNotices {
+  /** Without notices no country is needed, and the file stays out of memory. */
+  private readonly countries: Countries | null;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeNotices' | 'exchangeCountriesFile'>,
+  ) {
+    this.countries = config.exchangeNotices === null ? null : new Countries(config.exchangeCountriesFile);
+  }
+
+  /** Null for most addresses, and for all of this machine and of private networks. Never throws. */
+  of(address: string): string | null {
+    return this.config.exchangeNotices?.get(this.countries?.of(address) ?? '') ?? null;
   }
 }
 

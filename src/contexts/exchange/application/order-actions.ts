@@ -31,8 +31,8 @@ const MAX_FRESH = 10_000;
 export interface OrderAction {
   readonly orderId: string;
   readonly keyId: string;
-  /** Throws unless the request may act on an order that pays out to this address (contract.md 21.4). */
-  readonly authorize?: ((withdrawAddress: string) => void) | undefined;
+  /** Throws unless the request may act on this order (contract.md 21.4). */
+  readonly authorize?: ((order: ExistingOrder) => void) | undefined;
   /** Goes into the response that is stored: {@link orderResponse}. */
   readonly complianceNotice: string | null;
   readonly ticket: IdempotencyTicket;
@@ -40,6 +40,12 @@ export interface OrderAction {
 }
 
 type OwnOrder = Pick<OrderAction, 'orderId' | 'keyId' | 'authorize'>;
+
+/** An order, and the revision of its last event. */
+export interface LoadedOrder {
+  readonly state: ExistingOrder;
+  readonly revision: number;
+}
 
 /** Cancels a pending order (contract.md 22.5). Throws `unavailable` during an outage of the provider. */
 export class CancelOrder extends Command<ExistingOrder> {
@@ -80,7 +86,7 @@ export class CancelOrderHandler implements ICommandHandler<CancelOrder> {
   ) {}
 
   async execute({ action }: CancelOrder): Promise<ExistingOrder> {
-    const { facts, status } = await ownOrder(this.loop, action);
+    const { facts, status } = (await ownOrder(this.loop, action)).state;
     const isDepositPending = status === 'pending' && (await this.isDepositPending(facts.order_id, action));
     const command = { at: timestamp(this.clock), isDepositPending };
     return act(this.loop, facts.order_id, action, (current) => cancelOrder(command, current));
@@ -104,7 +110,7 @@ export class MarkOrderAsPaidHandler implements ICommandHandler<MarkOrderAsPaid> 
   ) {}
 
   async execute({ action }: MarkOrderAsPaid): Promise<ExistingOrder> {
-    const { facts } = await ownOrder(this.loop, action);
+    const { facts } = (await ownOrder(this.loop, action)).state;
     const now = this.clock.now();
     const waitsUntil = new Date(now.getTime() + this.config.exchangePaidWaitSeconds * 1000).toISOString();
     const command = { at: now.toISOString(), waitsUntil };
@@ -122,7 +128,7 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
   ) {}
 
   async execute(command: RefreshOrder): Promise<ExistingOrder> {
-    const known = await ownOrder(this.loop, command);
+    const { state: known } = await ownOrder(this.loop, command);
     const { order_id: orderId } = known.facts;
     if (hasEnded(known) || this.fresh.has(orderId)) return known;
     try {
@@ -137,12 +143,21 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
 }
 
 /** The order, for the key that created it alone (contract.md 22.6). Throws `not_found`, and what `authorize` throws. */
-async function ownOrder(loop: CommandLoop, { orderId, keyId, authorize }: OwnOrder): Promise<ExistingOrder> {
+export async function ownOrder(
+  loop: CommandLoop,
+  { orderId, keyId, authorize }: OwnOrder,
+): Promise<LoadedOrder> {
   if (!isUuid(orderId)) throw DomainError.notFound('Order');
-  const state = existingOrder((await loop.load(order, orderId.toLowerCase())).state);
-  if (state.facts.key_id !== keyId) throw DomainError.notFound('Order');
-  authorize?.(state.facts.withdraw_address);
-  return state;
+  const loaded = await loadOrder(loop, orderId.toLowerCase());
+  if (loaded.state.facts.key_id !== keyId) throw DomainError.notFound('Order');
+  authorize?.(loaded.state);
+  return loaded;
+}
+
+/** Throws `not_found`. */
+export async function loadOrder(loop: CommandLoop, orderId: string): Promise<LoadedOrder> {
+  const { state, revision } = await loop.load(order, orderId);
+  return { state: existingOrder(state), revision: revision ?? -1 };
 }
 
 /** The response is stored with the events of the action. */

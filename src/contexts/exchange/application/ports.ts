@@ -113,14 +113,6 @@ export interface OrderTransfers {
   checkDeposits(order: ExistingOrder): Promise<readonly CheckedDeposit[] | null>;
 }
 
-/** Nest injection token of a {@link CountryOf}. */
-export const COUNTRY_OF = Symbol('COUNTRY_OF');
-
-export interface CountryOf {
-  /** ISO 3166-1 alpha-2, upper case; null when it is unknown. Never throws. */
-  of(address: string): string | null;
-}
-
 /** Sends test USDC on the dev chain; the sandbox provides it, and nothing does in production. */
 export interface TestMoney {
   /** `amount` in minor units. The hash of the transaction; throws `unavailable`. */

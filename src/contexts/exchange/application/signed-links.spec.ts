@@ -30,7 +30,7 @@ const SIGNING = { secret: VECTOR.secret, nonce: VECTOR.nonce, expiresAt: EXPIRES
 
 const signed = signedQuery({ ...PARAMETERS, withdraw_address_tag: undefined, onramp_fiat: null }, SIGNING);
 const opened = (query: string, secrets = [VECTOR.secret], now = BEFORE) =>
-  openSignedQuery(query, secrets, now);
+  openSignedQuery(query, secrets, now)?.parameters ?? null;
 
 describe('a signed link to the pay widget', () => {
   it('carries the signature that openssl and Python work out', () => {
@@ -42,7 +42,11 @@ describe('a signed link to the pay widget', () => {
   it('opens to its parameters, as often as one likes, until it expires', () => {
     expect(isSignedQuery(signed)).toBe(true);
     for (let time = 0; time < 3; time += 1) expect(opened(signed)).toEqual(PARAMETERS);
-    expect(opened(signed, [VECTOR.secret], EXPIRES)).toBeNull();
+    for (const [at, hasExpired] of [
+      [BEFORE, false],
+      [EXPIRES, true],
+    ] as const)
+      expect(openSignedQuery(signed, [VECTOR.secret], at)).toMatchObject({ hasExpired });
   });
 
   it('opens with any of the secrets that are valid while one replaces another, and with no other', () => {
@@ -130,7 +134,8 @@ it('a link opens with the newest secret of the key, and no longer with the one t
   });
   const [address, query] = url.split('?') as [string, string];
   expect(address).toBe('https://pay.example/widget');
-  expect(openSignedQuery(query, ['the new one'], NOW)).toEqual({ api_key: 'the key', withdraw_address: 'T' });
+  const link = { parameters: { api_key: 'the key', withdraw_address: 'T' }, secret: 'the new one' };
+  expect(openSignedQuery(query, caller.secrets, NOW)).toEqual({ ...link, hasExpired: false });
   expect(openSignedQuery(query, ['the old one'], NOW)).toBeNull();
-  expect(openSignedQuery(query, ['the new one'], new Date(expiresAt))).toBeNull();
+  expect(openSignedQuery(query, caller.secrets, new Date(expiresAt))).toEqual({ ...link, hasExpired: true });
 });

@@ -45,15 +45,18 @@ export function isSignedQuery(query: string): boolean {
   return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
 }
 
+/** The parameters of a signed link, without nonce, expiry and signature, and the secret that signed it. */
+interface OpenedLink {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly secret: string;
+  readonly hasExpired: boolean;
+}
+
 /**
- * The parameters of a signed link, without nonce, expiry and signature. Null when one was added, changed, removed or
- * repeated, when it has expired, and when it was signed with none of the secrets that are valid now.
+ * Null when a parameter was added, changed, removed or repeated, and when the link was signed with none of the secrets that
+ * are valid now.
  */
-export function openSignedQuery(
-  query: string,
-  secrets: readonly string[],
-  now: Date,
-): Readonly<Record<string, string>> | null {
+export function openSignedQuery(query: string, secrets: readonly string[], now: Date): OpenedLink | null {
   if (query.length > MAX_CHARACTERS) return null;
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));
@@ -69,9 +72,9 @@ export function openSignedQuery(
   const signed = pairs.filter(([name]) => name !== URL_SIGNATURE);
   const given = Buffer.from(signature, 'hex');
   // Every secret is tried, so that the time it takes does not reveal which one it was.
-  const matches = secrets.filter((secret) => timingSafeEqual(signatureOf(signed, secret), given));
-  if (matches.length === 0 || now.getTime() >= Number(expires) * 1000) return null;
-  return parameters;
+  const secret = secrets.filter((each) => timingSafeEqual(signatureOf(signed, each), given)).at(-1);
+  if (secret === undefined) return null;
+  return { parameters, secret, hasExpired: now.getTime() >= Number(expires) * 1000 };
 }
 
 /** All `name=value`, percent-encoded as RFC 3986 has it, sorted, and joined by `&`. */

@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
+import { operate, type Operator } from '../../../platform/operator/operator.js';
 import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
 import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 
@@ -32,90 +32,79 @@ export function recheckCommand(program: Command, operator: Operator): void {
         throw new DomainError('bad_request', '--from must be a position as this program prints them');
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       await operate(operator, async (context) => {
-        const recheck = new Recheck(context, (finding) =>
+        const sum = await recheck(context, from, (finding) =>
           operator.print(asJson ? JSON.stringify(jsonOf(finding)) : textOf(finding)),
         );
-        await recheck.run(from);
-        if (recheck.counts.missing > 0) operator.exit(EXIT_MISSING);
-        else if (recheck.isIncomplete) operator.exit(EXIT_INCOMPLETE);
-        return recheck.outcome();
+        const { on_chain, missing, unknown, orders_elsewhere } = sum;
+        // Also where no node of any order's chain is configured: nothing was checked then.
+        const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
+        if (missing > 0) operator.exit(EXIT_MISSING);
+        else if (isIncomplete) operator.exit(EXIT_INCOMPLETE);
+        return { text: summary(sum), json: sum };
       }).call(this);
     });
 }
 
-class Recheck {
-  readonly counts = { on_chain: 0, missing: 0, unknown: 0 };
-  private position: string | null = null;
-  private ordersElsewhere = 0;
-  private readonly store: EventStore;
-  private readonly loop: CommandLoop;
-  private readonly transfers: OrderTransfers;
+/** How many deposits were found, and up to where the log was read. */
+interface Sum extends Record<CheckedDeposit['found'] | 'orders_elsewhere', number> {
+  position: string | null;
+}
 
-  /** `report` receives every deposit that was not found, at once. */
-  constructor(
-    context: INestApplicationContext,
-    private readonly report: (finding: Finding) => void,
-  ) {
-    this.store = context.get<EventStore>(EVENT_STORE, { strict: false });
-    this.loop = context.get(CommandLoop, { strict: false });
-    this.transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
-  }
-
-  /** Also where no node of any order's chain is configured: nothing was checked then. */
-  get isIncomplete(): boolean {
-    const { on_chain, missing, unknown } = this.counts;
-    return unknown > 0 || (on_chain + missing === 0 && this.ordersElsewhere > 0);
-  }
-
-  /** Each order once, at the event that created it, which comes after {@link position}. */
-  async run(from: string | null): Promise<void> {
-    this.position = from;
-    for await (const events of logPages(this.store, { after: from, end: await this.store.head() })) {
-      for (const { type, data, position } of events) {
-        if (type === 'order.created.v1') await this.check(String(data['order_id']));
-        this.position = position;
-      }
-    }
-  }
-
-  private async check(orderId: string): Promise<void> {
-    const state = existingOrder(await this.loop.show(order, orderId));
-    if (state.deposits.length + state.lateDeposits.length === 0) return;
-    const deposits = await this.depositsOf(state);
-    if (deposits === null) this.ordersElsewhere += 1;
+/**
+ * Each order once, at the event that created it, which comes after the position. `report` receives every deposit that was
+ * not found, at once.
+ */
+async function recheck(
+  context: INestApplicationContext,
+  from: string | null,
+  report: (finding: Finding) => void,
+): Promise<Sum> {
+  const store = context.get<EventStore>(EVENT_STORE, { strict: false });
+  const loop = context.get(CommandLoop, { strict: false });
+  const transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
+  const sum: Sum = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0, position: from };
+  const check = async (orderId: string): Promise<void> => {
+    const deposits = await depositsOf(existingOrder(await loop.show(order, orderId)), transfers);
+    if (deposits === null) sum.orders_elsewhere += 1;
     for (const each of deposits ?? []) {
-      this.counts[each.found] += 1;
-      if (each.why !== null) this.report({ orderId, position: this.position, ...each });
+      sum[each.found] += 1;
+      if (each.why !== null) report({ orderId, position: sum.position, ...each });
     }
-  }
-
-  /** Unknown, all of them, while too few nodes respond. */
-  private async depositsOf(state: ExistingOrder): Promise<readonly CheckedDeposit[] | null> {
-    try {
-      return await this.transfers.checkDeposits(state);
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
-      return [...state.deposits, ...state.lateDeposits].map(({ deposit_id }) => ({
-        depositId: deposit_id,
-        found: 'unknown',
-        why: error.message,
-      }));
+  };
+  for await (const events of logPages(store, { after: from, end: await store.head() }))
+    for (const { type, data, position } of events) {
+      if (type === 'order.created.v1') await check(String(data['order_id']));
+      sum.position = position;
     }
-  }
+  return sum;
+}
 
-  outcome(): Outcome {
-    const { position, counts, ordersElsewhere: elsewhere } = this;
-    const { on_chain, missing, unknown } = counts;
-    const lines = [
-      `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
-    ];
-    if (unknown > 0) lines.push(`${unknown} could not be checked: try again`);
-    if (elsewhere > 0)
-      lines.push(
-        `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
-      );
-    return { text: lines.join('\n'), json: { ...counts, orders_elsewhere: elsewhere, position } };
+/** Null where no node knows their chain; unknown, all of them, while too few nodes respond. */
+async function depositsOf(
+  state: ExistingOrder,
+  transfers: OrderTransfers,
+): Promise<readonly CheckedDeposit[] | null> {
+  const recorded = [...state.deposits, ...state.lateDeposits];
+  if (recorded.length === 0) return [];
+  try {
+    return await transfers.checkDeposits(state);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+    const { message: why } = error;
+    return recorded.map(({ deposit_id: depositId }) => ({ depositId, found: 'unknown', why }));
   }
+}
+
+function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, position }: Sum): string {
+  return [
+    `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
+    ...(unknown > 0 ? [`${unknown} could not be checked: try again`] : []),
+    ...(elsewhere > 0
+      ? [
+          `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+        ]
+      : []),
+  ].join('\n');
 }
 
 function textOf({ orderId, depositId, position, found, why }: Finding): string {

@@ -66,79 +66,52 @@ export interface DepositFacts {
   readonly deposited_at: string;
 }
 
-type OrderEventOf<Type extends string, Data extends object> = DomainEvent<
-  Type,
-  Data & { readonly order_id: string; readonly at: string }
->;
+interface Occurrence {
+  readonly order_id: string;
+  readonly at: string;
+}
 
-type OrderCreated = DomainEvent<'order.created.v1', OrderFacts>;
-/** `waits_until`: without a deposit until then it has failed. */
-type OrderMarkedAsPaid = OrderEventOf<'order.marked_as_paid.v1', { readonly waits_until: string }>;
-/** `refundable`: what had been received. */
-type OrderCancelled = OrderEventOf<'order.cancelled.v1', { readonly refundable: string }>;
-type OrderExpired = OrderEventOf<'order.expired.v1', object>;
-/** Counted towards the requested amount. */
-type OrderDepositReceived = OrderEventOf<'order.deposit_received.v1', DepositFacts>;
-/** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
-type OrderProcessingStarted = OrderEventOf<
-  'order.processing_started.v1',
-  { readonly amount_from: string; readonly amount_to: string; readonly refundable: string }
->;
-type OrderCompleted = OrderEventOf<
-  'order.completed.v1',
-  { readonly amount_to: string; readonly withdraw_transaction_hash: string }
->;
-/** `refundable`: all that had come, unless it was exchanged. */
-type OrderFailed = OrderEventOf<'order.failed.v1', { readonly reason: string; readonly refundable: string }>;
-/** The provider refunded `amount`: all that was counted, including what is no longer on the chain. */
-type OrderRefunded = OrderEventOf<
-  'order.refunded.v1',
-  { readonly amount: string; readonly refund_transaction_hash: string | null }
->;
-/** After the end, or during the exchange of another deposit: never exchanged automatically. */
-type OrderLateDepositRecorded = OrderEventOf<'order.late_deposit_recorded.v1', DepositFacts>;
-/** A reorganisation removed a recorded deposit. In another block the same transfer is another deposit. */
-type OrderDepositMissing = OrderEventOf<
-  'order.deposit_missing.v1',
-  Pick<DepositFacts, 'deposit_id' | 'amount' | 'transaction_hash'>
->;
-/** Transfers too small to be recorded one by one: their total so far, which replaces the last one. */
-type OrderDustRecorded = OrderEventOf<
-  'order.dust_recorded.v1',
-  { readonly count: number; readonly amount: string }
->;
-/** The provider exchanged or refunded for an order that had ended here: for the operator, the status stays. */
-type OrderLateOutcomeRecorded = OrderEventOf<
-  'order.late_outcome_recorded.v1',
-  { readonly outcome: 'completed' | 'refunded'; readonly transaction_hash: string | null }
->;
-/** An operator refunded `amount`. */
-type OrderRefundRecorded = OrderEventOf<
-  'order.refund_recorded.v1',
-  { readonly amount: string; readonly transaction_hash: string; readonly actor: string }
->;
-/** After it no reader learns who the order was for (contract.md 23.7). `key_id`: of the API key that created the order. */
-export type OrderPersonalDataErased = OrderEventOf<
-  'order.personal_data_erased.v1',
-  { readonly key_id: string; readonly actor: string }
->;
+/** The data of each event, by its stored name. */
+interface OrderEventData {
+  'order.created.v1': OrderFacts;
+  /** `waits_until`: without a deposit until then it has failed. */
+  'order.marked_as_paid.v1': Occurrence & { readonly waits_until: string };
+  /** `refundable`: what had been received. */
+  'order.cancelled.v1': Occurrence & { readonly refundable: string };
+  'order.expired.v1': Occurrence;
+  /** Counted towards the requested amount. */
+  'order.deposit_received.v1': Occurrence & DepositFacts;
+  /** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
+  'order.processing_started.v1': Occurrence &
+    Readonly<Record<'amount_from' | 'amount_to' | 'refundable', string>>;
+  'order.completed.v1': Occurrence & Readonly<Record<'amount_to' | 'withdraw_transaction_hash', string>>;
+  /** `refundable`: all that had come, unless it was exchanged. */
+  'order.failed.v1': Occurrence & { readonly reason: string; readonly refundable: string };
+  /** The provider refunded `amount`: all that was counted, including what is no longer on the chain. */
+  'order.refunded.v1': Occurrence & {
+    readonly amount: string;
+    readonly refund_transaction_hash: string | null;
+  };
+  /** After the end, or during the exchange of another deposit: never exchanged automatically. */
+  'order.late_deposit_recorded.v1': Occurrence & DepositFacts;
+  /** A reorganisation removed a recorded deposit. In another block the same transfer is another deposit. */
+  'order.deposit_missing.v1': Occurrence & Omit<DepositFacts, 'deposited_at'>;
+  /** Transfers too small to be recorded one by one: their total so far, which replaces the last one. */
+  'order.dust_recorded.v1': Occurrence & { readonly count: number; readonly amount: string };
+  /** The provider exchanged or refunded for an order that had ended here: for the operator, the status stays. */
+  'order.late_outcome_recorded.v1': Occurrence & {
+    readonly outcome: 'completed' | 'refunded';
+    readonly transaction_hash: string | null;
+  };
+  /** An operator refunded `amount`. */
+  'order.refund_recorded.v1': Occurrence & Readonly<Record<'amount' | 'transaction_hash' | 'actor', string>>;
+  /** After it no reader learns who the order was for (contract.md 23.7). `key_id`: of the API key that created the order. */
+  'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };
+}
 
-export type OrderEvent =
-  | OrderCreated
-  | OrderMarkedAsPaid
-  | OrderCancelled
-  | OrderExpired
-  | OrderDepositReceived
-  | OrderProcessingStarted
-  | OrderCompleted
-  | OrderFailed
-  | OrderRefunded
-  | OrderLateDepositRecorded
-  | OrderDepositMissing
-  | OrderDustRecorded
-  | OrderLateOutcomeRecorded
-  | OrderRefundRecorded
-  | OrderPersonalDataErased;
+type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<Type, OrderEventData[Type]>;
+export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[keyof OrderEventData];
+export type OrderPersonalDataErased = OrderEventOf<'order.personal_data_erased.v1'>;
 
 /** Stored names of all events of orders. */
 export const ORDER_EVENTS = [

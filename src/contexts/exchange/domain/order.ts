@@ -89,7 +89,7 @@ function evolveExisting(
     case 'order.expired.v1':
       return { ...state, status: 'expired' };
     case 'order.deposit_received.v1':
-      return { ...state, deposits: [...state.deposits, depositOf(event.data)] };
+      return { ...state, deposits: [...state.deposits, event.data] };
     case 'order.processing_started.v1': {
       const { amount_from: amountFrom, amount_to: amountTo, refundable } = event.data;
       return { ...state, status: 'processing', amountFrom, amountTo, refundable };
@@ -112,7 +112,7 @@ function evolveExisting(
       return { ...state, status: 'refunded', refundable: '0', refundTransactionHash };
     }
     case 'order.late_deposit_recorded.v1':
-      return { ...state, lateDeposits: [...state.lateDeposits, depositOf(event.data)] };
+      return { ...state, lateDeposits: [...state.lateDeposits, event.data] };
     case 'order.deposit_missing.v1':
       return withoutDeposit(state, event.data);
     case 'order.dust_recorded.v1': {
@@ -126,12 +126,15 @@ function evolveExisting(
       return { ...state, refunds: [...state.refunds, { amount, transaction_hash }] };
     }
     case 'order.personal_data_erased.v1':
-      return { ...state, isErased: true, facts: withoutPerson(state.facts) };
+      return { ...state, isErased: true, facts: { ...state.facts, ...NO_PERSON } };
     default:
       event satisfies never;
       return state;
   }
 }
+
+/** What an erasure leaves of the person who paid. */
+const NO_PERSON = { user_id: null, user_hash: null, withdraw_address_tag: null, withdraw_address_memo: null };
 
 function withoutDeposit(
   state: ExistingOrder,
@@ -143,10 +146,6 @@ function withoutDeposit(
   if (lateDeposits.length < state.lateDeposits.length) return { ...state, lateDeposits };
   const lost = isOpen(state) ? state.lost : sum([state.lost, amount]);
   return { ...state, deposits: others(state.deposits), lost };
-}
-
-function depositOf({ deposit_id, amount, transaction_hash, deposited_at }: DepositFacts): DepositFacts {
-  return { deposit_id, amount, transaction_hash, deposited_at };
 }
 
 export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
@@ -249,11 +248,7 @@ export function cancelOrder(
 ): OrderEvent[] {
   const known = existingOrder(state);
   if (known.status !== 'pending') throw invalidTransition('cancelled', known.status);
-  if (command.isDepositPending)
-    throw new DomainError(
-      'invalid_transition',
-      'A deposit to the order is under way: it cannot be cancelled',
-    );
+  if (command.isDepositPending) throw refused('A deposit to the order is under way: it cannot be cancelled');
   const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
   return [{ type: 'order.cancelled.v1', data }];
 }
@@ -276,11 +271,10 @@ export function recordRefund(
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
-  if (earlier !== undefined)
-    throw new DomainError('invalid_transition', `That transaction gave back ${earlier.amount} already`);
-  if (isZero(amount)) throw new DomainError('invalid_transition', 'A refund is of more than 0');
+  if (earlier !== undefined) throw refused(`That transaction gave back ${earlier.amount} already`);
+  if (isZero(amount)) throw refused('A refund is of more than 0');
   if (!isAtLeast(amountRefundable(known), amount))
-    throw new DomainError('invalid_transition', `At most ${amountRefundable(known)} is refundable`);
+    throw refused(`At most ${amountRefundable(known)} is refundable`);
   const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
   return [{ type: 'order.refund_recorded.v1', data }];
 }
@@ -290,19 +284,12 @@ export function existingOrder(state: Order): ExistingOrder {
   return state;
 }
 
-function invalidTransition(what: string, status: string): DomainError {
-  return new DomainError('invalid_transition', `The order is ${status} and cannot be ${what}`);
+function refused(message: string): DomainError {
+  return new DomainError('invalid_transition', message);
 }
 
-/** The facts of an order whose personal data is erased. */
-function withoutPerson(facts: OrderFacts): OrderFacts {
-  return {
-    ...facts,
-    user_id: null,
-    user_hash: null,
-    withdraw_address_tag: null,
-    withdraw_address_memo: null,
-  };
+function invalidTransition(what: string, status: string): DomainError {
+  return refused(`The order is ${status} and cannot be ${what}`);
 }
 
 /** An operator erases who an order was for. Throws `invalid_transition` before the order has ended; a repeat changes nothing. */
@@ -312,10 +299,7 @@ export function eraseOrder(
 ): OrderEvent[] {
   if (state.isErased) return [];
   if (!hasEnded(state))
-    throw new DomainError(
-      'invalid_transition',
-      `The order is ${state.status}: its personal data can be erased once it has ended`,
-    );
+    throw refused(`The order is ${state.status}: its personal data can be erased once it has ended`);
   const { order_id, key_id } = state.facts;
   return [{ type: 'order.personal_data_erased.v1', data: { order_id, key_id, actor, at } }];
 }

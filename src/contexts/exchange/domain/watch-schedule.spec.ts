@@ -66,11 +66,6 @@ describe('the schedule of polls', () => {
     );
   });
 
-  it('polls every ten minutes an order that is exchanged for days', () => {
-    const state = stateAfter(created, processing('100', '0.5'));
-    expect(polls(state, 10 * DAY, 11 * DAY).length).toBeLessThan(150);
-  });
-
   it('polls some 90 times in 30 days after the end, and then no more', () => {
     const times = polls(stateAfter(created, expired), 10 * MINUTE, 400 * DAY);
     expect(times.length).toBeLessThan(110);

@@ -6,13 +6,7 @@ import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
 import { ExchangeCredentials } from './caller.js';
-import {
-  INVALID_SIGNATURE,
-  invalidKey,
-  isQuerySignedWith,
-  isSignedWith,
-  needsQuerySignature,
-} from './signature.js';
+import { INVALID_SIGNATURE, invalidKey, isSignedWith, signerOf } from './signature.js';
 
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
@@ -66,7 +60,6 @@ function signatureOf(
   { edge, headers, query }: FastifyRequest,
 ): 'valid' | 'invalid' | 'not_checked' {
   const parameters = query as Readonly<Record<string, string>>;
-  const { signature, signature_v2: ofQuery, withdraw_address: address = '' } = parameters;
   const header = headers['x-signature'] as string | undefined;
   switch (edge.route) {
     case LIST:
@@ -74,19 +67,15 @@ function signatureOf(
       return isSignedWith(key, header ?? '', '') ? 'valid' : 'invalid';
     case CONFIGURATION:
     case ORDERS: {
-      if (ofQuery !== undefined && !isQuerySignedWith(key, edge.route, parameters)) return 'invalid';
-      if (ofQuery === undefined && needsQuerySignature(key, parameters)) return 'invalid';
-      const given = [signature, edge.route === CONFIGURATION ? header : undefined].filter(
-        (each) => each !== undefined,
-      );
-      if (given.length > 0)
-        return given.every((each) => isSignedWith(key, each, address)) ? 'valid' : 'invalid';
-      if (ofQuery !== undefined) return 'valid';
-      return key.demandsSignature ? 'invalid' : 'not_checked';
+      const signer = signerOf(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
+      if (signer === undefined) return 'invalid';
+      return signer === null ? 'not_checked' : 'valid';
     }
     default:
       // Over the order's own address: see requireOrderSignature.
-      return edge.route?.startsWith(`${ORDERS}/`) && key.demandsSignature && signature === undefined
+      return edge.route?.startsWith(`${ORDERS}/`) &&
+        key.demandsSignature &&
+        parameters['signature'] === undefined
         ? 'invalid'
         : 'not_checked';
   }

@@ -13,7 +13,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { ComplianceNotices } from '../application/compliance-notices.js';
+import { ComplianceNotices } from '../adapters/countries.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import {
@@ -117,7 +117,7 @@ export class OrdersController {
       409: 'It is not pending any more, or a request with this Idempotency-Key is under way.',
     },
   })
-  async cancel(
+  cancel(
     @ExchangeKey() caller: ExchangeCaller,
     @Caller() { ip, countedAs }: CallerAddress,
     @UuidParam('id', 'Order') id: string,
@@ -126,9 +126,7 @@ export class OrdersController {
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
     this.budget.take(caller.keyId, countedAs);
-    const action = this.action(caller, ip, id, ticket, cause, query);
-    const order = await this.commandBus.execute(new CancelOrder(action));
-    return new Reply(200, orderResponse(order, action.complianceNotice));
+    return this.act(CancelOrder, caller, ip, { orderId: id, ticket, cause }, query);
   }
 
   @Patch(':id/mark_as_paid')
@@ -144,7 +142,7 @@ export class OrdersController {
       409: 'It is neither pending nor paid, or a request with this Idempotency-Key is under way.',
     },
   })
-  async markAsPaid(
+  markAsPaid(
     @ExchangeKey() caller: ExchangeCaller,
     @Caller() { ip }: CallerAddress,
     @UuidParam('id', 'Order') id: string,
@@ -152,27 +150,25 @@ export class OrdersController {
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    const action = this.action(caller, ip, id, ticket, cause, query);
-    const order = await this.commandBus.execute(new MarkOrderAsPaid(action));
-    return new Reply(200, orderResponse(order, action.complianceNotice));
+    return this.act(MarkOrderAsPaid, caller, ip, { orderId: id, ticket, cause }, query);
   }
 
-  private action(
+  private async act(
+    Action: typeof CancelOrder | typeof MarkOrderAsPaid,
     caller: ExchangeCaller,
     ip: string,
-    orderId: string,
-    ticket: IdempotencyTicket,
-    cause: EventMetadata,
+    requested: Pick<OrderAction, 'orderId' | 'ticket' | 'cause'>,
     query: OrderActionQuery,
-  ): OrderAction {
+  ): Promise<Reply> {
     const complianceNotice = this.notices.of(ip);
-    const authorize = authorization(caller, query);
-    return { orderId, keyId: caller.keyId, authorize, complianceNotice, ticket, cause };
+    const own = { keyId: caller.keyId, authorize: authorization(caller, query) };
+    const order = await this.commandBus.execute(new Action({ ...requested, ...own, complianceNotice }));
+    return new Reply(200, orderResponse(order, complianceNotice));
   }
 }
 
 function authorization(caller: ExchangeCaller, { signature }: OrderActionQuery): OrderAction['authorize'] {
-  return (withdrawAddress) => requireOrderSignature(caller, signature, withdrawAddress);
+  return ({ facts }) => requireOrderSignature(caller, signature, facts.withdraw_address);
 }
 
 /** contract.md 24. */

@@ -71,17 +71,13 @@ const FIAT_CURRENCIES: ReadonlySet<string> = new Set(
    SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF
    XPF YER ZAR ZMW ZWG`.split(/\s+/),
 );
+/** Digits after the point of a currency, by ISO 4217, where they are not two. */
 const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
     .split(' ')
     .map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
 ]);
-
-/** Digits after the point of a currency, by ISO 4217. */
-function minorDigits(code: string): number {
-  return MINOR_DIGITS.get(code) ?? 2;
-}
 
 const JSON_NUMBER = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e([+-]?[0-9]{1,3}))?$/i;
 const MAX_NUMBER = 40;
@@ -111,7 +107,7 @@ export const fiatCurrency: Rule = text({ pattern: '^[A-Z]{3}$', examples: ['EUR'
 
 /** Half up to the minor unit of the currency, to hundredths without one; as it is where nothing is to be rounded. */
 export function roundedFiat(amount: string, currency: string | undefined): string {
-  const decimals = currency === undefined ? 2 : minorDigits(currency);
+  const decimals = MINOR_DIGITS.get(currency ?? '') ?? 2;
   if ((amount.split('.')[1] ?? '').length <= decimals) return amount;
   return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
 }

@@ -29,24 +29,41 @@ export function isSignedWith(
 /** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */
 type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
-/** Whether `signature_v2` is the signature of one of the secrets over all other parameters (contract.md 21.8). */
-export function isQuerySignedWith(
-  { secrets }: Pick<ExchangeCaller, 'secrets'>,
+/** The parameters of a request, each given once. */
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The secret of the key that signed a request: its address, in the query or in the header, and in `signature_v2` all other
+ * parameters (contract.md 21.8). Null for a request that needs no signature and has none; undefined when one is missing or
+ * wrong. Every secret is tried, so that the time it takes does not reveal which one it was.
+ */
+export function signerOf(
+  key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
   path: SignedPath,
-  query: Readonly<Record<string, string | undefined>>,
-): boolean {
-  const { signature_v2: signature = '', ...signed } = query;
-  const text = `${path}?${canonicalQuery(Object.entries(signed as Record<string, string>))}`;
-  return isSignedBy(secrets, signature, text, NO_BODY);
+  { signature_v2: ofQuery, ...parameters }: Parameters,
+  header: unknown,
+): string | null | undefined {
+  const { signature, withdraw_address: address = '' } = parameters;
+  const ofAddress = [header, signature].filter((each) => each !== undefined);
+  if (ofQuery === undefined && needsQuerySignature(key, path, parameters)) return undefined;
+  if (ofQuery === undefined && ofAddress.length === 0) return key.demandsSignature ? undefined : null;
+  const query = `${path}?${canonicalQuery(Object.entries(parameters as Record<string, string>))}`;
+  const isSigned = (secrets: readonly string[]): boolean =>
+    ofAddress.every((each) => isSignedWith({ secrets }, String(each), address)) &&
+    (ofQuery === undefined || isSignedBy(secrets, ofQuery, query, NO_BODY));
+  if (!isSigned(key.secrets)) return undefined;
+  // Of two that signed a part each the older one, which is revoked first.
+  return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];
 }
 
-/** Parameters that the signature of the address does not cover, and that must not be changed by who knows it. */
-export function needsQuerySignature(
-  { memoSigning }: Pick<ExchangeCaller, 'memoSigning'>,
-  query: Readonly<Record<string, string | undefined>>,
+/** What the signature of the address does not cover: where it is changed, the money may go to somebody else. */
+function needsQuerySignature(
+  { memoSigning, demandsSignature }: Pick<ExchangeCaller, 'memoSigning' | 'demandsSignature'>,
+  path: SignedPath,
+  { withdraw_address_tag: tag, withdraw_address_memo: memo, return_url: returnUrl }: Parameters,
 ): boolean {
-  const { withdraw_address_tag: tag, withdraw_address_memo: memo, return_url: returnUrl } = query;
-  return Boolean(returnUrl) || (memoSigning === 'full' && Boolean(tag || memo));
+  const coversMemo = memoSigning === 'full' || (path === '/widget' && demandsSignature);
+  return Boolean(returnUrl) || (coversMemo && Boolean(tag || memo));
 }
 
 /**

@@ -41,7 +41,7 @@ export async function applyOrderEvents(
     const id = data['order_id'] as string;
     const { revision: last, events: before } = orders.get(id) ?? { revision: -1, events: [] };
     if (revision <= last) continue;
-    orders.set(id, { revision, events: [...before, { type, data } as OrderEvent] });
+    orders.set(id, { revision, events: [...before, { type, data } as unknown as OrderEvent] });
     changed.add(id);
   }
   await write(

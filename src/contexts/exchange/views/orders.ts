@@ -59,9 +59,27 @@ export class OrdersView {
 
   /** The JSON text of one page, newest first, with how many orders there are on all pages, at one instant. */
   async page(keyId: string, filter: OrderFilter): Promise<string> {
-    const { sql, params, total } = orderPageQuery(keyId, filter, this.keyedHash);
-    const { pageSize } = filter;
-    const page = await bodyPage(this.database, { sql, params, pageSize, companion: total });
+    const { from, until, userId, status, withdrawAddress, pageSize, after } = filter;
+    const params: (string | Date)[] = [];
+    const parameter = (given: string | Date, type: string): string => `$${params.push(given)}::${type}`;
+    const conditions = [
+      `key_id = ${parameter(keyId, 'uuid')}`,
+      `created_at >= ${parameter(from, 'timestamptz')}`,
+      `created_at < ${parameter(until, 'timestamptz')}`,
+    ];
+    if (userId !== undefined)
+      conditions.push(`user_hash = ${parameter(userHash(this.keyedHash, keyId, userId), 'text')}`);
+    if (withdrawAddress !== undefined)
+      conditions.push(`withdraw_address = ${parameter(withdrawAddress, 'text')}`);
+    const statuses = (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
+    const matching = `${conditions.join(' and ')} and status in (${statuses.join(', ')})`;
+    const companion = `(select count(*) from exchange.orders where ${matching})`;
+    if (after !== undefined)
+      conditions.push(
+        `(created_at, id) < (${parameter(after.createdAt, 'timestamptz')}, ${parameter(after.id, 'uuid')})`,
+      );
+    const sql = mergedByStatus('exchange.orders', conditions, statuses, pageSize);
+    const page = await bodyPage(this.database, { sql, params, pageSize, companion });
     const cursor = page.last === null ? 'null' : `"${encodeCursor(page.last)}"`;
     const orders = await this.opened(page.bodies);
     return `{"total_count":${page.companion},"orders":[${orders}],"next_cursor":${cursor}}`;
@@ -140,37 +158,3 @@ export class OrdersView {
 }
 
 const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly OrderStatus[];
-
-/** The statement of a page. */
-interface OrderPageQuery {
-  readonly sql: string;
-  readonly params: readonly (string | Date)[];
-  /** How many there are on all pages. */
-  readonly total: string;
-}
-
-function orderPageQuery(
-  keyId: string,
-  { from, until, userId, status, withdrawAddress, pageSize, after }: OrderFilter,
-  keyedHash: KeyedHash,
-): OrderPageQuery {
-  const params: (string | Date)[] = [];
-  const parameter = (given: string | Date, type: string): string => `$${params.push(given)}::${type}`;
-  const conditions = [
-    `key_id = ${parameter(keyId, 'uuid')}`,
-    `created_at >= ${parameter(from, 'timestamptz')}`,
-    `created_at < ${parameter(until, 'timestamptz')}`,
-  ];
-  if (userId !== undefined)
-    conditions.push(`user_hash = ${parameter(userHash(keyedHash, keyId, userId), 'text')}`);
-  if (withdrawAddress !== undefined)
-    conditions.push(`withdraw_address = ${parameter(withdrawAddress, 'text')}`);
-  const statuses = (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
-  const matching = `${conditions.join(' and ')} and status in (${statuses.join(', ')})`;
-  const total = `(select count(*) from exchange.orders where ${matching})`;
-  if (after !== undefined)
-    conditions.push(
-      `(created_at, id) < (${parameter(after.createdAt, 'timestamptz')}, ${parameter(after.id, 'uuid')})`,
-    );
-  return { sql: mergedByStatus('exchange.orders', conditions, statuses, pageSize), params, total };
-}

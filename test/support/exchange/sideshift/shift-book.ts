@@ -13,7 +13,7 @@ export class Refused extends Error {
   }
 }
 
-export interface ShiftDeposit {
+interface ShiftDeposit {
   updatedAt: string;
   depositHash: string;
   depositReceivedAt: string;
@@ -65,16 +65,8 @@ export class ShiftBook {
   static readonly OWN_ADDRESS = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
   readonly shifts = new Map<string, Shift>();
   private readonly quotes = new Map<string, Quote>();
-  private passed = 0;
 
-  now(): number {
-    return Date.now() + this.passed;
-  }
-
-  /** Lets its clock continue. */
-  advance(ms: number): void {
-    this.passed += ms;
-  }
+  constructor(private readonly now: () => number) {}
 
   pair(from: string, to: string, amount: string): object {
     const { rate, min, max } = methodOf(from, to);

@@ -43,22 +43,11 @@ export class SideShiftHarness {
     const process = new SideShiftProvider(
       { ...this.sideshift.account, ...account },
       this.shifts,
-      { now: () => new Date(this.sideshift.book.now()) },
+      { now: () => new Date(this.sideshift.now()) },
       { timeoutMs, listedAfterMs },
     );
     this.processes.push(process);
     return process;
-  }
-
-  /** For the next test. */
-  recover(): void {
-    this.sideshift.faults = [];
-    this.sideshift.lie = (reported) => reported;
-    this.sideshift.before = () => undefined;
-    this.sideshift.requests.length = 0;
-    this.sideshift.limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
-    this.sideshift.demandsUserIp = false;
-    this.sideshift.deniedAddress = null;
   }
 
   async newOrder(over: Partial<NewProviderOrder> = {}) {

@@ -8,13 +8,10 @@ type Responded = readonly [number, Record<string, unknown> | null];
 
 /** A local server that responds as SideShift documents version 2 of its API: https://docs.sideshift.ai */
 export class SideShift extends ProviderServer {
-  readonly book = new ShiftBook();
-  /** Requests a minute and address of the end user; its documentation says 20 and 5. */
-  limits = { '/quotes': Infinity, '/shifts/fixed': Infinity };
+  readonly book = new ShiftBook(() => this.now());
   demandsUserIp = false;
   deniedAddress: string | null = null;
   protected override readonly base = '/api/v2';
-  private readonly counts = new Map<string, number[]>();
 
   static async start(): Promise<SideShift> {
     const sideshift = new SideShift();
@@ -29,6 +26,12 @@ export class SideShift extends ProviderServer {
   /** Sends so much to a deposit address, and lets it be confirmed and processed. */
   pay(shiftId: string, amount: string): void {
     this.book.process(shiftId, this.book.receive(shiftId, amount));
+  }
+
+  override recover(): void {
+    super.recover();
+    this.demandsUserIp = false;
+    this.deniedAddress = null;
   }
 
   protected override respondTo(call: ProviderCall): Responded {
@@ -60,21 +63,17 @@ export class SideShift extends ProviderServer {
       return [204, null];
     }
     if (path !== '/quotes' && path !== '/shifts/fixed') throw new Refused(404, 'Not found', 'NOT_FOUND');
-    this.requireCaller(headers['x-user-ip'], path);
+    this.requireCaller(headers['x-user-ip']);
     requireAccount(body['affiliateId']);
     return [201, { ...(path === '/quotes' ? this.book.quote(body) : this.book.open(body)) }];
   }
 
-  private requireCaller(address: string | string[] | undefined, path: '/quotes' | '/shifts/fixed'): void {
+  private requireCaller(address: string | string[] | undefined): void {
     const isThere = typeof address === 'string';
     if ((this.demandsUserIp && !isThere) || (isThere && isIP(address) === 0))
       throw new Refused(400, 'The x-user-ip header must be set to the end-user IP address');
     if (isThere && address === this.deniedAddress)
       throw new Refused(403, 'Access denied. See https://sideshift.ai/access-denied', 'ACCESS_DENIED');
-    const key = `${String(address)} ${path}`;
-    const within = (this.counts.get(key) ?? []).filter((at) => at > this.book.now() - 60_000);
-    this.counts.set(key, [...within, this.book.now()]);
-    if (within.length >= this.limits[path]) throw new Refused(429, 'Rate limit exceeded', 'RATE_LIMIT');
   }
 }
 

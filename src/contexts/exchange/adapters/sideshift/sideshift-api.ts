@@ -10,11 +10,9 @@ const MAX_RESPONSE_BYTES = 262_144;
 /** A JSON object from the response: every value is checked before it is used. */
 export type SideShiftObject = Readonly<Record<string, unknown>>;
 
-export interface SideShiftAccount {
-  readonly sideshiftUrl: string;
-  readonly sideshiftSecret: string;
-  readonly sideshiftAffiliateId: string;
-}
+export type SideShiftAccount = Readonly<
+  Record<'sideshiftUrl' | 'sideshiftSecret' | 'sideshiftAffiliateId', string>
+>;
 
 /** The error of a response. */
 interface Refusal {
@@ -65,17 +63,13 @@ export class SideShiftApi {
       throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   }
 
-  /** False when it says that there is nothing to cancel. */
-  async cancel(id: string): Promise<boolean> {
+  /** No effect where it says that there is nothing to cancel. */
+  async cancel(id: string): Promise<void> {
     const result = await this.post('/cancel-order', { orderId: id }, null);
-    if (result.kind === 'response' && result.status === 204) return true;
-    if (result.kind === 'response' && result.status === 400) {
-      if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
-        throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
-      return false;
-    }
-    this.objectOf(result, 204);
-    return true;
+    if (result.kind === 'response' && result.status === 204) return;
+    if (result.kind === 'failed' || result.status !== 400) return void this.objectOf(result, 204);
+    if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
+      throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
   }
 
   close(): Promise<void> {

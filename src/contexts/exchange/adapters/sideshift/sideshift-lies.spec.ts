@@ -21,7 +21,7 @@ beforeAll(async () => {
   ({ sideshift, provider } = harness);
 });
 afterAll(() => harness?.stop());
-beforeEach(() => harness.recover());
+beforeEach(() => sideshift.recover());
 
 const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 

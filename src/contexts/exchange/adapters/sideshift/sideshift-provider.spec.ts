@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describeExchangeProvider } from '../../../../../test/conformance/exchange-provider.conformance.js';
 import {
   ADDRESS,
   UNAVAILABLE,
@@ -22,7 +23,7 @@ beforeAll(async () => {
   ({ sideshift, provider } = harness);
 });
 afterAll(() => harness?.stop());
-beforeEach(() => harness.recover());
+beforeEach(() => sideshift.recover());
 
 const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 
@@ -41,7 +42,7 @@ describe('an order', () => {
     expect(settleAddress).toBe(ADDRESS);
     expect(depositAddress).toBe(created.deposit_address);
     expect(externalId).toBeDefined();
-    const minutes = (Date.parse(created.expires_at) - sideshift.book.now()) / 60_000;
+    const minutes = (Date.parse(created.expires_at) - sideshift.now()) / 60_000;
     expect(Math.round(minutes)).toBe(15);
   });
 
@@ -119,17 +120,14 @@ describe('what SideShift refuses', () => {
   });
 
   it('for a minute or so is no sign of trouble', async () => {
-    sideshift.limits['/shifts/fixed'] = 5;
-    for (let i = 0; i < 5; i += 1) await newOrder({ caller_address: '1.1.1.1' });
-    await expect(newOrder({ caller_address: '1.1.1.1' })).rejects.toMatchObject(LATER);
-    await newOrder({ caller_address: '9.9.9.9' });
-    sideshift.book.advance(61_000);
-    await newOrder({ caller_address: '1.1.1.1' });
+    sideshift.faults = [{ status: 429, body: '{}' }];
+    await expect(newOrder()).rejects.toMatchObject(LATER);
+    await newOrder();
   });
 
   it('because the quote expired meanwhile may be repeated', async () => {
     sideshift.lie = (reported, request) => {
-      if (request === 'POST /quotes') sideshift.book.advance(16 * 60_000);
+      if (request === 'POST /quotes') sideshift.advance(16 * 60_000);
       return reported;
     };
     await expect(newOrder()).rejects.toMatchObject(LATER);
@@ -218,7 +216,7 @@ describe('a shift at SideShift', () => {
 
   it('has no outcome when it expired, and its address may be withheld later', async () => {
     const { reference } = await newOrder();
-    sideshift.book.advance(60 * 60_000);
+    sideshift.advance(60 * 60_000);
     sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
     expect(await provider.status(reference)).toMatchObject({
       deposits: [],
@@ -231,15 +229,15 @@ describe('a shift at SideShift', () => {
   it('has all deposits up to a minute ago: a later transfer may not be listed yet', async () => {
     const { reference } = await newOrder();
     const listing = harness.process({}, { listedAfterMs: 60_000 });
-    const before = sideshift.book.now();
+    const before = sideshift.now();
     const { completeUntil } = await listing.status(reference);
     expect(Date.parse(completeUntil!)).toBeGreaterThanOrEqual(before - 60_000);
-    expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(sideshift.book.now() - 60_000);
+    expect(Date.parse(completeUntil!)).toBeLessThanOrEqual(sideshift.now() - 60_000);
   });
 
   it('returns a deposit that came after the expiry', async () => {
     const { reference, shiftId } = await newOrder();
-    sideshift.book.advance(16 * 60_000);
+    sideshift.advance(16 * 60_000);
     sideshift.pay(shiftId, '100');
     expect(await provider.status(reference)).toMatchObject({
       deposits: [{ amount: '100' }],
@@ -252,11 +250,11 @@ describe('cancelling a shift', () => {
   it('waits for the five minutes that SideShift demands, and may be repeated', async () => {
     const { reference, shiftId } = await newOrder();
     await expect(provider.cancel(reference)).rejects.toMatchObject(LATER);
-    sideshift.book.advance(FIVE_MINUTES);
+    sideshift.advance(FIVE_MINUTES);
     await provider.cancel(reference);
     await provider.cancel(reference);
-    expect(sideshift.book.find(shiftId).expiresAt).toBeLessThanOrEqual(sideshift.book.now());
-    sideshift.book.advance(1);
+    expect(sideshift.book.find(shiftId).expiresAt).toBeLessThanOrEqual(sideshift.now());
+    sideshift.advance(1);
     sideshift.pay(shiftId, '100');
     expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'failed' });
   });
@@ -264,8 +262,22 @@ describe('cancelling a shift', () => {
   it('leaves a shift alone that has a deposit already', async () => {
     const { reference, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
-    sideshift.book.advance(FIVE_MINUTES);
+    sideshift.advance(FIVE_MINUTES);
     await provider.cancel(reference);
     expect((await provider.status(reference)).outcome).toMatchObject({ kind: 'completed' });
   });
+});
+
+describeExchangeProvider('SideShift', async () => {
+  const own = await SideShiftHarness.start();
+  return {
+    open: () => Promise.resolve(own.process()),
+    pairId: 'USDCSOL',
+    withdrawAddress: ADDRESS,
+    isSettledByUs: false,
+    pay: ({ provider_reference: shiftId }, amount) => Promise.resolve(own.sideshift.pay(shiftId, amount)),
+    startOutage: () => own.sideshift.shutDown(),
+    endOutage: () => own.sideshift.restart(),
+    cleanUp: () => own.stop(),
+  };
 });

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
+import { deposit, facts, received, stateAfter } from '../../../../../test/support/exchange/order-fixtures.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
-import type { LoadedOrder } from '../../application/payer-orders.js';
-import { order, type ExistingOrder } from '../../domain/order.js';
-import type { OrderFacts, OrderStatus } from '../../domain/order-events.js';
+import type { LoadedOrder } from '../../application/order-actions.js';
+import type { ExistingOrder } from '../../domain/order.js';
+import type { OrderStatus } from '../../domain/order-events.js';
 import { OrderStreams, type StreamBounds } from './order-streams.js';
 import type { PayOrder } from './pay-types.js';
 
@@ -18,10 +19,8 @@ const BOUNDS: StreamBounds = {
   lifetimeMs: 3_600_000,
 };
 const stateOf = (id: string, status: OrderStatus = 'pending'): ExistingOrder => {
-  const facts = { order_id: id, amount_from: '100' } as OrderFacts;
-  const created = order.evolve(order.initial, { type: 'order.created.v1', data: facts }) as ExistingOrder;
-  const deposit = { deposit_id: 'd', amount: '40', transaction_hash: '0x1', deposited_at: '2026-01-01' };
-  return { ...created, status, deposits: [deposit] };
+  const created = { type: 'order.created.v1', data: { ...facts, order_id: id } } as const;
+  return { ...stateAfter(created, received(deposit('d', '40'))), status };
 };
 
 /** Rows of orders as the read model has them, and how often they were queried. */
@@ -82,12 +81,10 @@ class Client {
   }
 }
 
-const clientOf = (body: Readable): Client => new Client(body);
-
 describe('streams of orders', () => {
   it('send the present status, then each change, and end with the last status', async () => {
     const { rows, streams, follow } = started();
-    const client = clientOf(follow());
+    const client = new Client(follow());
     await eventually(() => client.statuses.length === 1);
     expect(client.text).toContain('"missing":"60"');
     rows.set(ORDER, 1, 'processing');
@@ -101,14 +98,14 @@ describe('streams of orders', () => {
   it('send one status of an order that has ended', async () => {
     const { rows, streams } = started();
     const ended = { orderId: ORDER, address: '192.0.2.1', revision: 3, state: stateOf(ORDER, 'expired') };
-    const client = clientOf(streams.follow({ ...ended, verify: () => Promise.resolve() }));
+    const client = new Client(streams.follow({ ...ended, verify: () => Promise.resolve() }));
     await eventually(() => client.ended);
     expect([client.statuses, streams.count, rows.queries]).toEqual([['expired'], 0, 0]);
   });
 
   it('share one query for all streams, and query nothing without a stream', async () => {
     const { rows, streams, follow } = started();
-    const clients = [follow(), follow(), follow(OTHER, '192.0.2.2')].map(clientOf);
+    const clients = [follow(), follow(), follow(OTHER, '192.0.2.2')].map((body) => new Client(body));
     await eventually(() => rows.queries > 2);
     expect([...rows.known.keys()].sort()).toEqual(ORDERS);
     for (const { body } of clients) body.destroy();
@@ -121,7 +118,7 @@ describe('streams of orders', () => {
 
   it('continue after an outage of the database', async () => {
     const { rows, follow } = started();
-    const client = clientOf(follow());
+    const client = new Client(follow());
     rows.fails = true;
     await eventually(() => rows.queries > 2);
     rows.set(ORDER, 1, 'completed');
@@ -134,22 +131,22 @@ describe('streams of orders', () => {
     const { streams, follow } = started();
     const [first] = [follow(ORDER, '2001:db8::1'), follow(ORDER, '2001:db8::2')];
     expect(() => follow(OTHER, '2001:db8::3')).toThrow(refusal({ status: 429 }));
-    clientOf(follow(ORDER, '192.0.2.1'));
-    clientOf(follow(ORDER, '192.0.2.2'));
+    new Client(follow(ORDER, '192.0.2.1'));
+    new Client(follow(ORDER, '192.0.2.2'));
     expect(() => follow(ORDER, '192.0.2.3')).toThrow(
       refusal({ status: 503, headers: { 'retry-after': '10' } }),
     );
     expect(streams.count).toBe(4);
-    clientOf(first!).body.destroy();
+    new Client(first!).body.destroy();
     return eventually(() => streams.count === 3).then(() => {
-      clientOf(follow(OTHER, '2001:db8::3'));
+      new Client(follow(OTHER, '2001:db8::3'));
       expect(streams.count).toBe(4);
     });
   });
 
   it('end where the page may not be served any more', async () => {
     const { streams, follow } = started();
-    const [served, refused] = [clientOf(follow()), clientOf(follow(OTHER, '192.0.2.2', false))];
+    const [served, refused] = [new Client(follow()), new Client(follow(OTHER, '192.0.2.2', false))];
     await eventually(() => refused.ended);
     expect([served.ended, streams.count]).toEqual([false, 1]);
   });
@@ -157,7 +154,7 @@ describe('streams of orders', () => {
   it('have a heartbeat, which ends streams whose client reads nothing, and a lifetime', async () => {
     let now = 0;
     const { streams, follow } = started({ heartbeatMs: 1000, lifetimeMs: 10_000 }, () => now);
-    const client = clientOf(follow());
+    const client = new Client(follow());
     // Its client reads nothing: the first status is still buffered at the first heartbeat.
     const stalled = follow(OTHER, '192.0.2.2');
     now = 1000;
@@ -169,7 +166,7 @@ describe('streams of orders', () => {
 
   it('end at shutdown, and no new one begins', async () => {
     const { streams, follow } = started();
-    const client = clientOf(follow());
+    const client = new Client(follow());
     streams.onModuleDestroy();
     await eventually(() => client.ended);
     expect(() => follow()).toThrow(refusal({ status: 503 }));

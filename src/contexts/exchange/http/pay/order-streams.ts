@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { clientOf } from '../../../../platform/http/address.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
-import type { LoadedOrder, PayerOrders } from '../../application/payer-orders.js';
+import type { LoadedOrder } from '../../application/order-actions.js';
+import type { PayerOrders } from '../../application/payer-orders.js';
 import { hasEnded } from '../../domain/order.js';
 import { payOrder } from './pay-order.js';
 

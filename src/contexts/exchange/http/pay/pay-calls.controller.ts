@@ -13,7 +13,7 @@ import { PageCall, PageController, Visit } from '../../../../platform/http/pages
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
 import { CreateOrder } from '../../application/create-order.js';
-import { PayerOrders } from '../../application/payer-orders.js';
+import { ofPayer, PayerOrders } from '../../application/payer-orders.js';
 import { amountOf, Quotes } from '../../application/quotes.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { decimalsOf, pairOf } from '../../domain/catalog.js';
@@ -85,12 +85,12 @@ export class PayCallsController {
 
   @PageCall('orders/:id/mark_as_paid')
   markAsPaid(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
-    return this.act(visit, id, 'mark_as_paid', MarkOrderAsPaid);
+    return this.act(visit, id, MarkOrderAsPaid);
   }
 
   @PageCall('orders/:id/cancel')
   cancel(@Visit() visit: PayVisit, @Param('id') id: string): Promise<PayOrder> {
-    return this.act(visit, id, 'cancel', CancelOrder);
+    return this.act(visit, id, CancelOrder);
   }
 
   /** Pays an order of this payer with test money. */
@@ -120,15 +120,13 @@ export class PayCallsController {
 
   private async act(
     visit: PayVisit,
-    id: string,
-    name: string,
+    orderId: string,
     Action: typeof CancelOrder | typeof MarkOrderAsPaid,
   ): Promise<PayOrder> {
     this.takeBudget(visit);
     const { payer, cause } = visit;
-    const orderId = (await this.orders.find(payer, id)).state.facts.order_id;
-    const ticket = new PageTicket(orderId, name);
-    const action = { orderId, keyId: payer.key_id, complianceNotice: null, ticket, cause };
+    const own = { orderId, keyId: payer.key_id, authorize: ofPayer(payer) };
+    const action = { ...own, complianceNotice: null, ticket: new PageTicket(orderId, Action.name), cause };
     return this.display(await this.commandBus.execute(new Action(action)));
   }
 

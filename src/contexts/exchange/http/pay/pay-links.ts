@@ -13,7 +13,7 @@ import {
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-links.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
-import { isQuerySignedWith, isSignedWith, needsQuerySignature } from '../signature.js';
+import { signerOf } from '../signature.js';
 import { PaySessions } from './payer-guard.js';
 
 /** One for all: it does not say which of them it was (contract.md 26.1). */
@@ -35,13 +35,6 @@ export interface PayLink {
   readonly returnUrl: string | null;
   /** A link that was signed for a time, which is over. */
   readonly hasExpired: boolean;
-}
-
-interface Signed {
-  readonly parameters: Parameters;
-  readonly hasExpired: boolean;
-  /** The one that signed it; null where no signature is required. */
-  readonly secret: string | null;
 }
 
 /** Verifies the link of a page: headers, a signature in the query, or a `signed_url` (contract.md 26.1). */
@@ -67,9 +60,12 @@ export class PayLinks {
     );
     const key = new Set(ids).size === 1 ? await this.keys.find(String(ids[0])) : null;
     if (key === null) throw new Refusal(UNAUTHORIZED);
-    const { parameters, hasExpired, secret } = isSignedUrl
-      ? this.bySignedUrl(key, text)
-      : bySignature(key, headers['x-signature'], named);
+    const signer = isSignedUrl ? undefined : signerOf(key, '/widget', named, headers['x-signature']);
+    const link = isSignedUrl
+      ? openSignedQuery(text, key.secrets, this.clock.now())
+      : signer !== undefined && { parameters: named, secret: signer, hasExpired: false };
+    if (!link) throw new Refusal(UNAUTHORIZED);
+    const { parameters, hasExpired, secret } = link;
     const secretHash = secret === null ? null : this.sessions.hashOf(secret);
     const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
     return {
@@ -80,42 +76,6 @@ export class PayLinks {
       returnUrl: valid('return_url', returnUrl),
     };
   }
-
-  private bySignedUrl(key: KnownExchangeKey, text: string): Signed {
-    // No link had expired at the beginning of time: this one was valid once.
-    const open = (secret: string, now = new Date(0)) => openSignedQuery(text, [secret], now);
-    const secret = signedBy(key, (each) => open(each) !== null);
-    const parameters = secret === null ? null : open(secret);
-    if (secret === null || parameters === null) throw new Refusal(UNAUTHORIZED);
-    return { secret, parameters, hasExpired: open(secret, this.clock.now()) === null };
-  }
-}
-
-function bySignature(key: KnownExchangeKey, header: unknown, parameters: Parameters): Signed {
-  const { signature, signature_v2: ofQuery } = parameters;
-  const {
-    withdraw_address: address = '',
-    withdraw_address_tag: tag,
-    withdraw_address_memo: memo,
-  } = parameters;
-  const given = [header, signature].filter((each) => each !== undefined);
-  const isSigned = given.length > 0 || ofQuery !== undefined;
-  const secret = signedBy(
-    key,
-    (each) =>
-      given.every((text) => isSignedWith({ secrets: [each] }, String(text), address)) &&
-      (ofQuery === undefined || isQuerySignedWith({ secrets: [each] }, '/widget', parameters)),
-  );
-  if (isSigned ? secret === null : key.demandsSignature) throw new Refusal(UNAUTHORIZED);
-  // The signature of the address does not cover them: where they are wrong the money goes to somebody else.
-  const isOpen = needsQuerySignature(key, parameters) || (key.demandsSignature && Boolean(tag || memo));
-  if (isOpen && ofQuery === undefined) throw new Refusal(UNAUTHORIZED);
-  return { parameters, hasExpired: false, secret: isSigned ? secret : null };
-}
-
-/** The newest secret that signed; every one is tried, so that the time it takes does not reveal which one it was. */
-function signedBy({ secrets }: KnownExchangeKey, signs: (secret: string) => boolean): string | null {
-  return secrets.filter(signs).at(-1) ?? null;
 }
 
 function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {

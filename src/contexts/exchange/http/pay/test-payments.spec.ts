@@ -1,19 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import {
+  created,
+  deposit,
+  facts,
+  received,
+  stateAfter,
+} from '../../../../../test/support/exchange/order-fixtures.js';
 import type { OrderFacts } from '../../domain/order-events.js';
-import { order, type ExistingOrder } from '../../domain/order.js';
+import type { ExistingOrder } from '../../domain/order.js';
 import { TestPayments } from './test-payments.js';
 
-const stateOf = (facts: Partial<OrderFacts> = {}): ExistingOrder =>
-  order.evolve(order.initial, {
-    type: 'order.created.v1',
-    data: {
-      order_id: 'o',
-      provider: 'sandbox',
-      deposit_address: '0x1',
-      amount_from: '100',
-      ...facts,
-    } as OrderFacts,
-  }) as ExistingOrder;
+const stateOf = (more: Partial<OrderFacts> = {}): ExistingOrder =>
+  stateAfter({ type: 'order.created.v1', data: { ...facts, ...more } });
 const DEV = { mode: 'sandbox', chainId: 31337 } as const;
 
 function started(config: ConstructorParameters<typeof TestPayments>[0] = DEV) {
@@ -28,9 +26,8 @@ function started(config: ConstructorParameters<typeof TestPayments>[0] = DEV) {
 describe('test payments', () => {
   it('pay what is missing of an order, to its deposit address', async () => {
     const { sent, payments } = started();
-    const deposits = [{ deposit_id: 'd', amount: '40.5', transaction_hash: '0x', deposited_at: '' }];
-    await payments.pay({ ...stateOf(), deposits });
-    expect([payments.areOffered, sent]).toEqual([true, [['0x1', 59_500_000n]]]);
+    await payments.pay(stateAfter(created, received(deposit('d', '40.5'))));
+    expect([payments.areOffered, sent]).toEqual([true, [[facts.deposit_address, 59_500_000n]]]);
   });
 
   it('are not offered in production, and not on another chain than the dev chain', async () => {

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../composition.js';
-import { Countries } from '../adapters/countries.js';
-import { ComplianceNotices } from './compliance-notices.js';
+import { ComplianceNotices, Countries } from './countries.js';
 
 const lines: string[] = [];
 const log = { error: ({ msg }: { msg: string }): void => void lines.push(msg) };
 const notices = new Map([['IR', 'Not offered in Iran.']]);
-const shipped = new ComplianceNotices({ exchangeNotices: notices }, new Countries(null, log));
+const shipped = new ComplianceNotices({ exchangeNotices: notices, exchangeCountriesFile: null });
 /** Of a network in Iran. */
 const THERE = '185.143.234.1';
 

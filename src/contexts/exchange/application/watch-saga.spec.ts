@@ -1,19 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { facts, received, deposit } from '../../../../test/support/exchange/order-fixtures.js';
-import type { OrderEvent } from '../domain/order-events.js';
-import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
-import { OrderLog } from './order-log.js';
-
-const recorded = ({ type, data }: OrderEvent): RecordedEvent => ({
-  id: 'e1',
-  type,
-  data: data as unknown as JsonObject,
-  metadata: { request_id: 'req-1' },
-  stream: 'order-o1',
-  revision: 0,
-  position: '1',
-  recordedAt: new Date(),
-});
+import { facts, received, recordedOf, deposit } from '../../../../test/support/exchange/order-fixtures.js';
+import { OrderLog } from './watch-saga.js';
 
 describe('the log of orders', () => {
   it('logs each event, without the user of the order and its payout address', () => {
@@ -29,8 +16,8 @@ describe('the log of orders', () => {
       withdraw_address_memo: 'Secret3',
     };
     log.record([
-      recorded({ type: 'order.created.v1', data: { ...facts, ...personal } }),
-      recorded(received(deposit('a', '40'))),
+      recordedOf({ type: 'order.created.v1', data: { ...facts, ...personal } }),
+      recordedOf(received(deposit('a', '40'))),
     ]);
     expect(lines).toEqual([
       [
