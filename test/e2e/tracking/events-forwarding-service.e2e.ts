@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { AnalyticsProvider, API_KEY } from '../../support/tracking/analytics-provider.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -55,19 +54,4 @@ it('a provider that never responds slows no request, and readiness does not depe
   provider.recovers();
   await accepted(before + 20);
   expect(provider.ids).toEqual(expect.arrayContaining(events.map((each) => each.event_id)));
-});
-
-it('another merchant’s user of the same id is another user', async () => {
-  const id = randomUUID();
-  const user_external_id = `shared-${id}`;
-  const [one, two] = [item({ user_external_id }), item({ user_external_id })];
-  await send([one]);
-  await app.secondMerchant.post('/merchants/v1/events', { events: [two] });
-  await eventually(() =>
-    provider.accepted.has(one.event_id) && provider.accepted.has(two.event_id) ? true : null,
-  );
-  const users = [one, two].map(({ event_id }) => provider.accepted.get(event_id)!.event.user_id);
-  expect(users).toEqual(
-    [app.merchant, app.secondMerchant].map(({ credentials }) => `${credentials.apiKey}:${user_external_id}`),
-  );
 });

@@ -210,10 +210,4 @@ describe('a recovery', () => {
     const open = (await Promise.all(ids.map(recovery))).filter((each) => each.open);
     expect(open).toHaveLength(2);
   });
-
-  it('of nothing ends at once', async () => {
-    const id = await request();
-    await run();
-    expect(await recovery(id)).toEqual({ recovered: 0, open: false });
-  });
 });
