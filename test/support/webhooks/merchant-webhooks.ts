@@ -1,12 +1,12 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { onTestApp, type TestApp } from '../app.js';
 import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from '../http/signed-client.js';
 import { eventually } from '../eventually.js';
-import { evidenceAt } from '../payouts/evidence.js';
+import { receivedPayouts } from './webhook-history.js';
 
 /** A delivery as the API shows it. */
 export interface Delivery {
@@ -87,26 +87,7 @@ export class MerchantWebhooks {
 
   /** Appends `count` payout.received events of the merchant. */
   async publish(count = 1): Promise<void> {
-    const merchant_id = this.merchant.credentials.apiKey;
-    const at = new Date().toISOString();
-    const events = Array.from({ length: count }, (): NewEvent => ({
-      id: newId(),
-      type: 'payout.received.v2',
-      metadata: {},
-      data: {
-        payout_id: newId(),
-        merchant_id,
-        user_id: newId(),
-        amount: '1.50',
-        currency_code: 'USDC',
-        transaction_hash: '0x1',
-        custom_metadata: '{ "a":1.0}',
-        chain_id: 1,
-        created_at: at,
-        received_at: at,
-        ...evidenceAt(0),
-      },
-    }));
+    const events = receivedPayouts(this.merchant.credentials.apiKey, count);
     const store = this.app.app.get<EventStore>(EVENT_STORE, { strict: false });
     await store.commit({ appends: [{ stream: `webhook_source-${newId()}`, events, expected: 'no_stream' }] });
   }

@@ -1,5 +1,6 @@
-import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
+import type { JsonObject, NewEvent, RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { evidenceAt } from '../payouts/evidence.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
@@ -56,4 +57,31 @@ export class WebhookHistory {
       received_at: AT,
     });
   }
+}
+
+/** Events of payouts of the merchant that were received, to append to a stream. */
+export function receivedPayouts(
+  merchant_id: string,
+  count: number,
+  custom_metadata = '{ "a":1.0}',
+): NewEvent[] {
+  const at = new Date().toISOString();
+  return Array.from({ length: count }, () => ({
+    id: newId(),
+    type: 'payout.received.v2',
+    metadata: {},
+    data: {
+      payout_id: newId(),
+      merchant_id,
+      user_id: newId(),
+      amount: '1.50',
+      currency_code: 'USDC',
+      transaction_hash: '0x1',
+      custom_metadata,
+      chain_id: 1,
+      created_at: at,
+      received_at: at,
+      ...evidenceAt(0),
+    },
+  }));
 }

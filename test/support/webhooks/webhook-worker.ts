@@ -4,7 +4,7 @@ import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
 import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
-import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.js';
@@ -22,7 +22,7 @@ import { webhooks } from '../../../src/contexts/index.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { eventually } from '../eventually.js';
-import { evidenceAt } from '../payouts/evidence.js';
+import { receivedPayouts } from './webhook-history.js';
 
 /** That of all workers of a test file: they may have one database. */
 const MASTER_KEY = randomBytes(32).toString('hex');
@@ -101,19 +101,8 @@ export class WebhookWorker {
   }
 
   /** Appends `count` payout.received events of the merchant. */
-  async publish(merchantId: string, count = 1, custom_metadata = '{ "a":1.0}'): Promise<void> {
-    const events = Array.from({ length: count }, (): NewEvent => {
-      const facts = { payout_id: newId(), merchant_id: merchantId, user_id: newId(), amount: '1.50' };
-      const rest = {
-        currency_code: 'USDC',
-        transaction_hash: '0x1',
-        custom_metadata,
-        chain_id: 1,
-      };
-      const at = new Date().toISOString();
-      const end = { created_at: at, received_at: at, ...evidenceAt(0) };
-      return { id: newId(), type: 'payout.received.v2', data: { ...facts, ...rest, ...end }, metadata: {} };
-    });
+  async publish(merchantId: string, count = 1, custom_metadata?: string): Promise<void> {
+    const events = receivedPayouts(merchantId, count, custom_metadata);
     const store = this.app.get<EventStore>(EVENT_STORE, { strict: false });
     await store.commit({ appends: [{ stream: `payout-${newId()}`, events, expected: 'no_stream' }] });
   }

@@ -10,6 +10,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.js';
 import type { CountedEvents } from '../store/counted-events.js';
+import { systemClock } from '../../../kernel/clock.js';
 import { Processing } from './processing.js';
 
 const TIMEOUT_MS = 200;
@@ -182,7 +183,7 @@ function processing(counted: string[]): Processing {
       return 1;
     },
   };
-  return new Processing(accepted as AcceptedBatches, events as CountedEvents);
+  return new Processing(accepted as AcceptedBatches, events as CountedEvents, systemClock);
 }
 
 let running: Processing | null = null;

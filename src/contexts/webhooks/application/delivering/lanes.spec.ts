@@ -24,7 +24,7 @@ class Harness {
   readonly rooms: number[] = [];
   readonly began: string[] = [];
   readonly inFlight: Sending[] = [];
-  leasesHold = true;
+  private leasesHold = true;
   unavailable = false;
   recording: Promise<void> = Promise.resolve();
   left = false;
@@ -85,6 +85,11 @@ class Harness {
     await settle();
   }
 
+  /** The process has no heartbeat. */
+  stall(): void {
+    this.leasesHold = false;
+  }
+
   count(endpoint: string): number {
     return this.inFlight.filter((each) => each.endpoint === endpoint).length;
   }
@@ -142,7 +147,7 @@ describe('a lane', () => {
 
   it('sends nothing that another may have claimed while this process had no heartbeat', async () => {
     await harness.add('a', 20);
-    harness.leasesHold = false;
+    harness.stall();
     await harness.end(0, RESPONDED);
     expect(harness.released).toEqual(['a 17', 'a 18', 'a 19', 'a 20']);
     // Claimed again, once this process has said that it lives.
@@ -287,7 +292,7 @@ describe('the slots of a process', () => {
           else if (each.does === 'end' && harness.inFlight.length > 0)
             await harness.end(each.place, each.attempt);
           else if (each.does === 'pass') jest.advanceTimersByTime(each.ms);
-          else if (each.does === 'stall') harness.leasesHold = false;
+          else if (each.does === 'stall') harness.stall();
           await settle();
           expectLimits(harness);
         }

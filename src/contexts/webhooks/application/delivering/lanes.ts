@@ -139,16 +139,17 @@ export class Lanes {
     return this.isSlow(lane) && count > lane.cap - lane.inFlight;
   }
 
-  private async release(lane: Lane): Promise<void> {
+  private release(lane: Lane): Promise<void> {
     const rest = lane.claimed.splice(0);
     this.held -= rest.length;
     this.prompt.delete(lane);
     this.slow.delete(lane);
     lane.maybeDue = true;
     lane.isClaiming = true;
-    await this.table.release(rest);
-    lane.isClaiming = false;
-    this.advance(lane);
+    return this.table.release(rest).then(() => {
+      lane.isClaiming = false;
+      this.advance(lane);
+    });
   }
 
   private wantsMore(lane: Lane): boolean {
