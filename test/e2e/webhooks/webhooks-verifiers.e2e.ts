@@ -193,7 +193,7 @@ describe('deliveries of the service', () => {
   });
 
   (python === null ? it.skip : it)(
-    'are taken by the Python receiver, and those of a stranger refused',
+    'are accepted by the Python receiver, and those of a stranger refused',
     async () => {
       const [port, merchantId, stranger] = [await freePort(), newId(), newId()];
       const url = `http://127.0.0.1:${port}`;

@@ -198,14 +198,14 @@ describe('the deliveries saga', () => {
   });
 });
 
-describe('once a delivery was made', () => {
+describe('once a delivery was created', () => {
   let endpoint: string;
   let delivery: string;
   beforeEach(async () => {
     endpoint = newId();
-    const [begun, made] = [registered(endpoint), received()];
-    delivery = deriveId(made.id, endpoint);
-    await handle(begun, made);
+    const [begun, published] = [registered(endpoint), received()];
+    delivery = deriveId(published.id, endpoint);
+    await handle(begun, published);
     woken = [];
   });
 
@@ -242,9 +242,9 @@ describe('once a delivery was made', () => {
 
   describe('a resend', () => {
     it('locks deliveries in the order of their ids, as senders do', async () => {
-      const made = Array.from({ length: 30 }, received);
-      await handle(...made);
-      const ids = made.map(({ id }) => deriveId(id, endpoint)).sort();
+      const published = Array.from({ length: 30 }, received);
+      await handle(...published);
+      const ids = published.map(({ id }) => deriveId(id, endpoint)).sort();
       const resends = ids.toReversed().map((id) => resend(false, id));
       await expectOrderedLocks(db, ids, () => handle(...resends));
     });

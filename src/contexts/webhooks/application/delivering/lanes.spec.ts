@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from '../../store/delivery-table.js';
 import type { DeliverySender } from './delivery-sender.js';
-import { Lanes, LIMITS, type SendLimits } from './lanes.js';
+import { Lanes, SEND_LIMITS, type SendLimits } from './lanes.js';
 
 const RESPONDED = { failure_phase: null, duration_ms: 20_000 } as AttemptRecord;
 const REFUSED = { failure_phase: 'connect', duration_ms: 3 } as AttemptRecord;
@@ -17,7 +17,7 @@ interface Sending {
   readonly end: (attempt: Attempt, dueNow: boolean) => void;
 }
 
-/** Lanes between a table and receivers that do as they are told. */
+/** Lanes between a table and receivers that respond when the test says. */
 class Harness {
   readonly due = new Map<string, string[]>();
   readonly released: string[] = [];
@@ -31,7 +31,7 @@ class Harness {
   readonly lanes: Lanes;
   private added = 0;
 
-  constructor(readonly limits: SendLimits = LIMITS) {
+  constructor(readonly limits: SendLimits = SEND_LIMITS) {
     const table = {
       claim: async (endpoint: string, room: number) => {
         this.rooms.push(room);
@@ -195,7 +195,7 @@ describe('a lane', () => {
   });
 
   it('has up to 128 deliveries in hand, fewer when much is in hand, one at least', async () => {
-    harness = new Harness({ ...LIMITS, fresh: 0 });
+    harness = new Harness({ ...SEND_LIMITS, fresh: 0 });
     for (let n = 0; n < 2000; n += 1) await harness.add(`e${n}`, 128);
     expect([harness.rooms[0], harness.rooms.at(-1)]).toEqual([128, 1]);
     expect(harness.rooms.reduce((a, b) => a + b, 0)).toBeLessThan(20_000);

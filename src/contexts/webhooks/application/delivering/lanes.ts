@@ -16,7 +16,7 @@ export interface SendLimits {
   readonly fresh: number;
 }
 
-export const LIMITS: SendLimits = { perEndpoint: 16, perProcess: 4096, fresh: 256 };
+export const SEND_LIMITS: SendLimits = { perEndpoint: 16, perProcess: 4096, fresh: 256 };
 const FRESH_MS = 100;
 /** Due deliveries claimed at once for one endpoint, and held by one process. */
 const CLAIM = 128;
@@ -75,7 +75,7 @@ export class Lanes {
   constructor(
     private readonly table: DeliveryTable,
     private readonly sender: DeliverySender,
-    @Optional() private readonly limits: SendLimits = LIMITS,
+    @Optional() private readonly limits: SendLimits = SEND_LIMITS,
   ) {}
 
   wake(endpointId: string): void {
