@@ -3,7 +3,6 @@ import { CONFIG } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
 import { configuredAnalytics } from './adapters/analytics.js';
-import { AcceptBatchHandler } from './application/accept-batch.js';
 import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
 import { ANALYTICS } from './application/ports.js';
@@ -25,7 +24,6 @@ import { EventRetention } from './store/event-retention.js';
   controllers: [EventsController, JourneyController],
   providers: [
     AcceptedBatches,
-    AcceptBatchHandler,
     CountedEvents,
     Processing,
     { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },

@@ -16,7 +16,6 @@ import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
 import { LaneWaker, Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
-import { SendSlots } from './application/delivering/send-slots.js';
 import { Retention, forgetDeliveries } from './application/delivering/retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
@@ -72,7 +71,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     AutomaticDisabling,
     DeliverySender,
     LaneSchedule,
-    SendSlots,
     Lanes,
     LaneWaker,
     Sweeper,

@@ -118,19 +118,6 @@ describe('new events', () => {
     expect(provider.ids).toEqual(idsOf(all));
     expect(acceptedOnce()).toBe(true);
   });
-
-  it('are sent by another forwarder once one is stopped', async () => {
-    provider.always = 'hang';
-    const events = items(3);
-    await harness.processed(events);
-    const first = harness.start(harness.amplitude({ timeoutMs: 200 }));
-    await eventually(() => (provider.requests > 0 ? true : null));
-    await first.stop();
-    provider.recovers();
-    harness.start();
-    await harness.drained();
-    expect(provider.ids).toEqual(idsOf(events));
-  });
 });
 
 describe('an event that is refused', () => {
@@ -228,19 +215,6 @@ describe('a user of whom too much comes', () => {
     expect(provider.ids).toEqual(idsOf([...spam, ...others]));
     expect(await harness.refused()).toEqual([]);
     expect((await harness.provider())[0]!.failures).toBe(0);
-  });
-
-  it('waits for another day when the day is used up', async () => {
-    const spent = items(3, { user_external_id: 'spent' });
-    const others = items(3);
-    provider.spentUsers.add(`${merchant}:spent`);
-    await harness.processed([...spent, ...others], () => true, merchant);
-    harness.start();
-    await eventually(() => (provider.accepted.size === 3 ? true : null));
-    expect(provider.ids).toEqual(idsOf(others));
-    provider.spentUsers.clear();
-    await harness.drained();
-    expect(provider.ids).toEqual(idsOf([...spent, ...others]));
   });
 });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { eventually } from '../../support/eventually.js';
 import type { Side } from '../../support/database/crashing-proxy.js';
 import type { Credentials } from '../../support/http/signed-client.js';
 import { EventBooks, type SentBatch } from '../../support/tracking/event-books.js';
@@ -11,6 +12,10 @@ const RUNS = Number(process.env['EVENTS_RUNS'] ?? 12);
 const TIMEOUT_MS = 30_000 + RUNS * 5000;
 /** Ids that all batches of a run share. */
 const IDS = 8;
+/** Of the test of orderly stops. */
+const [STOPS, CLIENTS, ITEMS] = [2, 6, 200];
+/** Without a backlog a process only finishes transactions in flight. */
+const STOPS_WITHIN_MS = 15_000;
 /** How far back the months lie in which runs take place: all of them are kept. */
 const MONTHS_BACK = 12;
 
@@ -118,6 +123,35 @@ test(
   },
   TIMEOUT_MS,
 );
+
+test('processes that are stopped with batches in flight end soon, and lose and repeat nothing', async () => {
+  const merchants = await Promise.all([harness.newMerchant(), harness.newMerchant()]);
+  const names = merchants.map(({ apiKey }) => apiKey);
+  const books = new EventBooks();
+  for (let round = 0; round < STOPS; round += 1) {
+    let stopping = false;
+    const clients = Array.from({ length: CLIENTS }, async (_, number) => {
+      const who = merchants[number % merchants.length]!;
+      while (!stopping) {
+        // Half of them are those of another batch.
+        const shared = books.sent.findLast((batch) => batch.merchantId === who.apiKey)?.ids ?? [];
+        const ids = [...shared.slice(-ITEMS / 2), ...Array.from({ length: ITEMS / 2 }, () => randomUUID())];
+        await harness.send(books.batch(who.apiKey, ids), who, { key: randomUUID(), retries: true });
+      }
+    });
+    const processed = (await harness.events(names)).length;
+    await eventually(async () => (await harness.events(names)).length > processed);
+    const slowest = await harness.stopAll();
+    stopping = true;
+    expect(slowest).toBeLessThan(STOPS_WITHIN_MS);
+    await harness.reviveAll();
+    await Promise.all(clients);
+  }
+  await harness.settle(names, ['processed', 'forwarded']);
+  expect(books.sent.length).toBeGreaterThan(STOPS * CLIENTS);
+  expect(books.sent.every(({ respondedAt }) => respondedAt !== null)).toBe(true);
+  expect(books.faults(await harness.events(names), await harness.batches(names))).toEqual([]);
+});
 
 /** One run of the property: two merchants of its own, who use the same ids. */
 class Run {

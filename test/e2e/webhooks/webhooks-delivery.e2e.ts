@@ -1,20 +1,27 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../../src/kernel/ids.js';
+import { Database } from '../../../src/platform/postgres/database.js';
 import { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
-import {
-  DeleteWebhookEndpoint,
-  UpdateWebhookEndpoint,
-} from '../../../src/contexts/webhooks/application/endpoint-commands.js';
-import { RequestTestDelivery } from '../../../src/contexts/webhooks/application/delivery-commands.js';
+import { DeleteWebhookEndpoint } from '../../../src/contexts/webhooks/application/endpoint-commands.js';
+import { SigningSecrets } from '../../../src/contexts/webhooks/application/signing-secrets.js';
+import { ringOf } from '../../support/key-ring.js';
 import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { TestRedis } from '../../support/programs/redis.js';
 import { eventually } from '../../support/eventually.js';
 import { WebhookWorker } from '../../support/webhooks/webhook-worker.js';
 
+const SENDER = fileURLToPath(new URL('../../support/webhooks/webhook-sender.ts', import.meta.url));
+const masterKey = randomBytes(32).toString('hex');
 let redis: TestRedis | null;
 let databaseUrl: string;
+let receiver: TestReceiver;
+let merchantId: string;
 
 beforeAll(async () => {
   [redis, databaseUrl] = await Promise.all([TestRedis.start(), testDatabaseUrl()]);
@@ -23,31 +30,25 @@ afterAll(async () => {
   await redis?.stop();
   await dropTestDatabase(databaseUrl);
 });
+beforeEach(async () => {
+  receiver = await TestReceiver.start();
+  merchantId = newId();
+});
+afterEach(() => receiver.stop());
 
-describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind) => {
+describe('deliveries', () => {
   let worker: WebhookWorker;
-  let receiver: TestReceiver;
-  let merchantId: string;
-
   beforeAll(async () => {
-    if (kind === 'Redis' && !redis) throw new Error('redis-server is missing and cannot be installed here');
-    const settings = {
-      WEBHOOK_TIMEOUT_MS: '2000',
-      ...(kind === 'Redis' ? { QUEUE_URL: redis!.url } : {}),
-    };
-    worker = await WebhookWorker.start({ databaseUrl, settings });
-    expect(worker.get(QueueBackend).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
+    worker = await WebhookWorker.start({
+      databaseUrl,
+      masterKey,
+      settings: { WEBHOOK_TIMEOUT_MS: '2000' },
+    });
   });
   afterAll(() => worker.close());
-  beforeEach(async () => {
-    receiver = await TestReceiver.start();
-    merchantId = newId();
-  });
-  afterEach(() => receiver.stop());
 
   const register = (url = receiver.url) => worker.register(merchantId, url);
   const publish = (count?: number) => worker.publish(merchantId, count);
-  const caller = () => worker.caller(merchantId);
 
   it('arrive signed, with the headers and the envelope of the contract', async () => {
     const { id, signing_secret } = await register();
@@ -92,62 +93,13 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
     expect(receiver.received[2]!.at - receiver.received[1]!.at).toBeGreaterThan(850);
   });
 
-  it('end when the schedule ends', async () => {
-    receiver.respondWith(503);
-    const { id } = await register();
-    await publish();
-    expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 3 }]);
-  });
-
-  it('end at once after another 4xx', async () => {
-    receiver.respondWith(422);
-    const { id } = await register();
-    await publish();
-    expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
-  });
-
-  it('are tried again after a timeout', async () => {
-    let requests = 0;
-    receiver.behavior = (response) => (requests++ === 0 ? undefined : response.writeHead(200).end());
-    const { id } = await register();
-    await publish();
-    expect(await worker.settled(id)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
-  });
-
-  it('end after 410, which disables the endpoint: what happens until it is enabled is dropped', async () => {
-    receiver.respondWith(410);
-    const { id } = await register();
-    await publish();
-    expect(await worker.settled(id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
-    await eventually(async () => ((await worker.status(id)) === 'disabled' ? true : null));
-    await publish();
-    await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'enabled' }));
-    receiver.respondWith(200);
-    await publish();
-    const states = (await worker.settled(id, 3)).map((row) => row.state).sort();
-    expect(states).toEqual(['dropped', 'exhausted', 'succeeded']);
-  });
-
   it('are dropped, and said to be, once the endpoint is deleted', async () => {
     receiver.respondWith(500);
     const { id } = await register();
     await publish();
     await eventually(() => (receiver.received.length >= 2 ? true : null));
-    await worker.execute(new DeleteWebhookEndpoint(caller(), id));
+    await worker.execute(new DeleteWebhookEndpoint(worker.caller(merchantId), id));
     expect(await worker.settled(id)).toMatchObject([{ state: 'dropped' }]);
-  });
-
-  it('of a test go to a disabled endpoint too, under the id that was returned, and leave it disabled', async () => {
-    const { id, signing_secret } = await register();
-    await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'disabled' }));
-    const { body } = await worker.execute(new RequestTestDelivery(caller(), id));
-    const responded = (JSON.parse(body) as { webhook_delivery: { id: string } }).webhook_delivery;
-    expect(await worker.settled(id)).toMatchObject([{ delivery_id: responded.id, state: 'succeeded' }]);
-    const [{ headers, body: sent }] = receiver.received as [(typeof receiver.received)[0]];
-    expect(new Webhook(signing_secret).verify(sent, headers as Record<string, string>)).toMatchObject(
-      responded,
-    );
-    expect(await worker.status(id)).toBe('disabled');
   });
 
   it('to one endpoint do not wait for a slow one, nor more than a few of the same', async () => {
@@ -170,3 +122,67 @@ describe.each(['PostgreSQL', 'Redis'])('deliveries with the queue on %s', (kind)
     await slow.stop();
   });
 });
+
+it('what a process held that was killed while sending is sent by another', async () => {
+  const first = await WebhookWorker.start({ databaseUrl, masterKey });
+  const { id } = await first.register(merchantId, receiver.url);
+  await eventually(async () => ((await first.status(id)) === 'enabled' ? true : null));
+  await first.close();
+
+  receiver.behavior = () => undefined;
+  const database = await Database.connect({ url: databaseUrl, poolSize: 2 });
+  const secrets = new SigningSecrets(await ringOf(databaseUrl, Buffer.from(masterKey, 'hex')));
+  const planted = Array.from({ length: 40 }, () => {
+    const place = { delivery_id: newId(), endpoint_id: id, merchant_id: merchantId };
+    const row = { ...place, type: 'payout.received', body: '{}', is_test: false };
+    return { ...row, mac: secrets.macOf(row) };
+  });
+  await database.query(
+    `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, mac)
+     select delivery_id, endpoint_id, merchant_id, type, body, is_test, mac
+     from jsonb_populate_recordset(null::webhooks.deliveries, $1)`,
+    [JSON.stringify(planted)],
+  );
+  const sender = startSender();
+  await eventually(() => (receiver.received.length === 16 ? true : null));
+  sender.kill('SIGKILL');
+  await once(sender, 'exit');
+  const [left] = await database.query<{ held: number }>(
+    'select count(leased_by)::int as held from webhooks.deliveries where endpoint_id = $1',
+    [id],
+  );
+  expect(left!.held).toBe(40);
+  // As if ten seconds had passed.
+  await database.query("update webhooks.senders set seen_at = seen_at - interval '10 seconds'");
+  await database.close();
+
+  const sentBefore = receiver.received.map(({ headers }) => headers['webhook-id']);
+  receiver.respondWith(200);
+  const second = await WebhookWorker.start({ databaseUrl, masterKey });
+  const rows = await second.settled(id, 40);
+  expect(rows.every(({ state, attempts }) => state === 'succeeded' && attempts === 1)).toBe(true);
+  const sentAfter = receiver.received.slice(16).map(({ headers }) => headers['webhook-id']);
+  expect(sentAfter.sort()).toEqual(rows.map((row) => row.delivery_id).sort());
+  expect(sentAfter).toEqual(expect.arrayContaining(sentBefore));
+  await second.close();
+});
+
+it.each(['PostgreSQL', 'Redis'])('the queue on %s wakes a lane for a retry without a sweep', async (kind) => {
+  if (kind === 'Redis' && !redis) throw new Error('redis-server is missing and cannot be installed here');
+  const settings = kind === 'Redis' ? { QUEUE_URL: redis!.url } : undefined;
+  const worker = await WebhookWorker.start({ databaseUrl, masterKey, settings, sweeper: false });
+  expect(worker.get(QueueBackend).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
+  receiver.respondWith(500, 500, 200);
+  const { id } = await worker.register(merchantId, receiver.url);
+  await worker.publish(merchantId);
+  expect(await worker.settled(id, 1)).toMatchObject([{ state: 'succeeded', attempts: 3 }]);
+  await worker.close();
+});
+
+function startSender(): ChildProcess {
+  const env = { ...process.env, DATABASE_URL: databaseUrl, MASTER_KEY: masterKey, LOG_LEVEL: 'silent' };
+  return spawn(process.execPath, ['--import', 'tsx', SENDER], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...env, NODE_OPTIONS: '' },
+  });
+}

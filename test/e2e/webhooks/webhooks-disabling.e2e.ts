@@ -167,20 +167,6 @@ describe('an endpoint that keeps failing', () => {
     await expectEndpoint(id, { status: 'disabled', failure_count: 9 });
     expect(await disablings(id)).toHaveLength(1);
   });
-
-  it('is not one that responds well, nor one whose failures are too old', async () => {
-    const { id } = await register();
-    await worker.publish(merchantId, 6);
-    await worker.settled(id, 6);
-    await failures(id);
-    await query(
-      `update webhooks.attempts set started_at = now() - interval '6 hours' where endpoint_id = $1`,
-      id,
-    );
-    await worker.get(AutomaticDisabling).evaluate([id]);
-    await expectEndpoint(id, { status: 'enabled', failure_count: 0 });
-    expect(await disablings(id)).toEqual([]);
-  });
 });
 
 it('an endpoint whose receiver responds with 410 is disabled at once, and says so', async () => {

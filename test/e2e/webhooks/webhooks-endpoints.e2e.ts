@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { Destinations } from '../../../src/contexts/webhooks/store/destinations.js';
 import { onTestApp } from '../../support/app.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
-import type { SignedClient } from '../../support/http/signed-client.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const PATH = '/merchants/v1/webhook_endpoints';
 const DEFAULTS = {
@@ -129,13 +130,13 @@ describe('POST webhook_endpoints', () => {
 });
 
 describe('GET webhook_endpoints', () => {
-  it('200: none of another merchant', async () => {
-    await registered();
+  it('200: the endpoints of the merchant, oldest first, and none of another', async () => {
+    const [first, second] = [await registered(), await registered()];
+    const { webhook_endpoints } = (await merchant.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>();
+    expect(webhook_endpoints).toEqual([first, second].map(withoutSecret));
     expect((await app.secondMerchant.get(PATH)).json()).toEqual({ webhook_endpoints: [] });
   });
 });
-
-describe('GET webhook_endpoints/{id}', () => {});
 
 describe('PATCH webhook_endpoints/{id}', () => {
   it('200: changes what is given, and shows no secret', async () => {
@@ -211,5 +212,97 @@ describe('POST webhook_endpoints/{id}/test_delivery', () => {
     expect(headers['webhook-id']).toBe(webhook_delivery.id);
     const verified = new Webhook(signing_secret!).verify(body, headers as Record<string, string>);
     expect(verified).toMatchObject(webhook_delivery);
+    // Its success does not enable the endpoint.
+    expect((await merchant.get(`${PATH}/${id}`)).json()).toMatchObject({ webhook_endpoint: { status } });
+  });
+});
+
+describe('the failures of an endpoint', () => {
+  const none = { failure_count: 0, disabled_cause: null, disabled_at: null };
+  let id: string;
+  beforeEach(async () => {
+    const endpoint = await registered();
+    expect(endpoint).toMatchObject(none);
+    ({ id } = endpoint);
+    await since(24);
+  });
+
+  /** Of the endpoint of the response, the first one of a list. */
+  function failuresIn(response: ApiResponse): typeof none & { readonly disabled_at: unknown } {
+    const found = response.json<{ webhook_endpoint?: typeof none; webhook_endpoints?: (typeof none)[] }>();
+    const { failure_count, disabled_cause, disabled_at } = (found.webhook_endpoint ??
+      found.webhook_endpoints?.[0])!;
+    return { failure_count, disabled_cause, disabled_at };
+  }
+
+  /** Attempts with this outcome that began so many hours ago. */
+  const attempts = (outcome: string, ...hoursAgo: number[]) =>
+    app.database.query(
+      `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
+       select gen_random_uuid(), 1, $1, now() - make_interval(secs => 3600 * hours), 1, $2
+       from unnest($3::float8[]) as hours`,
+      [id, outcome, hoursAgo],
+    );
+  /** Failures count since so many hours ago. */
+  const since = (hours: number) =>
+    app.database.query(
+      'update webhooks.endpoint_snapshots set failures_since = now() - make_interval(hours => $2) where endpoint_id = $1',
+      [id, hours],
+    );
+
+  it('every response has the failures within six hours, since the endpoint was enabled', async () => {
+    await attempts('retry', 5.9, 1, 6.1);
+    await attempts('exhausted', 0.1, 7);
+    await attempts('succeeded', 0.5, 0.2);
+    const three = { ...none, failure_count: 3 };
+    expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual(three);
+    expect(failuresIn(await merchant.get(PATH))).toEqual(three);
+    expect(failuresIn(await patch(id, { description: 'x' }))).toEqual(three);
+    expect(failuresIn(await merchant.post(`${PATH}/${id}/rotate_secret`))).toEqual(three);
+    await since(4);
+    expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual({ ...none, failure_count: 2 });
+  });
+
+  it('only enabling what is disabled clears them; disabling says when and why, once', async () => {
+    await attempts('retry', 1, 2);
+    expect(failuresIn(await patch(id, { status: 'enabled' }))).toEqual({ ...none, failure_count: 2 });
+    const response = await patch(id, { status: 'disabled' });
+    const disabled = {
+      failure_count: 2,
+      disabled_cause: 'merchant',
+      disabled_at: response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint.updated_at,
+    };
+    expect(failuresIn(response)).toEqual(disabled);
+    expect(failuresIn(await patch(id, { status: 'disabled', description: 'again' }))).toEqual(disabled);
+    expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual(disabled);
+    expect(failuresIn(await patch(id, { status: 'enabled' }))).toEqual(none);
+    expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual(none);
+  });
+
+  it('the failures of an endpoint include none of other endpoints', async () => {
+    const other = await registered({ url: 'https://8.8.4.4/' });
+    await attempts('retry', 1);
+    expect(failuresIn(await merchant.get(`${PATH}/${other.id}`))).toEqual(none);
+  });
+
+  it.each([
+    ['DELETE', () => remove(id)],
+    ['PATCH', () => patch(id, { status: 'disabled' })],
+  ])('after the response to %s no sender goes by what it saw before', async (_, change) => {
+    const senders: Destinations[] = [];
+    let responded = false;
+    const reading = (async () => {
+      while (!responded) {
+        const sender = new Destinations(app.database);
+        await sender.load(id);
+        senders.push(sender);
+      }
+    })();
+    expect((await change()).status).toBeLessThan(300);
+    const seen = await Promise.all(senders.map(async (sender) => (await sender.load(id))?.status));
+    responded = true;
+    await reading;
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen).not.toContain('enabled');
   });
 });

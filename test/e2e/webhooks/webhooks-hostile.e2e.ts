@@ -63,7 +63,7 @@ describe('a delivery to a hostile receiver', () => {
 
   beforeAll(async () => {
     databaseUrl = await testDatabaseUrl();
-    const settings = { WEBHOOK_RETRY_SCHEDULE_SECONDS: '0', WEBHOOK_TIMEOUT_MS: '3000' };
+    const settings = { WEBHOOK_RETRY_SCHEDULE_SECONDS: '0', WEBHOOK_TIMEOUT_MS: '1500' };
     worker = await WebhookWorker.start({ databaseUrl, settings });
   });
   afterAll(async () => {

@@ -170,69 +170,50 @@ describe('deliveries of the service', () => {
   it.each(Object.keys(REFUSED))('are refused by every verifier: %s', async (name) => {
     for (const message of messages) expect(await verdicts(REFUSED[name]!(message))).toEqual(all(false));
   });
-});
 
-describe('while one secret replaces another', () => {
-  it('deliveries are accepted under either, by every verifier, and under no third', async () => {
-    const databaseUrl = await testDatabaseUrl();
-    const [worker, receiver] = await Promise.all([
-      WebhookWorker.start({ databaseUrl }),
-      TestReceiver.start(),
-    ]);
-    try {
-      const merchantId = newId();
-      const { id, signing_secret: old } = await worker.register(merchantId, receiver.url);
-      const rotation = new RotateSigningSecret(worker.caller(merchantId), id, 3600);
-      const { body } = await worker.execute(rotation);
-      const fresh = (JSON.parse(body) as { webhook_endpoint: { signing_secret: string } }).webhook_endpoint;
-      await worker.execute(new RequestTestDelivery(worker.caller(merchantId), id));
-      await worker.publish(merchantId, 1, METADATA[1]);
-      await worker.settled(id, 2);
-      const now = Math.floor(Date.now() / 1000);
-      for (const { headers, body: sent } of receiver.received) {
-        const message = { headers: headers as Record<string, string>, body: Buffer.from(sent), now };
-        expect(signatureOf({ ...message, secrets: [] })).toMatch(/^v1,\S+ v1,\S+$/);
-        const under = (secret: string): Promise<boolean[]> => verdicts({ ...message, secrets: [secret] });
-        expect(await under(old)).toEqual(all(true));
-        expect(await under(fresh.signing_secret)).toEqual(all(true));
-        expect(await under(newSecret())).toEqual(all(false));
+  it('are accepted under either secret while one replaces another, and under no third', async () => {
+    const merchant = newId();
+    const replaced = await TestReceiver.start();
+    const { id, signing_secret: old } = await worker.register(merchant, replaced.url);
+    const { body } = await worker.execute(new RotateSigningSecret(worker.caller(merchant), id, 3600));
+    const fresh = (JSON.parse(body) as { webhook_endpoint: { signing_secret: string } }).webhook_endpoint;
+    await worker.execute(new RequestTestDelivery(worker.caller(merchant), id));
+    await worker.publish(merchant, 1, METADATA[1]);
+    await worker.settled(id, 2);
+    const now = Math.floor(Date.now() / 1000);
+    for (const { headers, body: sent } of replaced.received) {
+      const message = { headers: headers as Record<string, string>, body: Buffer.from(sent), now };
+      expect(signatureOf({ ...message, secrets: [] })).toMatch(/^v1,\S+ v1,\S+$/);
+      const under = (secret: string): Promise<boolean[]> => verdicts({ ...message, secrets: [secret] });
+      expect(await under(old)).toEqual(all(true));
+      expect(await under(fresh.signing_secret)).toEqual(all(true));
+      expect(await under(newSecret())).toEqual(all(false));
+    }
+    await replaced.stop();
+  });
+
+  (python === null ? it.skip : it)(
+    'are accepted by the Python receiver, and those of a stranger refused',
+    async () => {
+      const [port, merchantId, stranger] = [await freePort(), newId(), newId()];
+      const url = `http://127.0.0.1:${port}`;
+      const { id, signing_secret } = await worker.register(merchantId, url);
+      const other = await worker.register(stranger, url);
+      const program = startPythonReceiver(signing_secret, port);
+      try {
+        await eventually(() => fetch(url).then(Boolean, () => false));
+        await worker.publish(merchantId, 3, METADATA[1]);
+        await worker.execute(new RequestTestDelivery(worker.caller(stranger), other.id));
+        const rows = await worker.settled(id, 3);
+        expect(rows).toMatchObject([1, 2, 3].map(() => ({ state: 'succeeded', attempts: 1 })));
+        expect(await worker.settled(other.id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
+        expect(program.output()).toContain(`204 ${rows[0]!.delivery_id} {`);
+        expect(program.output()).toContain('400 no v1 signature fits');
+      } finally {
+        program.stop();
       }
-    } finally {
-      await worker.close();
-      await receiver.stop();
-      await dropTestDatabase(databaseUrl);
-    }
-  });
-});
-
-(python === null ? describe.skip : describe)('the Python receiver', () => {
-  it('responds to the service itself: 204 to what is genuine, 400 to what another secret signed', async () => {
-    const databaseUrl = await testDatabaseUrl();
-    const settings = { WEBHOOK_TIMEOUT_MS: '10000' };
-    const worker = await WebhookWorker.start({ databaseUrl, settings });
-    const [port, merchantId] = [await freePort(), newId()];
-    const url = `http://127.0.0.1:${port}`;
-    const { id, signing_secret } = await worker.register(merchantId, url);
-    const stranger = newId();
-    const other = await worker.register(stranger, url);
-    const receiver = startPythonReceiver(signing_secret, port);
-    try {
-      await eventually(() => fetch(url).then(Boolean, () => false));
-      await worker.publish(merchantId, 3, METADATA[1]);
-      await worker.execute(new RequestTestDelivery(worker.caller(stranger), other.id));
-      const [row] = await worker.settled(id, 3);
-      expect(await worker.settled(id, 3)).toMatchObject(
-        [1, 2, 3].map(() => ({ state: 'succeeded', attempts: 1 })),
-      );
-      expect(await worker.settled(other.id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
-      expect(receiver.output()).toContain(`204 ${row!.delivery_id} {`);
-      expect(receiver.output()).toContain('400 no v1 signature fits');
-    } finally {
-      receiver.stop();
-      await worker.close();
-      await dropTestDatabase(databaseUrl);
-    }
-  });
+    },
+  );
 });
 
 describe('the vectors that Standard Webhooks publishes', () => {

@@ -47,7 +47,6 @@ export class AnalyticsProvider extends LocalServer {
   /** It breaks down over every request with this event. */
   failsOver: string | null = null;
   silencedDevices = new Set<string>();
-  spentUsers = new Set<string>();
   /** The most events of one user or device in a window. */
   rate = { events: Infinity, windowMs: 1000 };
   private window = { began: 0, counts: new Map<string, number>() };
@@ -153,8 +152,7 @@ export class AnalyticsProvider extends LocalServer {
     for (const id of events.flatMap(identitiesOf)) counts.set(id, (counts.get(id) ?? 0) + 1);
     const over = new Map([...counts].filter(([, count]) => count > this.rate.events));
     const isOver = (event: SentEvent): boolean => identitiesOf(event).some((id) => over.has(id));
-    const isSpent = ({ user_id }: SentEvent): boolean => this.spentUsers.has(user_id ?? '');
-    const throttled = indexes(events, (event) => isOver(event) || isSpent(event));
+    const throttled = indexes(events, isOver);
     if (throttled.length === 0) {
       this.window.counts = counts;
       return null;
@@ -171,7 +169,7 @@ export class AnalyticsProvider extends LocalServer {
         eps_threshold: 30,
         throttled_devices: rates('device '),
         throttled_users: rates('user '),
-        exceeded_daily_quota_users: Object.fromEntries([...this.spentUsers].map((id) => [id, 500_200])),
+        exceeded_daily_quota_users: {},
         exceeded_daily_quota_devices: {},
         throttled_events: throttled,
       },

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
+import { systemClock } from '../../../src/kernel/clock.js';
 import { Processing } from '../../../src/contexts/tracking/application/processing.js';
 import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
@@ -56,7 +57,7 @@ export class ProcessingHarness {
 
   /** One more worker, with the database that is given or that of the harness. */
   worker(database: Database = this.db.database): TestWorker {
-    const { work } = new Processing(new AcceptedBatches(database), new CountedEvents(database));
+    const { work } = new Processing(new AcceptedBatches(database), new CountedEvents(database), systemClock);
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;
     const worker = {

@@ -15,7 +15,6 @@ import {
   LaneSchedule,
 } from '../../../src/contexts/webhooks/application/delivering/lane-schedule.js';
 import { Lanes } from '../../../src/contexts/webhooks/application/delivering/lanes.js';
-import { SendSlots } from '../../../src/contexts/webhooks/application/delivering/send-slots.js';
 import { SigningSecrets } from '../../../src/contexts/webhooks/application/signing-secrets.js';
 import { DeliveryTable } from '../../../src/contexts/webhooks/store/delivery-table.js';
 import { Destinations } from '../../../src/contexts/webhooks/store/destinations.js';
@@ -46,7 +45,7 @@ const sender = new DeliverySender(
   systemClock,
   config,
 );
-const lanes = new Lanes(table, sender, new SendSlots());
+const lanes = new Lanes(table, sender);
 for (;;) {
   await table.beat();
   for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);

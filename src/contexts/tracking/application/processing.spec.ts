@@ -129,16 +129,6 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf(sent));
   });
 
-  it('of two merchants do not know each other', async () => {
-    const sent = items(3);
-    const other = randomUUID();
-    await harness.accept(merchant, sent);
-    const batch = await harness.accept(other, sent);
-    await harness.settle();
-    expect(await harness.newItems(batch)).toEqual([0, 1, 2]);
-    expect(await ids()).toEqual(idsOf(sent));
-  });
-
   it('are processed once by workers that run at the same time', async () => {
     const workers = [harness.worker(), harness.worker(), harness.worker()];
     const merchants = [merchant, randomUUID(), randomUUID()];

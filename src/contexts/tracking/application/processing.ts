@@ -1,11 +1,12 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';
-import { AcceptedBatches, type AcceptedBatch } from '../store/accepted-batches.js';
+import { AcceptedBatches, type AcceptedBatch, type ValidBatch } from '../store/accepted-batches.js';
 import { CountedEvents, isDataError } from '../store/counted-events.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.js';
 
@@ -44,13 +45,16 @@ export class Processing implements OnModuleInit {
   constructor(
     private readonly accepted: AcceptedBatches,
     private readonly events: CountedEvents,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
     measureOnScrape(async () => waitingBatches.set(await this.accepted.waiting()));
   }
 
-  wake(): void {
+  /** Resolves once the batch is durable (domain/event-batch.ts says which are valid). */
+  async accept(batch: ValidBatch): Promise<void> {
+    await this.accepted.insert(batch, this.clock.now());
     this.work.wake();
   }
 

@@ -76,7 +76,7 @@ export function itemOf(item: ValidItem): EventItem {
 }
 
 /** Whether the arrays and objects of a value nest no deeper than `levels`. */
-export function nestsWithin(value: unknown, levels: number): boolean {
+function nestsWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
   const members = value as Readonly<Record<string, unknown>>;

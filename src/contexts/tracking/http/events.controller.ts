@@ -1,12 +1,11 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
-import { AcceptBatch } from '../application/accept-batch.js';
+import { Processing } from '../application/processing.js';
 import { RefusedBatch } from '../domain/event-batch.js';
 import { readBatch, EventBatch } from './event-batch-body.js';
 
@@ -15,7 +14,7 @@ const NO_BODY = Buffer.alloc(0);
 /** POST /merchants/v1/events (contract.md 17). */
 @Controller('merchants/v1/events')
 export class EventsController {
-  constructor(private readonly commandBus: CommandBus) {}
+  constructor(private readonly processing: Processing) {}
 
   @Post()
   @HttpCode(202)
@@ -49,9 +48,7 @@ export class EventsController {
       throw error;
     }
     const batchId = ticket.id('batch');
-    await this.commandBus.execute(
-      new AcceptBatch({ merchantId, batchId, itemCount: edge.items, body: bytes }),
-    );
+    await this.processing.accept({ merchantId, batchId, itemCount: edge.items, body: bytes });
     receivedBatches.inc({ outcome: 'accepted' });
     receivedEvents.inc({ outcome: 'accepted' }, edge.items);
   }

@@ -91,15 +91,4 @@ describe('pages of a name that few of very many events have', () => {
     expect(await walk({ event_name: 'last', page_size: 10 })).toEqual({ ids, sizes: [0, 0, 1] });
     expect(await walk({ event_name: 'never', page_size: 10 })).toEqual({ ids: [], sizes: [0, 0, 0] });
   });
-
-  it('hold all of many, with a name and without', async () => {
-    expect((await walk({ page_size: 1000 })).ids).toEqual(order);
-    const { rows } = await db.pool.query<{ event_id: string }>(
-      `select event_id from tracking.events where merchant_id = $1 and event_name = 'common'`,
-      [merchant],
-    );
-    const common = new Set(rows.map(({ event_id }) => event_id));
-    const expected = order.filter((id) => common.has(id));
-    expect((await walk({ event_name: 'common', page_size: 1000 })).ids).toEqual(expected);
-  });
 });

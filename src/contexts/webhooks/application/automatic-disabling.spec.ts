@@ -159,21 +159,6 @@ describe('automatic disabling', () => {
     );
   });
 
-  it('happens for nine dead deliveries at once, two hours and a half later', async () => {
-    const harness = new Harness(readConfig({}));
-    await harness.begin();
-    for (const each of dead(() => 0.5)) {
-      harness.now = each;
-      await harness.attempts('retry', ...Array.from({ length: 9 }, () => each));
-      const failingSince = await harness.evaluate();
-      if (failingSince === null) continue;
-      expect(failingSince).toBe(START);
-      expect((each - START) / MINUTE).toBeCloseTo(155, 0);
-      return;
-    }
-    throw new Error('it was never disabled');
-  });
-
   it('waits for a pattern: a burst of failures is none', async () => {
     const harness = new Harness(readConfig({}));
     await harness.begin();

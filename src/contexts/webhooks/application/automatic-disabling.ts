@@ -15,9 +15,9 @@ import { FailingEndpoints } from '../store/failing-endpoints.js';
 
 /** How often all endpoints are evaluated: what a process left undone when it died is done by then. */
 const EVALUATE_ALL_MS = 60_000;
-/** Between two statements, so that failures by the thousand cost few of them. */
 /** Endpoints of one statement. */
 const CHUNK = 1000;
+/** Between two statements, so that failures by the thousand cost few of them. */
 const PAUSE_MS = 100;
 
 /** Times are ISO 8601. */

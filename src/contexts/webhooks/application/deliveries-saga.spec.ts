@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
@@ -82,32 +83,18 @@ describe('the deliveries saga', () => {
     );
   });
 
+  const [reason, wallet] = [{ reason: 'blurred' }, { issuer_wallet_address: '0xA' }];
   it.each([
-    ['onboarding.started.v1', 'user.onboarding_started', {}, { user_id: 'u' }],
-    ['onboarding.kyc_submitted.v1', 'user.kyc_submitted', { verification_id: 'v' }, { user_id: 'u' }],
-    ['onboarding.kyc_passed.v1', 'user.kyc_passed', { verification_id: 'v' }, { user_id: 'u' }],
-    [
-      'onboarding.kyc_failed.v1',
-      'user.kyc_failed',
-      { reason: 'blurred' },
-      { user_id: 'u', reason: 'blurred' },
-    ],
-    [
-      'onboarding.completed.v1',
-      'user.onboarding_completed',
-      { issuer_wallet_address: '0xA' },
-      { user_id: 'u', issuer_wallet_address: '0xA' },
-    ],
-  ])('publishes %s as %s', async (stored, type, more, data) => {
+    ['onboarding.started.v1', 'user.onboarding_started', {}, {}],
+    ['onboarding.kyc_submitted.v1', 'user.kyc_submitted', { verification_id: 'v' }, {}],
+    ['onboarding.kyc_passed.v1', 'user.kyc_passed', { verification_id: 'v' }, {}],
+    ['onboarding.kyc_failed.v1', 'user.kyc_failed', reason, reason],
+    ['onboarding.completed.v1', 'user.onboarding_completed', wallet, wallet],
+  ])('publishes %s as %s', async (stored, type, more, published) => {
     await handle(registered(newId()), event(stored, { user_id: 'u', at, ...more }));
     const [row] = await deliveries();
-    expect(JSON.parse(row!.body)).toEqual({
-      id: row!.delivery_id,
-      type,
-      occurred_at: at,
-      merchant_id: merchant,
-      data,
-    });
+    const [id, data] = [row!.delivery_id, { user_id: 'u', ...published }];
+    expect(JSON.parse(row!.body)).toEqual({ id, type, occurred_at: at, merchant_id: merchant, data });
   });
 
   it('changes nothing when it sees every event twice, also once the endpoint has moved on', async () => {
@@ -156,12 +143,6 @@ describe('the deliveries saga', () => {
       `select 1 from webhooks.deliveries where (state = 'pending') <> (finished_at is null)`,
     );
     expect(unfinished).toEqual([]);
-  });
-
-  it('records nothing as dropped that a disabled endpoint does not want', async () => {
-    const one = newId();
-    await handle(registered(one, ['payout.failed']), changed('disabled', one), received());
-    expect(await deliveries()).toEqual([]);
   });
 
   it('sends an endpoint only the types it wants', async () => {
@@ -213,7 +194,129 @@ describe('the deliveries saga', () => {
       [endpoint, merchant, DROPPED_AT_ONCE + 10],
     );
     await handle(changed('deleted', endpoint));
-    const pending = (await deliveries()).filter(({ state }) => state === 'pending');
-    expect(pending).toHaveLength(10);
+    expect((await deliveries()).filter(({ state }) => state === 'pending')).toHaveLength(10);
+  });
+});
+
+describe('once a delivery was created', () => {
+  let endpoint: string;
+  let delivery: string;
+  beforeEach(async () => {
+    endpoint = newId();
+    const [begun, published] = [registered(endpoint), received()];
+    delivery = deriveId(published.id, endpoint);
+    await handle(begun, published);
+    woken = [];
+  });
+
+  const resend = (is_test = false, delivery_id = delivery) =>
+    event('webhook_delivery.resend_requested.v1', {
+      resend_id: newId(),
+      delivery_id,
+      endpoint_id: endpoint,
+      is_test,
+      requested_at: at,
+    });
+  const recovery = (recovery_id = newId()) =>
+    event('webhook_endpoint.recovery_requested.v1', {
+      recovery_id,
+      endpoint_id: endpoint,
+      since: at,
+      requested_at: at,
+    });
+
+  const become = (assignments: string) =>
+    db.database.query(`update webhooks.deliveries set ${assignments} where delivery_id = $1`, [delivery]);
+
+  async function row() {
+    const [found] = await db.database.query<Record<string, unknown>>(
+      `select state, attempts, attempts_before, resend_requested, finished_at is null as open, leased_by is null as free,
+         due_at <= clock_timestamp() as due
+       from webhooks.deliveries where delivery_id = $1`,
+      [delivery],
+    );
+    return found;
+  }
+  const exhausted = `state = 'exhausted', attempts = 11, finished_at = now(), due_at = now() + interval '1 day'`;
+  const newRound = { state: 'pending', attempts: 11, attempts_before: 11, open: true, free: true, due: true };
+
+  describe('a resend', () => {
+    it('locks deliveries in the order of their ids, as senders do', async () => {
+      const published = Array.from({ length: 30 }, received);
+      await handle(...published);
+      const ids = published.map(({ id }) => deriveId(id, endpoint)).sort();
+      const resends = ids.toReversed().map((id) => resend(false, id));
+      await expectOrderedLocks(db, ids, () => handle(...resends));
+    });
+
+    it('begins a new round of a finished delivery, due at once, and wakes its lane', async () => {
+      await become(exhausted);
+      await handle(resend());
+      expect(await row()).toEqual({ ...newRound, resend_requested: false });
+      saga.afterCommit?.([]);
+      expect(woken).toEqual([endpoint]);
+    });
+
+    it('happens once, however often it is seen', async () => {
+      await become(exhausted);
+      const again = resend();
+      await handle(again, again);
+      await become(`state = 'succeeded', attempts = 12, finished_at = now()`);
+      const after = await row();
+      await handle(again);
+      expect(await row()).toEqual(after);
+      await handle(resend());
+      expect(await row()).toMatchObject({ state: 'pending', attempts: 12, attempts_before: 12 });
+    });
+
+    it('makes a pending delivery due now', async () => {
+      await become(`attempts = 4, due_at = now() + interval '1 hour'`);
+      await handle(resend());
+      expect(await row()).toMatchObject({ state: 'pending', attempts_before: 4, due: true });
+    });
+
+    it('leaves a delivery to the process that is sending it, and says so to it', async () => {
+      await become(`attempts = 4, leased_by = gen_random_uuid()`);
+      await handle(resend());
+      expect(await row()).toMatchObject({ attempts_before: 0, resend_requested: true, free: false });
+    });
+
+    it('does nothing when the endpoint was disabled meanwhile, unless it is a test', async () => {
+      await become(exhausted);
+      await handle(changed('disabled', endpoint), resend());
+      expect(await row()).toMatchObject({ state: 'exhausted' });
+      await handle(resend(true));
+      expect(await row()).toMatchObject({ state: 'pending' });
+    });
+
+    it('does nothing when the endpoint is deleted, before or after it', async () => {
+      await become(exhausted);
+      await handle(resend(), changed('deleted', endpoint));
+      expect(await row()).toMatchObject({ state: 'dropped' });
+      await handle(resend(true));
+      expect(await row()).toMatchObject({ state: 'dropped' });
+    });
+  });
+
+  describe('a recovery', () => {
+    const recoveries = () =>
+      db.database.query(
+        'select recovery_id, since, finished_at from webhooks.recoveries where endpoint_id = $1',
+        [endpoint],
+      );
+
+    it('is recorded once, however often it is seen', async () => {
+      const [one, other] = [recovery(), recovery()];
+      await handle(one, one, other);
+      await handle(one);
+      expect(await recoveries()).toHaveLength(2);
+      expect((await recoveries())[0]).toMatchObject({ since: new Date(at), finished_at: null });
+    });
+
+    it('does nothing when the endpoint was disabled or deleted meanwhile', async () => {
+      await handle(changed('disabled', endpoint), recovery());
+      await handle(changed('deleted', endpoint), recovery());
+      expect(await recoveries()).toEqual([]);
+    });
   });
 });

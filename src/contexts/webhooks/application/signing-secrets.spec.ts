@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../../kernel/ids.js';
@@ -22,21 +22,6 @@ describe('the signature', () => {
       body: '{"test": 2432232314}',
     };
     expect(signatureHeader([secret], message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
-  });
-
-  it('is accepted by the standardwebhooks package, and not for another body', () => {
-    const secret = signingSecret(randomBytes(32));
-    const signature = signatureHeader([secret], { id: 'd', timestamp, body });
-    expect(new Webhook(secret).verify(body, headers(signature))).toEqual(JSON.parse(body));
-    expect(() => new Webhook(secret).verify(`${body} `, headers(signature))).toThrow();
-  });
-
-  it('is the HMAC of id, timestamp and body under the decoded secret', () => {
-    const key = randomBytes(32);
-    const digest = createHmac('sha256', key)
-      .update(Buffer.from(`d.${timestamp}.${body}`))
-      .digest('base64');
-    expect(signatureHeader([signingSecret(key)], { id: 'd', timestamp, body })).toBe(`v1,${digest}`);
   });
 
   it('has one entry per secret while two are valid', () => {

@@ -3,7 +3,12 @@ import { expectOrderedLocks } from '../../../../test/support/database/lock-order
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import { DeliveryTable, type AttemptRecord, type DeliveryResult } from './delivery-table.js';
+import {
+  DeliveryTable,
+  type AttemptRecord,
+  type ClaimedDelivery,
+  type DeliveryResult,
+} from './delivery-table.js';
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => undefined;
@@ -13,14 +18,24 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
 
 const ERRORS = ['', 'null', 'a "b" \\c\\', '{1,2}', ' , ', "it's\nnot\tso", 'é😀', '\\x00'];
 
-const refusedWith = (status: number): AttemptRecord => ({
-  started_at: new Date(),
-  duration_ms: 1,
+const REFUSED: AttemptRecord = {
+  started_at: new Date('2026-02-03T04:05:06.789Z'),
+  duration_ms: 30_001,
   outcome: 'retry',
-  http_status: status,
+  http_status: 503,
   failure_phase: null,
   error: null,
   response_excerpt: null,
+};
+
+/** Of a first attempt after which another one is due at once. */
+const resultOf = ({ delivery_id, endpoint_id }: ClaimedDelivery): DeliveryResult => ({
+  delivery_id,
+  endpoint_id,
+  state: 'pending',
+  attempts: 1,
+  delay_ms: 0,
+  attempt: REFUSED,
 });
 
 describe('deliveries in the hands of senders', () => {
@@ -81,49 +96,23 @@ describe('deliveries in the hands of senders', () => {
     const table = new DeliveryTable(db.database);
     const [success, dropped, ...failures] = await table.claim(endpointId, 100);
     const excerpt = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-    const attempt = { started_at: new Date('2026-02-03T04:05:06.789Z'), duration_ms: 30_001 };
     const failed = (error: string): AttemptRecord => ({
-      ...attempt,
-      outcome: 'retry',
+      ...REFUSED,
       http_status: null,
       failure_phase: 'answer',
       error,
-      response_excerpt: null,
     });
-    const { delivery_id, endpoint_id } = success!;
+    const succeeded = {
+      ...REFUSED,
+      outcome: 'succeeded',
+      http_status: 204,
+      response_excerpt: excerpt,
+    } as const;
     await Promise.all([
-      table.record({
-        delivery_id,
-        endpoint_id,
-        state: 'succeeded',
-        attempts: 1,
-        delay_ms: 0,
-        attempt: {
-          ...attempt,
-          outcome: 'succeeded',
-          http_status: 204,
-          failure_phase: null,
-          error: null,
-          response_excerpt: excerpt,
-        },
-      }),
-      table.record({
-        delivery_id: dropped!.delivery_id,
-        endpoint_id,
-        state: 'dropped',
-        attempts: 0,
-        delay_ms: 0,
-        attempt: null,
-      }),
+      table.record({ ...resultOf(success!), state: 'succeeded', attempt: succeeded }),
+      table.record({ ...resultOf(dropped!), state: 'dropped', attempts: 0, attempt: null }),
       ...failures.map((each, n) =>
-        table.record({
-          delivery_id: each.delivery_id,
-          endpoint_id,
-          state: 'pending',
-          attempts: 1,
-          delay_ms: 60_000.5,
-          attempt: failed(ERRORS[n]!),
-        }),
+        table.record({ ...resultOf(each), delay_ms: 60_000.5, attempt: failed(ERRORS[n]!) }),
       ),
     ]);
     // The record says whether endpoints have changed.
@@ -134,17 +123,12 @@ describe('deliveries in the hands of senders', () => {
       [endpointId],
     );
     const row = (id: string) => rows.find((each) => each['delivery_id'] === id);
-    expect(row(delivery_id)).toMatchObject({
-      ...attempt,
+    expect(row(success!.delivery_id)).toMatchObject({
+      ...succeeded,
       state: 'succeeded',
       attempts: 1,
       leased_by: null,
       attempt: 1,
-      outcome: 'succeeded',
-      http_status: 204,
-      failure_phase: null,
-      error: null,
-      response_excerpt: excerpt,
     });
     expect(row(dropped!.delivery_id)).toMatchObject({ state: 'dropped', attempts: 0, attempt: null });
     failures.forEach((each, n) => {
@@ -160,16 +144,9 @@ describe('deliveries in the hands of senders', () => {
     const ids = claimed.map((each) => each.delivery_id).sort();
     await expectOrderedLocks(db, ids, () =>
       Promise.all(
-        ids.toReversed().map((delivery_id) =>
-          table.record({
-            delivery_id,
-            endpoint_id: endpointId,
-            state: 'dropped',
-            attempts: 0,
-            delay_ms: 0,
-            attempt: null,
-          }),
-        ),
+        claimed
+          .toSorted((a, b) => (a.delivery_id < b.delivery_id ? 1 : -1))
+          .map((each) => table.record({ ...resultOf(each), state: 'dropped', attempts: 0, attempt: null })),
       ),
     );
     const back = await due(20).then(() => table.claim(endpointId, 20));
@@ -193,15 +170,7 @@ describe('deliveries in the hands of senders', () => {
     const table = new DeliveryTable(database);
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
-    const attempt = refusedWith(500);
-    const result: DeliveryResult = {
-      delivery_id,
-      endpoint_id: endpointId,
-      state: 'pending',
-      attempts: 1,
-      delay_ms: 0,
-      attempt,
-    };
+    const result = resultOf(claimed!);
     await expect(table.record(result)).rejects.toThrow('unavailable');
     expect(await table.claim(endpointId, 10)).toEqual([]);
     await table.record(result);
@@ -225,15 +194,7 @@ describe('deliveries in the hands of senders', () => {
     const table = new DeliveryTable(database);
     const [claimed] = await table.claim(endpointId, 10);
     const { delivery_id } = claimed!;
-    const attempt = refusedWith(503);
-    const record = table.record({
-      delivery_id,
-      endpoint_id: endpointId,
-      state: 'pending',
-      attempts: 1,
-      delay_ms: 0,
-      attempt,
-    });
+    const record = table.record(resultOf(claimed!));
     await recorded.promise;
     expect(await table.claim(endpointId, 10)).toEqual([]);
     response.resolve();

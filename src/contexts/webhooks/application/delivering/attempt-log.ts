@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../../platform/telemetry/logger.js';
-import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
+import { traced } from '../../../../platform/telemetry/tracing.js';
 import { deliveries, deliveryDuration } from '../../metrics.js';
 import type { AttemptRecord, ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
@@ -10,7 +10,6 @@ export class AttemptLog {
   constructor(private readonly log: Log) {}
 
   span<T>(delivery: ClaimedDelivery, work: () => Promise<T>): Promise<T> {
-    if (!isTracing()) return work();
     return traced('webhook.attempt', { ...idsOf(delivery), caused_by: delivery.traceparent ?? '' }, work);
   }
 

@@ -28,11 +28,11 @@ beforeEach(async () => {
 });
 
 /** A process performs what is due, as if a second had passed since it was performed before. */
-async function run(database: Database = db.database, signal = new AbortController().signal): Promise<void> {
+async function run(database: Database = db.database): Promise<void> {
   await db.database.query('update work.items set due_at = now() where lease is null');
   const table = new RecoveryTable(database);
   const { work } = new Recoveries(new WorkItems(db.database), table, { wake: (id) => void woken.push(id) });
-  await work.options.run(signal);
+  await work.options.run(new AbortController().signal);
 }
 
 /** Deliveries created one second apart from `from` on; few of them share a time with their neighbours. */
@@ -196,24 +196,4 @@ describe('a recovery', () => {
       expect(woken).toEqual([]);
     },
   );
-
-  it('a shutdown waits for the chunks in progress, not for one of every endpoint', async () => {
-    const ids = [await request(), ...(await Promise.all([1, 2, 3].map(() => request(newId()))))];
-    const shutdown = new AbortController();
-    const database = {
-      transaction: (work: Parameters<Database['transaction']>[0]) => {
-        shutdown.abort();
-        return db.database.transaction(work);
-      },
-    } as unknown as Database;
-    await run(database, shutdown.signal);
-    const open = (await Promise.all(ids.map(recovery))).filter((each) => each.open);
-    expect(open).toHaveLength(2);
-  });
-
-  it('of nothing ends at once', async () => {
-    const id = await request();
-    await run();
-    expect(await recovery(id)).toEqual({ recovered: 0, open: false });
-  });
 });

@@ -122,16 +122,6 @@ describe('the retention of deliveries', () => {
     expect(counter.statements).toBeLessThan(13);
   });
 
-  it('deletes recoveries in chunks', async () => {
-    await db.database.query(
-      `insert into webhooks.recoveries (recovery_id, endpoint_id, merchant_id, since, finished_at)
-       select gen_random_uuid(), $1, $1, $2, $2::timestamptz from generate_series(1, $3::int)`,
-      [endpoint, OLD, 2 * PRUNED_AT_ONCE + 1],
-    );
-    await retention().prune();
-    expect(await left()).toMatchObject({ recoveries: 0 });
-  });
-
   it('may be done by two processes at once', async () => {
     await fill(OLD, { count: 3 * PRUNED_AT_ONCE });
     await Promise.all([retention().prune(), retention().prune()]);
