@@ -92,14 +92,14 @@ export interface Context extends SettingsOwner {
   readonly logRules?: readonly (() => LogRule)[];
   /** By stored name of an older version: how its data becomes that of a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
-  /** Its read models and process managers. */
-  readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
+  /** Its read models; process managers are providers of its module (`provideSaga`). */
+  readonly readModels?: readonly SubscriptionDefinition[];
   /** Tables of its process managers that follow from the events alone: an audit rebuilds them like read models. */
   readonly derived?: readonly DerivedTables[];
   /** What an audit compares of its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
-  /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
-  readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
+  /** What programs of operators boot of it: all of it, but for the module that is given here. Absent: nothing. */
+  readonly operator?: Pick<Context, 'module'>;
   /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */
   readonly forgets?: (get: Get) => Forget;
   /** By stored name: what endpoints of merchants receive for its events. */

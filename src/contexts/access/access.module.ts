@@ -84,7 +84,7 @@ export const access = defineContext({
   events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS],
   histories: [merchantHistory, exchangeKeyHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  subscriptions: () => [directoryProjection],
+  readModels: [directoryProjection],
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

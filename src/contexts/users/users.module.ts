@@ -1,4 +1,5 @@
-import { CONTEXTS, defineContext } from '../../platform/context.js';
+import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { Global, Module } from '@nestjs/common';
 import {
   ActivateUserHandler,
@@ -27,6 +28,9 @@ import { userHistory } from './domain/history.js';
     CompleteDeactivationHandler,
     EraseUserHandler,
     ErasingWorker,
+    provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
+      erasingSaga(partsOf(contexts), () => worker.wake()),
+    ),
     WalletsView,
     UsersView,
   ],
@@ -40,13 +44,7 @@ export const users = defineContext({
   events: USER_EVENTS,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
-  subscriptions: (get) => [
-    walletsProjection,
-    erasingSaga(
-      () => partsOf(get(CONTEXTS)),
-      () => get(ErasingWorker).wake(),
-    ),
-  ],
+  readModels: [walletsProjection],
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000300],

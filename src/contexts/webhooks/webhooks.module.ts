@@ -1,6 +1,7 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import {
@@ -78,6 +79,15 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     Sweeper,
     Recoveries,
     Retention,
+    provideSaga(
+      [CONTEXTS, Lanes, SigningSecrets],
+      (contexts: readonly Context[], lanes: Lanes, secrets: SigningSecrets) =>
+        deliveriesSaga(
+          publishedBy(contexts),
+          (endpointIds) => endpointIds.forEach((each) => lanes.wake(each)),
+          (delivery) => secrets.macOf(delivery),
+        ),
+    ),
   ],
 })
 class WebhooksModule {}
@@ -87,13 +97,6 @@ export const webhooks = defineContext({
   module: () => WebhooksModule,
   events: WEBHOOK_EVENTS,
   histories: WEBHOOK_HISTORIES,
-  subscriptions: (get) => [
-    deliveriesSaga(
-      publishedBy(get<readonly Context[]>(CONTEXTS)),
-      (endpointIds) => endpointIds.forEach((each) => get(Lanes).wake(each)),
-      (delivery) => get(SigningSecrets).macOf(delivery),
-    ),
-  ],
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
