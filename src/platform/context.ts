@@ -5,7 +5,7 @@ import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
-import type { WebhookWords } from './openapi/document.js';
+import type { DocumentPart, WebhookWords } from './openapi/document.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
@@ -105,6 +105,8 @@ export interface Context extends SettingsOwner {
   /** By stored name: what endpoints of merchants receive for its events. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
+  /** Its tags and its API in the OpenAPI document; what it `publishes` is there anyway. */
+  readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];
 }
 

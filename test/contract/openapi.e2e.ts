@@ -13,8 +13,7 @@ let edge: EdgeApp;
 
 beforeAll(async () => {
   db = await testDatabase();
-  const parts = { info: { title: 'Probe', version: '1' }, tags: {}, schemes: [merchantScheme] };
-  const document = async (): Promise<object> => documentOf(edge.app, parts);
+  const document = async (): Promise<object> => documentOf(edge.app, [{ schemes: [merchantScheme] }]);
   edge = await startEdgeApp(db.database, {}, [OpenApiModule.of(document)]);
 });
 

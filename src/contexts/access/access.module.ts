@@ -28,6 +28,7 @@ import {
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
+import { merchantScheme } from './http/merchant-scheme.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
@@ -85,6 +86,7 @@ export const access = defineContext({
   histories: [merchantHistory, exchangeKeyHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
   readModels: [directoryProjection],
+  document: { schemes: [merchantScheme] },
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

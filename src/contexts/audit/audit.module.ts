@@ -44,6 +44,7 @@ export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
   operator: { module: () => LedgerKeysModule },
+  document: { tags: { Audit: [9, 'Proofs that what is stored was not changed.'] } },
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },

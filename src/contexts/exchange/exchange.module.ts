@@ -34,6 +34,7 @@ import { SignedLinks } from './application/signed-links.js';
 import { watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
 import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
@@ -171,6 +172,13 @@ export const exchange = defineContext({
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
+  document: {
+    tags: {
+      'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],
+      Exchange: [7, 'What can be exchanged, and links to the pay widget.'],
+    },
+    schemes: [exchangeListScheme, exchangeScheme],
+  },
   operator: { module: () => OperatedOrdersModule },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,

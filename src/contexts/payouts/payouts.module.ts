@@ -89,6 +89,14 @@ export const payouts = defineContext({
   ],
   operator: { module: () => PayoutsOperatorModule },
   publishes: PAYOUT_PUBLISHES,
+  document: {
+    tags: {
+      Payouts: [
+        2,
+        'Transfers that were broadcast, reported and verified on the chain; balances are with the users.',
+      ],
+    },
+  },
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: {

@@ -45,6 +45,7 @@ export const users = defineContext({
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
   readModels: [walletsProjection],
+  document: { tags: { Users: [1, 'The people who are paid.'] } },
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000300],

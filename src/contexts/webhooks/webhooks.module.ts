@@ -29,6 +29,7 @@ import {
 } from './application/delivery-commands.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { WEBHOOK_EVENTS } from './contract.js';
+import { TestEventData } from './http/webhook-dto.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000650 } from './migrations/1795000000650-webhooks.js';
@@ -42,6 +43,7 @@ import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesView } from './views/deliveries.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
+import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
@@ -97,6 +99,14 @@ export const webhooks = defineContext({
   module: () => WebhooksModule,
   events: WEBHOOK_EVENTS,
   histories: WEBHOOK_HISTORIES,
+  document: {
+    tags: {
+      'Webhook endpoints': [3, 'Where the service tells what happened.'],
+      'Webhook deliveries': [4, 'What became of each delivery, and how it is sent again.'],
+      Webhooks: [8, 'What the service sends to the endpoints of a merchant.'],
+    },
+    webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
+  },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
