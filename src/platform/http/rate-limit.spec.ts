@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { CallerRateLimiter } from './rate-limit.js';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
+const db = onTestDatabase();
 
 it.each([5, 100, 250, 1001])(
   'a limit of %i requests lets through exactly so many, for any number that arrive at once at two processes',

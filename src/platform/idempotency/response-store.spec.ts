@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ResponsePurge, ResponseStore } from './response-store.js';
 import type { StoredResponse } from '../event-store/port.js';
@@ -8,15 +8,7 @@ import { PostgresEventStore } from '../event-store/postgres/postgres-event-store
 const DAY_MS = 86_400_000;
 
 describe('the store of responses', () => {
-  let test: TestDatabase;
-
-  beforeAll(async () => {
-    test = await testDatabase();
-  });
-
-  afterAll(async () => {
-    await test.drop();
-  });
+  const test = onTestDatabase();
 
   const ofAProcess = (): ResponseStore => new ResponseStore(test.pool, new PostgresEventStore(test.pool));
   const response = (body = 'body'): StoredResponse => {

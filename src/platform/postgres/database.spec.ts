@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DisconnectableProxy } from '../../../test/support/database/disconnectable-proxy.js';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { isDatabaseUnavailable } from './unavailable.js';
 import { Database } from './database.js';
 
 const QUERY_TIMEOUT_MS = 300;
 
 describe('the database when it takes connections and never responds', () => {
-  let test: TestDatabase;
+  const test = onTestDatabase();
   let proxy: DisconnectableProxy;
   let database: Database;
 
-  beforeAll(async () => {
-    test = await testDatabase();
-  });
   beforeEach(async () => {
     proxy = new DisconnectableProxy(new URL(test.url));
     database = await Database.connect({ url: await proxy.open(), poolSize: 2, timeoutMs: QUERY_TIMEOUT_MS });
@@ -23,7 +20,6 @@ describe('the database when it takes connections and never responds', () => {
     await database.close();
     await proxy.close();
   });
-  afterAll(() => test.drop());
 
   it('counts as unavailable after a while, and works again when it responds', async () => {
     proxy.hangs = true;

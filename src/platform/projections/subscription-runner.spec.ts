@@ -39,29 +39,21 @@ describe('the subscription runner', () => {
     });
   };
 
-  it('applies again what a crash of PostgreSQL took back, when more happens', async () => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const { runner, progress } = harness.process(harness.view());
-    runner.start();
-    const first = await harness.write(1);
-    expect(await progress.reached(harness.name, first)).toBe(true);
-    expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
-    await loseAllButTheFirst(first);
-    expect(await progress.reached(harness.name, await harness.write(2, RELEVANT, 4))).toBe(true);
-    expect(await harness.applied()).toEqual(upTo(6));
-  });
-
-  it('applies again what a crash of PostgreSQL took back, when nothing more happens', async () => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const { runner, progress } = harness.process(harness.view());
-    runner.start();
-    const first = await harness.write(1);
-    expect(await progress.reached(harness.name, first)).toBe(true);
-    expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
-    await loseAllButTheFirst(first);
-    await eventually(async () => (await harness.applied()).length === 4);
-    expect(await harness.applied()).toEqual(upTo(4));
-  });
+  it.each([0, 2])(
+    'applies again what a crash of PostgreSQL took back, when %i events follow',
+    async (later) => {
+      jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      const { runner, progress } = harness.process(harness.view());
+      runner.start();
+      const first = await harness.write(1);
+      expect(await progress.reached(harness.name, first)).toBe(true);
+      expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
+      await loseAllButTheFirst(first);
+      if (later > 0) await harness.write(later, RELEVANT, 4);
+      await eventually(async () => (await harness.applied()).length === 4 + later);
+      expect(await harness.applied()).toEqual(upTo(4 + later));
+    },
+  );
 
   it('continues from the checkpoint in the next process', async () => {
     const first = harness.process(harness.view());

@@ -6,7 +6,6 @@ import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 describe.each<[string, string, readonly string[]]>([
   ['audit verify', 'audit', ['verify']],
   ['subscriptions show', 'subscriptions', ['show']],
-  ['subscriptions let-pass', 'subscriptions', ['let-pass', 'user.flagged.v1', '--because', 'a test']],
 ])('npm run %s', (_, program, args) => {
   let db: TestDatabase;
 

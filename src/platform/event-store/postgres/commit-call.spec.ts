@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import type { Commit, CommitResult, ExpectedRevision, NewEvent, StreamAppend } from '../port.js';
@@ -50,15 +50,7 @@ function commitOf({ appends, response }: Unit, round: string): Commit {
 
 describe('group commit', () => {
   describe('in PostgreSQL', () => {
-    let database: TestDatabase;
-
-    beforeAll(async () => {
-      database = await testDatabase();
-    });
-
-    afterAll(async () => {
-      await database.drop();
-    });
+    const database = onTestDatabase();
 
     it('gives every unit the result it would have had alone, in any shared call', async () => {
       await fc.assert(
