@@ -123,17 +123,15 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  describe('with preconditions', () => {
-    it('writes while they hold and names the one that does not', async () => {
-      await loop.execute(counter, 'other', () => [add(1)]);
-      const on = (expected: number) => ({
-        preconditions: [{ stream: 'counter-other', events: [], expected }],
-      });
-      await loop.execute(counter, 'one', () => [add(1)], on(0));
-      const executing = loop.execute(counter, 'one', () => [add(1)], on(4));
-      await expect(executing).rejects.toEqual(new PreconditionFailed('counter-other', 0));
-      expect((await loop.load(counter, 'one')).state).toBe(1);
+  it('writes while its preconditions hold and names the one that does not', async () => {
+    await loop.execute(counter, 'other', () => [add(1)]);
+    const on = (expected: number) => ({
+      preconditions: [{ stream: 'counter-other', events: [], expected }],
     });
+    await loop.execute(counter, 'one', () => [add(1)], on(0));
+    const executing = loop.execute(counter, 'one', () => [add(1)], on(4));
+    await expect(executing).rejects.toEqual(new PreconditionFailed('counter-other', 0));
+    expect((await loop.load(counter, 'one')).state).toBe(1);
   });
 
   describe('with events of a newer version', () => {
@@ -169,26 +167,22 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  describe('with a response', () => {
-    const request = { scope: 'm', key: newId(), fingerprint: 'f' };
-    const response: StoredResponse = { ...request, status: 201, body: 'body' };
-
-    it('makes it, and sends it along where the store carries it, also when there is nothing to write', async () => {
-      let calls = 0;
-      const give = (state: number): StoredResponse => {
-        calls += 1;
-        return { ...response, body: `state ${state}` };
-      };
-      await loop.execute(counter, 'one', () => [add(3)], { response: give });
-      expect(calls).toBe(1);
-      if (!atomic) return;
-      const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
-      await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));
-      const other = { ...response, key: newId() };
-      await loop.execute(counter, 'one', () => [], { response: () => other });
-      const repeated = loop.execute(counter, 'one', () => [], { response: () => other });
-      await expect(repeated).rejects.toEqual(new AlreadyResponded(other));
-    });
+  it('makes the response, and sends it along where the store carries it, also when there is nothing to write', async () => {
+    const response: StoredResponse = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: '' };
+    let calls = 0;
+    const give = (state: number): StoredResponse => {
+      calls += 1;
+      return { ...response, body: `state ${state}` };
+    };
+    await loop.execute(counter, 'one', () => [add(3)], { response: give });
+    expect(calls).toBe(1);
+    if (!atomic) return;
+    const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
+    await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));
+    const other = { ...response, key: newId() };
+    await loop.execute(counter, 'one', () => [], { response: () => other });
+    const repeated = loop.execute(counter, 'one', () => [], { response: () => other });
+    await expect(repeated).rejects.toEqual(new AlreadyResponded(other));
   });
 
   describe('with a claim', () => {

@@ -13,7 +13,7 @@ beforeEach(() => {
   now = 1000;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 /** A directory over `results`, the last of which is repeated, each after `queryMs`; counts its queries. */
 function directoryOf(results: readonly (MerchantCredentials | null | Error)[], queryMs = 0) {

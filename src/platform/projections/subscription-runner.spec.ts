@@ -121,23 +121,18 @@ describe('the subscription runner', () => {
     while (errors.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await harness.applied()).toEqual(upTo(37));
     expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: harness.name, type: RELEVANT });
-    expect(runner.states().find((state) => state.name === harness.name)).toMatchObject({
-      oldestPending: expect.any(Date),
-      failures: expect.any(Number),
-    });
     broken = false;
     expect(await progress.reached(harness.name, position)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(60));
   });
 
   it('moves the stored checkpoint past irrelevant events, within 500 ms', async () => {
-    const { runner, checkpoints, lagAfter } = harness.process(harness.view());
+    const { runner, checkpoints } = harness.process(harness.view());
     runner.start();
     const position = await harness.write(3, OTHER);
     const stored = async () => (await checkpoints.read([harness.name])).get(harness.name);
     while ((await stored()) !== position) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await harness.applied()).toEqual([]);
-    expect(await lagAfter(0).of(harness.name)).toBe(0);
   });
 
   it('finishes the batch in hand when it stops', async () => {

@@ -54,8 +54,8 @@ describe('codes and quotas of a person over two processes', () => {
     const options = { masterKey: MASTER_KEY, roles: 'worker,widget', override };
     processes.push(await startPeople(options));
     ({ merchantId } = await processes[0]!.commandBus.execute(new RegisterMerchant('Shop')));
-    const { url } = processes[0]!.database.dataSource.options as { readonly url?: string };
-    processes.push(await startPeople({ ...options, databaseUrl: url! }));
+    const { connectionString } = processes[0]!.database.pool.options;
+    processes.push(await startPeople({ ...options, databaseUrl: connectionString! }));
     urls = processes.map(({ module }) => pageUrl(module));
   });
   afterAll(async () => {
