@@ -31,30 +31,6 @@ describe('the store of responses', () => {
     expect(await store.find(other.scope, other.key)).toBeNull();
   });
 
-  it('lets one of many at once win, in two processes, and returns its response to all others', async () => {
-    const processes = [ofAProcess(), ofAProcess()];
-    const base = response();
-    const results = await Promise.all(
-      Array.from({ length: 40 }, async (_, n) => processes[n % 2]!.storeOrGet({ ...base, body: `by ${n}` })),
-    );
-    const winners = results.flatMap((result, n) => (result === null ? [n] : []));
-    expect(winners).toHaveLength(1);
-    for (const result of results) if (result !== null) expect(result.body).toBe(`by ${winners[0]}`);
-  });
-
-  it('meets the responses that travelled with events', async () => {
-    const events = new PostgresEventStore(test.pool);
-    const store = new ResponseStore(test.pool, events);
-    const travelled = response();
-    const append = {
-      stream: `s-${newId()}`,
-      events: [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }],
-      expected: 'no_stream' as const,
-    };
-    await events.commit({ appends: [append], response: travelled });
-    expect(await store.storeOrGet({ ...travelled, body: 'late' })).toEqual(travelled);
-  });
-
   it('forgets after 30 days, and not before', async () => {
     const store = ofAProcess();
     const old = response();

@@ -68,11 +68,6 @@ export class Database implements OnApplicationShutdown {
     const statement = (text: string): QueryConfig => (bounded ? this.bounded({ text }) : { text });
     const client = await this.pool.connect();
     let broken: Error | undefined;
-    // A connection that dies while checked out emits an error event; its pending query rejects as well.
-    const onError = (error: Error): void => {
-      broken = error;
-    };
-    client.on('error', onError);
     try {
       const began: QueryResult | QueryResult[] = await client.query(statement(begin));
       const result = await work(client, Array.isArray(began) ? began : [began]);
@@ -87,7 +82,6 @@ export class Database implements OnApplicationShutdown {
         });
       throw error;
     } finally {
-      client.off('error', onError);
       client.release(broken);
     }
   }

@@ -50,7 +50,6 @@ describe('a boot while something it needs is unavailable', () => {
       () => ({ DATABASE_URL: db.url, EVENT_STORE_URL: `postgres://eve:hunter2@${nowhere}/x` }),
     ],
     ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
-    ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `postgres://eve:hunter2@${nowhere}/x` })],
   ])(
     'says in one sentence that what %s names is unavailable',
     async (name, env) => {
@@ -80,12 +79,6 @@ describe('a boot while something it needs is unavailable', () => {
       `delete from disburse_migrations where name = 'Onboarding1795000000400'`,
       [PROGRAMS, 'rebuild'],
       'schema "onboarding" already exists',
-    ],
-    [
-      'the build of another day migrated it',
-      `insert into disburse_migrations (timestamp, name) values (1764000000320, 'PayoutIntents1764000000320')`,
-      [MAIN],
-      'it has the migration PayoutIntents1764000000320, which this version does not',
     ],
   ])(
     'says that the database has another schema: %s',
