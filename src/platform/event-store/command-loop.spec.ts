@@ -139,7 +139,9 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     const refusal = { code: 'unavailable', message: expect.stringContaining('counter.reset.v1') };
     /** What a process of the newer version did to the stream. */
     const newer = async (stream: string, ...events: NewEvent[]): Promise<void> => {
-      await store.commit({ appends: [{ stream, events, expected: 'any' }] });
+      const before = (await store.readStream(stream)).length;
+      const expected = before === 0 ? 'no_stream' : before - 1;
+      await store.commit({ appends: [{ stream, events, expected }] });
     };
 
     it('decides nothing on them, and shows what it knows', async () => {
@@ -186,7 +188,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
   });
 
   describe('with a claim', () => {
-    const takenBy = (owner: string): NewEvent => {
+    const claimOf = (owner: string): NewEvent => {
       return { id: newId(), type: 'claim.taken.v1', data: { owner }, metadata: {} };
     };
 
@@ -201,7 +203,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it('costs one event to read, however often it changed hands', async () => {
-      const hands = Array.from({ length: 500 }, () => takenBy('counter-dead'));
+      const hands = Array.from({ length: 500 }, () => claimOf('counter-dead'));
       await store.commit({ appends: [{ stream: 'phone-p', events: hands, expected: 'no_stream' }] });
       let read = 0;
       const counted = overridden(store, {
@@ -217,7 +219,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
 
     it('takes over from an owner who died before its first event, and fences it', async () => {
       await store.commit({
-        appends: [{ stream: 'phone-p', events: [takenBy('counter-dead')], expected: 'no_stream' }],
+        appends: [{ stream: 'phone-p', events: [claimOf('counter-dead')], expected: 'no_stream' }],
       });
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0, lastId: null });
@@ -229,7 +231,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
 
     it('goes to the slow owner who comes back between its fence and the rival that is about to take over', async () => {
       await store.commit({
-        appends: [{ stream: 'phone-p', events: [takenBy('counter-slow')], expected: 'no_stream' }],
+        appends: [{ stream: 'phone-p', events: [claimOf('counter-slow')], expected: 'no_stream' }],
       });
       let comesBack: Promise<unknown> | null = null;
       const rival = overridden(store, {
@@ -291,7 +293,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
               };
               const ends = async (): Promise<void> => {
                 const closed = { id: newId(), type: 'counter.closed.v1', data: {}, metadata: {} };
-                const append = { stream: 'counter-before', events: [closed], expected: 'any' } as const;
+                const append = { stream: 'counter-before', events: [closed], expected: 0 };
                 await scheduled(inner, scheduler).commit({ appends: [append] });
               };
               const race = Promise.allSettled([
