@@ -48,15 +48,10 @@ class OperatorModule {}
 
 function operatorOf({ env, print, exit, complete = (given) => given }: OperatorIo): Operator {
   const config = (): Config => ({ ...complete(readConfig(env)), roles: [] });
-  const createContext: Operator['boot'] = async (what) => {
+  const createContext: Operator['boot'] = async () => {
     const given = config();
     if (given.masterKey === null)
       throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
-    const options = { logger: false, abortOnError: false } as const;
-    if (what === 'service') {
-      const { AppModule } = await import('./app.module.js');
-      return NestFactory.createApplicationContext(AppModule.of({ ...given, mode: 'production' }), options);
-    }
     const imports = [
       ConfigModule.of(given),
       CqrsModule.forRoot(),
@@ -66,6 +61,7 @@ function operatorOf({ env, print, exit, complete = (given) => given }: OperatorI
       ProjectionsModule,
       ContextsModule.of(given, ALL_CONTEXTS, forOperators(ALL_CONTEXTS)),
     ];
+    const options = { logger: false, abortOnError: false } as const;
     return NestFactory.createApplicationContext({ module: OperatorModule, imports }, options);
   };
   return {
@@ -74,6 +70,6 @@ function operatorOf({ env, print, exit, complete = (given) => given }: OperatorI
     print: (text) => print(printable(text)),
     exit,
     config,
-    boot: (what) => onOwnSchema(() => createContext(what)),
+    boot: () => onOwnSchema(createContext),
   };
 }

@@ -5,7 +5,7 @@ import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
-import type { WebhookWords } from './openapi/document.js';
+import type { DocumentPart, WebhookWords } from './openapi/document.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
@@ -92,19 +92,21 @@ export interface Context extends SettingsOwner {
   readonly logRules?: readonly (() => LogRule)[];
   /** By stored name of an older version: how its data becomes that of a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
-  /** Its read models and process managers. */
-  readonly subscriptions?: (get: Get) => readonly SubscriptionDefinition[];
+  /** Its read models; process managers are providers of its module (`provideSaga`). */
+  readonly readModels?: readonly SubscriptionDefinition[];
   /** Tables of its process managers that follow from the events alone: an audit rebuilds them like read models. */
   readonly derived?: readonly DerivedTables[];
   /** What an audit compares of its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
-  /** What programs of operators boot of it: all of it, but for what is given here. Absent: nothing. */
-  readonly operator?: Partial<Pick<Context, 'module' | 'subscriptions'>>;
+  /** What programs of operators boot of it: all of it, but for the module that is given here. Absent: nothing. */
+  readonly operator?: Pick<Context, 'module'>;
   /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */
   readonly forgets?: (get: Get) => Forget;
   /** By stored name: what endpoints of merchants receive for its events. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
+  /** Its tags and its API in the OpenAPI document; what it `publishes` is there anyway. */
+  readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];
 }
 

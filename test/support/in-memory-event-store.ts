@@ -174,10 +174,7 @@ export class InMemoryEventStore implements EventStore {
 }
 
 function isAt(expected: ExpectedRevision, head: number): boolean {
-  if (expected === 'any') return true;
-  if (expected === 'no_stream') return head < 0;
-  if (expected === 'stream_exists') return head >= 0;
-  return head === expected;
+  return head === (expected === 'no_stream' ? -1 : expected);
 }
 
 function sameResponse(a: StoredResponse, b: StoredResponse): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { MIGRATIONS } from '../../src/composition.js';
 import { Database } from '../../src/platform/postgres/database.js';
@@ -35,6 +36,14 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
       await dropTestDatabase(url);
     },
   };
+}
+
+/** As {@link testDatabase}, for all tests of a suite: there before them, dropped after them. */
+export function onTestDatabase(options: TestDatabaseOptions = {}): TestDatabase {
+  const db = {} as TestDatabase;
+  beforeAll(async () => void Object.assign(db, await testDatabase(options)));
+  afterAll(() => db.drop?.());
+  return db;
 }
 
 /** The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}. */

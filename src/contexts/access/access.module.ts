@@ -18,6 +18,7 @@ import { RegisterMerchantHandler, SetEmbeddingHandler } from './application/merc
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
+import { merchantScheme } from './http/merchant-scheme.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
@@ -69,7 +70,8 @@ export const access = defineContext({
   events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS],
   histories: [merchantHistory, exchangeKeyHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  subscriptions: () => [directoryProjection],
+  readModels: [directoryProjection],
+  document: { schemes: [merchantScheme] },
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { EVENT_STORE } from '../../platform/event-store/port.js';
+import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HeadSigner } from './application/head-signer.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
@@ -23,7 +24,18 @@ class LedgerKeysModule {}
 @Module({
   imports: [LedgerKeysModule],
   controllers: [LedgerController],
-  providers: [Ledger, Heads, LedgerAnchor, HeadSigner, PayoutProofs],
+  providers: [
+    Ledger,
+    Heads,
+    LedgerAnchor,
+    HeadSigner,
+    PayoutProofs,
+    provideSaga(
+      [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
+      (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
+        ledgerFollower(store, sealer, anchor, () => signer.lastKnown()),
+    ),
+  ],
 })
 class AuditModule {}
 
@@ -31,10 +43,8 @@ class AuditModule {}
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
-  subscriptions: (get) => [
-    ledgerFollower(get(EVENT_STORE), get(Sealer), get(LedgerAnchor), () => get(HeadSigner).lastKnown()),
-  ],
-  operator: { module: () => LedgerKeysModule, subscriptions: () => [] },
+  operator: { module: () => LedgerKeysModule },
+  document: { tags: { Audit: [9, 'Proofs that what is stored was not changed.'] } },
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },

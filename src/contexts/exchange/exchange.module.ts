@@ -4,7 +4,10 @@ import { CONFIG, type Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
+import { PersonalResponses } from '../../platform/idempotency/personal-responses.js';
+import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
 import { ComplianceNotices } from './adapters/countries.js';
@@ -29,6 +32,7 @@ import { SignedLinks } from './application/signed-links.js';
 import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
 import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
@@ -119,6 +123,13 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
+    provideSaga([OrderLog, OrderWatcher], (log: OrderLog, watcher: OrderWatcher) =>
+      watchSaga((events) => {
+        log.record(events);
+        watcher.work.wake();
+      }),
+    ),
+    provideSaga([PersonalKeys, PersonalResponses], erasingOrders),
   ],
 })
 class ExchangeModule implements OnModuleInit {
@@ -148,15 +159,15 @@ export const exchange = defineContext({
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
-  subscriptions: (get) => [
-    orderViews,
-    watchSaga((events) => {
-      get(OrderLog).record(events);
-      get(OrderWatcher).work.wake();
-    }),
-    erasingOrders(get),
-  ],
-  operator: { module: () => OperatedOrdersModule, subscriptions: () => [] },
+  readModels: [orderViews],
+  document: {
+    tags: {
+      'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],
+      Exchange: [7, 'What can be exchanged, and links to the pay widget.'],
+    },
+    schemes: [exchangeListScheme, exchangeScheme],
+  },
+  operator: { module: () => OperatedOrdersModule },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,

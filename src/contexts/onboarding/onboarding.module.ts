@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
 import { ReceiveCallbackHandler } from './application/receive-callback.js';
 import { SandboxReviews, Verifications } from './store/verifications.js';
@@ -88,6 +89,7 @@ class OnboardingModule {
         Verifications,
         Progress,
         StepsWorker,
+        provideSaga([StepsWorker], ({ work }: StepsWorker) => stepsSaga(() => work.wake())),
         PresentTerms,
         ProgressGauge,
         OnboardingSessions,
@@ -111,11 +113,8 @@ export const onboarding = defineContext({
       subject: 'user_id',
     },
   },
-  subscriptions: (get) => [stepsSaga(() => get(StepsWorker).work.wake()), progressProjection],
-  operator: {
-    module: (config) => OnboardingOperatorModule.of(config),
-    subscriptions: () => [progressProjection],
-  },
+  readModels: [progressProjection],
+  operator: { module: (config) => OnboardingOperatorModule.of(config) },
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   forgets: forgetApplicant,
   publishes: ONBOARDING_PUBLISHES,

@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { defineContext, type Get } from '../../platform/context.js';
+import { defineContext } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
@@ -16,7 +16,7 @@ import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
-import type { SubscriptionDefinition } from '../../platform/projections/projection.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
@@ -35,12 +35,17 @@ import { intentHistory, payoutHistory } from './domain/history.js';
 class ChainModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
-@Module({ providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations] })
+@Module({
+  providers: [
+    SettleDeactivationHandler,
+    DeactivationWorker,
+    Deactivations,
+    provideSaga([DeactivationWorker, EVENT_STORE], ({ work }: DeactivationWorker, store: EventStore) =>
+      deactivationSaga(() => work.wake(), store),
+    ),
+  ],
+})
 class DeactivationsModule {}
-
-function deactivations(get: Get): readonly SubscriptionDefinition[] {
-  return [deactivationSaga(() => get(DeactivationWorker).work.wake(), get<EventStore>(EVENT_STORE))];
-}
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
@@ -56,6 +61,7 @@ function deactivations(get: Get): readonly SubscriptionDefinition[] {
     VerificationRound,
     VerificationRowCheck,
     Verifier,
+    provideSaga([Verifier], (verifier: Verifier) => verificationSaga(() => verifier.wake())),
     PayoutsView,
     EvidenceView,
     BalancesView,
@@ -80,14 +86,22 @@ export const payouts = defineContext({
   module: () => PayoutsModule,
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
-  subscriptions: (get) => [payoutViews, verificationSaga(() => get(Verifier).wake()), ...deactivations(get)],
+  readModels: [payoutViews],
   derived: [verificationTables],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
-  operator: { module: () => PayoutsOperatorModule, subscriptions: deactivations },
+  operator: { module: () => PayoutsOperatorModule },
   publishes: PAYOUT_PUBLISHES,
+  document: {
+    tags: {
+      Payouts: [
+        2,
+        'Transfers that were broadcast, reported and verified on the chain; balances are with the users.',
+      ],
+    },
+  },
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: {

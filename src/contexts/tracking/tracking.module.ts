@@ -41,6 +41,9 @@ class TrackingModule {}
 export const tracking = defineContext({
   name: 'tracking',
   module: () => TrackingModule,
+  document: {
+    tags: { Events: [5, 'Server-side events of the merchant, and the journeys they make.'] },
+  },
   forgets: forgetEvents,
   settings: TRACKING_SETTINGS,
   checkSettings: checkTrackingSettings,

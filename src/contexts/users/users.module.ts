@@ -1,4 +1,5 @@
-import { CONTEXTS, defineContext } from '../../platform/context.js';
+import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { Global, Module } from '@nestjs/common';
 import { ChangeUserHandler } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
@@ -19,6 +20,9 @@ import { userHistory } from './domain/history.js';
     UserClaims,
     ChangeUserHandler,
     ErasingWorker,
+    provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
+      erasingSaga(partsOf(contexts), () => worker.wake()),
+    ),
     WalletsView,
     UsersView,
   ],
@@ -32,13 +36,8 @@ export const users = defineContext({
   events: USER_EVENTS,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
-  subscriptions: (get) => [
-    walletsProjection,
-    erasingSaga(
-      () => partsOf(get(CONTEXTS)),
-      () => get(ErasingWorker).wake(),
-    ),
-  ],
+  readModels: [walletsProjection],
+  document: { tags: { Users: [1, 'The people who are paid.'] } },
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000300],

@@ -1,6 +1,7 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import {
@@ -27,6 +28,7 @@ import {
 } from './application/delivery-commands.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { WEBHOOK_EVENTS } from './contract.js';
+import { TestEventData } from './http/webhook-dto.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000650 } from './migrations/1795000000650-webhooks.js';
@@ -40,6 +42,7 @@ import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesView } from './views/deliveries.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
+import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
@@ -76,6 +79,15 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     Sweeper,
     Recoveries,
     Retention,
+    provideSaga(
+      [CONTEXTS, Lanes, SigningSecrets],
+      (contexts: readonly Context[], lanes: Lanes, secrets: SigningSecrets) =>
+        deliveriesSaga(
+          publishedBy(contexts),
+          (endpointIds) => endpointIds.forEach((each) => lanes.wake(each)),
+          (delivery) => secrets.macOf(delivery),
+        ),
+    ),
   ],
 })
 class WebhooksModule {}
@@ -85,13 +97,14 @@ export const webhooks = defineContext({
   module: () => WebhooksModule,
   events: WEBHOOK_EVENTS,
   histories: WEBHOOK_HISTORIES,
-  subscriptions: (get) => [
-    deliveriesSaga(
-      publishedBy(get<readonly Context[]>(CONTEXTS)),
-      (endpointIds) => endpointIds.forEach((each) => get(Lanes).wake(each)),
-      (delivery) => get(SigningSecrets).macOf(delivery),
-    ),
-  ],
+  document: {
+    tags: {
+      'Webhook endpoints': [3, 'Where the service tells what happened.'],
+      'Webhook deliveries': [4, 'What became of each delivery, and how it is sent again.'],
+      Webhooks: [8, 'What the service sends to the endpoints of a merchant.'],
+    },
+    webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
+  },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,

@@ -12,9 +12,9 @@ import { withTimeout } from '../timeout.js';
 import { worksOf, type BackgroundWork } from './background-work.js';
 
 /**
- * Runs the {@link BackgroundWork} in `@Background()` fields of providers from the start of the process to its end. Each is an interval of
- * `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the process begins to
- * stop, and a sender needs its heartbeat until it has released what it claimed.
+ * Runs the {@link BackgroundWork} in `@Background()` fields of providers from the start of the process to its end. Each
+ * is an interval of `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the
+ * process begins to stop, and a sender needs its heartbeat until it has released what it claimed.
  */
 @Module({
   imports: [DiscoveryModule],

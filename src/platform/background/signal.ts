@@ -1,21 +1,17 @@
 /** Wakes waiters in this process when something changed; a change between a check and the wait is not lost. */
 export class Signal {
-  private changes = 0;
+  /** Grows with every change; read it before the check. */
+  version = 0;
   private readonly waiting = new Set<() => void>();
 
-  /** Grows with every change; read it before the check. */
-  get version(): number {
-    return this.changes;
-  }
-
   notify(): void {
-    this.changes += 1;
+    this.version += 1;
     for (const wake of [...this.waiting]) wake();
   }
 
   /** Resolves when something changed since `version` was read, after `ms`, or when `abort` fires. */
   async changedSince(version: number, ms: number, abort?: AbortSignal): Promise<void> {
-    if (this.changes !== version || abort?.aborted) return;
+    if (this.version !== version || abort?.aborted) return;
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);

@@ -1,13 +1,12 @@
 import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import type { Config } from '../config/config.js';
-import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context, type Get } from '../context.js';
+import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { WorkModule } from '../work/work.module.js';
 
-/** The contexts: their modules, with the table of due work, and what they declared of events and subscriptions. */
+/** The contexts: their modules, with the table of due work, and what they declared of events and read models. */
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
@@ -27,16 +26,13 @@ export class ContextsModule implements OnModuleInit {
   constructor(
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
     @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
-    private readonly providers: ModuleRef,
     private readonly events: EventRegistry,
     private readonly subscriptions: SubscriptionRegistry,
   ) {}
 
   onModuleInit(): void {
-    const get: Get = (token) => this.providers.get(token, { strict: false });
     for (const context of this.contexts) this.events.register(eventsOf(context), context.name);
-    for (const { subscriptions } of this.running)
-      this.subscriptions.register(...(subscriptions?.(get) ?? []));
+    for (const { readModels = [] } of this.contexts) this.subscriptions.register(...readModels);
     // A process that runs some of them has a part of what is declared.
     const isWhole = this.running === this.contexts;
     checkBoot({

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
 import { AuthenticEventStore } from './authentic-event-store.js';
 import { FORGED_EVENT } from './event-mac.js';
-import type { NewEvent, RecordedEvent, StreamAppend } from './port.js';
+import type { NewEvent, RecordedEvent } from './port.js';
 
 const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.created.v1', data: { n }, metadata: {} });
 
@@ -123,15 +123,6 @@ describe('an event store whose events carry MACs', () => {
       Promise.reject(new Error('no database')),
     );
     await expect(unread.readAll(position, 10)).rejects.toThrow('no database');
-  });
-
-  it('appends no event whose place in its stream it does not know', async () => {
-    const append = (expected: StreamAppend['expected'], ...events: readonly NewEvent[]) =>
-      store.commit({ appends: [{ stream: 'thing-2', events, expected }] });
-    await expect(append('any', event(0))).rejects.toThrow('cannot expect "any"');
-    await expect(append('stream_exists', event(0))).rejects.toThrow('cannot expect "stream_exists"');
-    expect((await append('any')).outcome).toBe('committed');
-    expect(memory.events).toHaveLength(3);
   });
 
   it('is otherwise the store behind it', async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase } from '../../../test/support/postgres.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestDatabase, testDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from './followed-log.js';
@@ -7,16 +7,11 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { Checkpoints } from '../projections/checkpoints.js';
 
 describe('the log that a database belongs to', () => {
-  let db: Awaited<ReturnType<typeof testDatabase>>;
+  const db = onTestDatabase();
   const store = new InMemoryEventStore();
 
   beforeAll(async () => {
-    db = await testDatabase();
     await new FollowedLog(db.database, store).verify();
-  });
-
-  afterAll(async () => {
-    await db.drop();
   });
 
   it('is the first one that it meets', async () => {

@@ -1,7 +1,7 @@
-import pg from 'pg';
+import type { Pool } from 'pg';
 import type { Config } from '../config/config.js';
-import { outliveConnections, reaching } from '../postgres/unavailable.js';
-import { CONNECTING, LIMITS, RESPONSE_TIMEOUT_MS, sessionOptions } from '../postgres/session-settings.js';
+import { reaching } from '../postgres/unavailable.js';
+import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 import type { EventStore } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import { LOG_SCHEMA } from './postgres/schema.js';
@@ -12,14 +12,14 @@ export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 export interface OpenEventStore {
   readonly store: EventStore;
   /** Where the responses of keyed requests are: with the events when these are in PostgreSQL, else in DATABASE_URL. */
-  readonly responses: { readonly pool: pg.Pool; readonly writer: PostgresEventStore };
+  readonly responses: { readonly pool: Pool; readonly writer: PostgresEventStore };
   close(): Promise<void>;
 }
 
 /** The event store of EVENT_STORE_URL; without one, of the database that `pool` is connected to. */
 export async function openEventStore(
   config: Pick<Config, 'eventStoreUrl' | 'databaseUrl' | 'databasePoolSize'>,
-  pool: pg.Pool,
+  pool: Pool,
 ): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
@@ -48,16 +48,9 @@ export async function openEventStore(
 }
 
 /** A database for events alone has no migrations: its schema is created when it is missing. */
-async function preparedPool(connectionString: string, max: number): Promise<pg.Pool> {
-  const options = sessionOptions({ plan_cache_mode: 'force_custom_plan' }, LIMITS);
-  const pool = new pg.Pool({
-    connectionString,
-    max,
-    options,
-    query_timeout: RESPONSE_TIMEOUT_MS,
-    ...CONNECTING,
-  });
-  outliveConnections(pool);
+async function preparedPool(connectionString: string, max: number): Promise<Pool> {
+  const options = { connectionString, max, query_timeout: RESPONSE_TIMEOUT_MS };
+  const pool = openPool(options, { plan_cache_mode: 'force_custom_plan' }, LIMITS);
   await pool.query(LOG_SCHEMA);
   return pool;
 }

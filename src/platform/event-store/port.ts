@@ -41,8 +41,8 @@ export interface RecordedEvent extends NewEvent {
   readonly recordedAt: Date;
 }
 
-/** The writer's expectation of the stream: empty, not empty, any state, or exactly this revision. */
-export type ExpectedRevision = 'no_stream' | 'stream_exists' | 'any' | number;
+/** The writer's expectation of the stream: empty, or exactly this revision. */
+export type ExpectedRevision = 'no_stream' | number;
 
 export interface StreamAppend {
   readonly stream: string;

@@ -3,7 +3,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { depthOf } from '../json-text/json-text.js';
 
 /** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
-export const MAX_DEPTH = 34;
+const MAX_DEPTH = 34;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

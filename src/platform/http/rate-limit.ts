@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Pool } from 'pg';
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Pool, QueryConfig } from 'pg';
+import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
 import type { Problem } from './problem.js';
 import { GroupCall } from '../background/group-call.js';
-import { withTimeout } from '../timeout.js';
+import { bounded } from '../postgres/session-settings.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
 const WINDOW_SECONDS = 60;
@@ -57,7 +57,6 @@ export class CallerRateLimiter {
   private readonly callers = new LRUCache<string, Caller>({ max: MAX_CALLERS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
-  private readonly local: RateLimiterMemory;
   readonly policy: string;
 
   constructor(
@@ -70,15 +69,15 @@ export class CallerRateLimiter {
     this.lease = Math.ceil(limit / 100);
     this.policy = `"${counts}";q=${limit};w=${WINDOW_SECONDS}`;
     const points = { points: limit, duration: WINDOW_SECONDS };
-    this.local = new RateLimiterMemory(points);
     this.shared = new RateLimiterPostgres({
       ...points,
-      storeClient: pool,
+      storeClient: { query: (statement: QueryConfig) => pool.query(bounded(statement, STORE_TIMEOUT_MS)) },
       storeType: 'pool',
       schemaName: 'platform',
       tableName: 'rate_limits',
       keyPrefix: counts,
       tableCreated: true,
+      insuranceLimiter: new RateLimiterMemory(points),
     });
   }
 
@@ -121,15 +120,9 @@ export class CallerRateLimiter {
   }
 
   private async consume(callerId: string, points: number): Promise<Lease> {
-    try {
-      const consumed = this.shared.consume(this.keyedHash.of('rate limit', callerId), points);
-      const result = await withTimeout(STORE_TIMEOUT_MS, consumed, () => null);
-      if (result !== null) return this.grantOf(result, points);
-    } catch (refusal) {
-      if (refusal instanceof RateLimiterRes) return this.grantOf(refusal, points);
-    }
-    const alone = await this.local.consume(callerId, points).catch((refusal: RateLimiterRes) => refusal);
-    return this.grantOf(alone, points);
+    const key = this.keyedHash.of('rate limit', callerId);
+    const result = await this.shared.consume(key, points).catch((refusal: RateLimiterRes) => refusal);
+    return this.grantOf(result, points);
   }
 
   /** A refusal may still grant the points that were left before it. */

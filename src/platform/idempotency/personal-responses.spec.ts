@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
 import { Sealer } from '../sealing/sealer.js';
@@ -12,18 +12,16 @@ const DAY_MS = 86_400_000;
 
 describe('stored responses that name a person', () => {
   const sealer = new Sealer(randomBytes(32));
-  let test: TestDatabase;
+  const test = onTestDatabase();
   let store: ResponseStore;
   let responses: PersonalResponses;
   const [merchant, other, userId] = [newId(), newId(), newId()];
   const now = (days = 0): string => new Date(Date.now() + days * DAY_MS).toISOString();
 
   beforeAll(async () => {
-    test = await testDatabase();
     store = new ResponseStore(test.pool, new PostgresEventStore(test.pool));
     responses = new PersonalResponses(store, sealer);
   });
-  afterAll(() => test.drop());
 
   /** Its key. */
   async function stored(

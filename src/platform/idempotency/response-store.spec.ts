@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ResponsePurge, ResponseStore } from './response-store.js';
 import type { StoredResponse } from '../event-store/port.js';
@@ -8,15 +8,7 @@ import { PostgresEventStore } from '../event-store/postgres/postgres-event-store
 const DAY_MS = 86_400_000;
 
 describe('the store of responses', () => {
-  let test: TestDatabase;
-
-  beforeAll(async () => {
-    test = await testDatabase();
-  });
-
-  afterAll(async () => {
-    await test.drop();
-  });
+  const test = onTestDatabase();
 
   const ofAProcess = (): ResponseStore => new ResponseStore(test.pool, new PostgresEventStore(test.pool));
   const response = (body = 'body'): StoredResponse => {
@@ -37,30 +29,6 @@ describe('the store of responses', () => {
     expect(await store.storeOrGet({ ...other, key: one.key })).toBeNull();
     expect(await store.find(other.scope, one.key)).toMatchObject({ body: 'other' });
     expect(await store.find(other.scope, other.key)).toBeNull();
-  });
-
-  it('lets one of many at once win, in two processes, and returns its response to all others', async () => {
-    const processes = [ofAProcess(), ofAProcess()];
-    const base = response();
-    const results = await Promise.all(
-      Array.from({ length: 40 }, async (_, n) => processes[n % 2]!.storeOrGet({ ...base, body: `by ${n}` })),
-    );
-    const winners = results.flatMap((result, n) => (result === null ? [n] : []));
-    expect(winners).toHaveLength(1);
-    for (const result of results) if (result !== null) expect(result.body).toBe(`by ${winners[0]}`);
-  });
-
-  it('meets the responses that travelled with events', async () => {
-    const events = new PostgresEventStore(test.pool);
-    const store = new ResponseStore(test.pool, events);
-    const travelled = response();
-    const append = {
-      stream: `s-${newId()}`,
-      events: [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }],
-      expected: 'no_stream' as const,
-    };
-    await events.commit({ appends: [append], response: travelled });
-    expect(await store.storeOrGet({ ...travelled, body: 'late' })).toEqual(travelled);
   });
 
   it('forgets after 30 days, and not before', async () => {

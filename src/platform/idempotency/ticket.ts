@@ -61,7 +61,8 @@ export async function underKey<T>(
 /** The ticket of one request; `key` is null when it came without an Idempotency-Key. */
 export class RequestTicket implements IdempotencyTicket {
   private seed: string | null;
-  private lastOffered: StoredResponse | undefined;
+  /** The response that last went along with a commit. */
+  offered: StoredResponse | undefined;
   private holdsSecret = false;
 
   constructor(
@@ -85,8 +86,8 @@ export class RequestTicket implements IdempotencyTicket {
   ): StoredResponse | undefined {
     if (this.key === null) return undefined;
     this.holdsSecret ||= holdsSecret;
-    this.lastOffered = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
-    return this.atRest(this.lastOffered);
+    this.offered = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
+    return this.atRest(this.offered);
   }
 
   /** For an operation whose response does not travel with events and holds secrets or personal data: it is stored sealed. */
@@ -105,10 +106,5 @@ export class RequestTicket implements IdempotencyTicket {
   /** The body of a stored response as it was given. */
   opened(response: StoredResponse): string {
     return this.seal === null ? response.body : this.seal.open(response).body;
-  }
-
-  /** The response that last went along with a commit. */
-  get offered(): StoredResponse | undefined {
-    return this.lastOffered;
   }
 }

@@ -26,14 +26,14 @@ export const EDGE_SCHEME = {
   parametersOf: (method: string): readonly string[] => (method === 'get' ? [] : ['IdempotencyKey']),
 } satisfies Partial<ApiScheme>;
 
-interface DocumentParts {
-  readonly info: { readonly title: string; readonly version: string };
-  /** Name and description, in the order in which pages show them; one without an operation is left out. */
-  readonly tags: Readonly<Record<string, string>>;
-  readonly schemes: readonly ApiScheme[];
-  /** What the service sends, by the name of the webhook. */
-  readonly webhooks?: Readonly<Record<string, object>>;
-  readonly models?: readonly Dto[];
+/** What a context, or the platform, says in the document besides its operations. */
+export interface DocumentPart {
+  /** By name, with its place among all tags of the document: pages show operations by tag, in this order. */
+  readonly tags?: Readonly<Record<string, readonly [place: number, description: string]>>;
+  /** Those of longer prefixes first. */
+  readonly schemes?: readonly ApiScheme[];
+  /** What the service sends. */
+  readonly webhooks?: readonly WebhookWords[];
 }
 
 interface Parameter {
@@ -50,9 +50,14 @@ interface Operation {
 type Operations = Readonly<Record<string, Operation>>;
 
 /** The OpenAPI 3.1 document of the routes that carry `@Operation`: what they say, completed by what the edge does for all. */
-export function documentOf(app: INestApplication, parts: DocumentParts): object {
-  const { tags, schemes, info, webhooks } = parts;
-  const models = [Problem, ...schemes.flatMap((each) => each.models), ...(parts.models ?? [])];
+export function documentOf(app: INestApplication, parts: readonly DocumentPart[]): object {
+  const info = { title: 'disburse API', version: '1' };
+  const tags = parts
+    .flatMap((part) => Object.entries(part.tags ?? {}))
+    .sort(([, [place]], [, [other]]) => place - other);
+  const schemes = parts.flatMap((part) => part.schemes ?? []);
+  const sentTypes = parts.flatMap((part) => part.webhooks ?? []);
+  const models = [Problem, ...schemes.flatMap((each) => each.models), ...sentTypes.map(({ data }) => data)];
   const generated = SwaggerModule.createDocument(
     app,
     { openapi: '3.1.0', info: { ...info } },
@@ -68,9 +73,10 @@ export function documentOf(app: INestApplication, parts: DocumentParts): object 
   });
   /** Paths in the order of the tags of their first operations; of one tag, short ones first. */
   const place = (path: string, operations: Operations): number =>
-    Object.keys(tags).indexOf(Object.values(operations)[0]?.tags?.[0] ?? '') * 100 + path.split('/').length;
-  const sent = Object.entries((webhooks ?? {}) as Readonly<Record<string, Operations>>);
-  const operations = [...paths, ...sent].flatMap(([, each]) => Object.values(each));
+    tags.findIndex(([name]) => name === Object.values(operations)[0]?.tags?.[0]) * 100 +
+    path.split('/').length;
+  const webhooks = webhooksOf(sentTypes);
+  const operations = [...paths, ...Object.entries(webhooks)].flatMap(([, each]) => Object.values(each));
   const used = new Set(operations.flatMap((one) => one.tags ?? []));
   const responses = schemes.flatMap(({ responses: own, headers }) =>
     Object.entries({ ...sharedResponses, ...own }).map(([name, each]) => [name, withHeaders(each, headers)]),
@@ -78,13 +84,11 @@ export function documentOf(app: INestApplication, parts: DocumentParts): object 
   return {
     openapi: '3.1.0',
     info,
-    tags: Object.entries(tags).flatMap(([name, description]) =>
-      used.has(name) ? [{ name, description }] : [],
-    ),
+    tags: tags.flatMap(([name, [, description]]) => (used.has(name) ? [{ name, description }] : [])),
     paths: Object.fromEntries(
       paths.sort(([one, a], [other, b]) => place(one, a) - place(other, b)),
     ) as object,
-    ...(webhooks === undefined ? {} : { webhooks }),
+    webhooks,
     components: {
       schemas: generated.components?.schemas,
       responses: Object.fromEntries(responses) as object,
@@ -180,7 +184,7 @@ const RESPONSES = {
 };
 
 /** The `webhooks` of the document: what the service sends to the endpoints of merchants. */
-export function webhooksOf(types: readonly WebhookWords[]): Readonly<Record<string, object>> {
+function webhooksOf(types: readonly WebhookWords[]): Readonly<Record<string, Operations>> {
   return Object.fromEntries(
     types.map(({ type, when, data }) => {
       const properties = {

@@ -16,8 +16,8 @@ export interface Operator {
   readonly exit: (code: number) => void;
   /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
   config(): Config;
-  /** Boots what operators act on (`operator` of each context), or the service whole with no role: nothing runs. */
-  boot(what: 'operator' | 'service'): Promise<INestApplicationContext>;
+  /** Boots what operators act on (`operator` of each context). */
+  boot(): Promise<INestApplicationContext>;
 }
 
 /** Adds commands to a program. Several contexts may add to one. */
@@ -45,7 +45,7 @@ export function operate(
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
 ): (this: Command, ...args: unknown[]) => Promise<void> {
   return async function (this: Command, ...args: unknown[]): Promise<void> {
-    const context = await operator.boot('operator');
+    const context = await operator.boot();
     try {
       const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
       const outcome = await act.call(this, context, ...texts);

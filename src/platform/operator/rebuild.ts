@@ -22,7 +22,7 @@ export function rebuildProgram(program: Command, { boot, print, exit }: Operator
     .option('--no-compare', 'build and swap alone, which takes less time')
     .action(async (names: string[], { compare, compareOnly = false }: Options) => {
       const asJson = program.opts<{ json?: boolean }>().json === true;
-      const context = await boot('service');
+      const context = await boot();
       try {
         const readModels = context.get(ReadModelRebuild, { strict: false });
         const known = readModels.names();

@@ -1,4 +1,5 @@
-import type { QueryConfig } from 'pg';
+import pg, { type QueryConfig } from 'pg';
+import { outliveConnections } from './unavailable.js';
 
 /** TCP keep-alive: an unresponsive peer is probed after so long, and given up after three probes. */
 const KEEP_ALIVE_MS = 10_000;
@@ -45,6 +46,16 @@ export const CONNECTING = {
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   connectionTimeoutMillis: 5000,
 } as const;
+
+/** A pool of the service, whose sessions have these settings; connections may die without the process. */
+export function openPool(
+  options: pg.PoolConfig,
+  ...settings: readonly Readonly<Record<string, string | number>>[]
+): pg.Pool {
+  const pool = new pg.Pool({ ...CONNECTING, ...options, options: sessionOptions(...settings) });
+  outliveConnections(pool);
+  return pool;
+}
 
 /** How long a statement may take that a request waits for, before the database counts as unavailable. */
 export const QUERY_TIMEOUT_MS = 10_000;

@@ -42,13 +42,11 @@ export class Checkpoints {
   ): Promise<boolean> {
     // One round trip. Not waiting for the disk is safe: what a crash of PostgreSQL loses, rows and checkpoint
     // together, is rebuilt from the events, which are on disk.
+    const before = from === null ? 'null' : escapeLiteral(from);
     const begin = `begin; set local synchronous_commit = off;
       update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()
-      where name = (
-        select name from event_store.checkpoints
-        where name = ${escapeLiteral(name)} and position is not distinct from ${from === null ? 'null' : escapeLiteral(from)}
-        for update skip locked
-      )`;
+      where name = ${escapeLiteral(name)} and position is not distinct from ${before}
+        and pg_try_advisory_xact_lock(hashtextextended(name, 0))`;
     return this.database.transaction(
       async (tx, began) => {
         if (began.at(-1)?.rowCount === 0) return false;

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 
 describe('two tables of one shape', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   beforeAll(async () => {
-    db = await testDatabase();
     await db.pool.query(`
       create schema a; create schema b;
       create table a.t (id int, n int, state smallint, body text, tags text[], primary key (id, n));
@@ -13,7 +12,6 @@ describe('two tables of one shape', () => {
       insert into a.t select g, 0, 0, 'body', '{x}' from generate_series(1, 100) g;
       create table b.t (like a.t including all)`);
   });
-  afterAll(() => db.drop());
 
   /** The comparison after `sql` was done to the live one, which is as it was afterwards. */
   async function after(sql: string): Promise<TableComparison> {

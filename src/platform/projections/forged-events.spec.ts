@@ -26,7 +26,7 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
     );
 
   /** Three genuine events in a stream, and the positions of them. */
-  const genuine = async (): Promise<{ stream: string; positions: string[] }> => {
+  const genuine = async (): Promise<{ positions: string[] }> => {
     const stream = `thing-${newId()}`;
     const events = upTo(3).map((n) => ({
       id: newId(),
@@ -35,7 +35,7 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
       metadata: { actor: 'spec' },
     }));
     await harness.writer.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
-    return { stream, positions: await sql(EVENTS, [stream]) };
+    return { positions: await sql(EVENTS, [stream]) };
   };
 
   /** The subscription applies `before`, halts at `position`, and continues once the row is deleted. */
@@ -88,38 +88,10 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
     expect(await harness.applied()).toEqual(upTo(4));
   });
 
-  it.each([
-    ['data', `data = '{"n":5}'`],
-    ['metadata', `metadata = replace(metadata, 'spec', 'root')`],
-    ['the type', `type = 'thing.other.v1'`],
-    ['the id', `id = gen_random_uuid()`],
-    ['the stream', `stream = 'thing-other'`],
-    ['the revision', `revision = 17`],
-    ['the MAC of another event', `metadata = (select metadata from event_store.events where revision = 0)`],
-    ['the MAC removed', `metadata = '{"actor":"spec"}'`],
-  ])('halts at an event of which somebody changed %s', async (_, change) => {
+  it('halts at an event of which somebody changed the data', async () => {
     const { positions } = await genuine();
-    await sql(`update event_store.events set ${change} where position = $1`, [positions[1]]);
+    await sql(`update event_store.events set data = '{"n":5}' where position = $1`, [positions[1]]);
     await haltsAt(positions[1]!, [0]);
-  });
-
-  it('halts at the first of two events that somebody swapped, and continues when they are swapped back', async () => {
-    const { stream, positions } = await genuine();
-    const swap = async (): Promise<void> => {
-      await sql('update event_store.events set revision = revision + 10 where stream = $1', [stream]);
-      await sql(
-        `update event_store.events set revision = case revision when 10 then 1 when 11 then 0 else 2 end
-         where stream = $1`,
-        [stream],
-      );
-    };
-    await swap();
-    const { runner } = harness.process(harness.view());
-    runner.start();
-    await eventually(() => runner.states()[0]?.haltedAt?.position === positions[0]);
-    expect(await harness.applied()).toEqual([]);
-    await swap();
-    await eventually(async () => (await harness.applied()).length === 3);
   });
 
   it('is not rebuilt from one', async () => {
@@ -127,11 +99,5 @@ describe('a subscription that meets an event that somebody wrote by SQL', () => 
     await sql(`update event_store.events set data = '{"n":5}' where position = $1`, [positions[1]]);
     const { rebuild } = harness.process({ ...harness.view(), tables: { schema: 'public', names: ['seen'] } });
     await expect(rebuild.rebuild(harness.name)).rejects.toThrow(`position ${positions[1]}`);
-  });
-
-  it('does not let its stream be read for a decision', async () => {
-    const { stream } = await genuine();
-    await sql(`update event_store.events set data = '{"n":5}' where stream = $1 and revision = 2`, [stream]);
-    await expect(harness.writer.readStream(stream)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

@@ -54,8 +54,6 @@ export class ReadModelCheck implements TableCheck {
     open: OpenSnapshot,
   ): Promise<ReadModelCheck> {
     const tx = await database.pool.connect();
-    // A connection that dies emits an error event; its pending query rejects as well.
-    tx.on('error', () => undefined);
     try {
       await tx.query(BEGIN);
       const position = await open(tx);

@@ -41,11 +41,6 @@ export class SubscriptionLag {
     return this.measured;
   }
 
-  /** Lag of one subscription in milliseconds. */
-  async of(name: string): Promise<number> {
-    return (await this.all()).find((lag) => lag.name === name)?.ageMs ?? 0;
-  }
-
   private async measure(): Promise<readonly Lag[]> {
     const definitions = this.registry.all();
     const names = definitions.map(({ name }) => name);

@@ -28,10 +28,6 @@ export interface SubscriptionState {
   readonly name: string;
   /** Everything up to here is applied. */
   readonly position: string | null;
-  /** When the oldest event that is read and not applied was recorded; null when there is none. */
-  readonly oldestPending: Date | null;
-  /** Failures in a row. */
-  readonly failures: number;
   /** The event that the subscription waits at: forged, or of a type that this version does not know; null while it continues. */
   readonly haltedAt: Pick<RecordedEvent, 'type' | 'stream' | 'revision' | 'position' | 'isForged'> | null;
 }
@@ -82,9 +78,7 @@ export class SubscriptionLoop {
   }
 
   get state(): SubscriptionState {
-    const { name } = this.definition;
-    const oldestPending = this.pending[0]?.recordedAt ?? null;
-    return { name, position: this.seen, oldestPending, failures: this.failures, haltedAt: this.halted };
+    return { name: this.definition.name, position: this.seen, haltedAt: this.halted };
   }
 
   /** Runs until `signal` aborts; the pending batch is finished first. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type InjectionToken, type Provider } from '@nestjs/common';
 import type { SubscriptionDefinition } from './projection.js';
 
 /** Every subscription of the contexts that run here; the runner starts once all modules are initialized. */
@@ -25,4 +25,16 @@ export class SubscriptionRegistry {
     if (!definition) throw new Error(`there is no subscription ${name}`);
     return definition;
   }
+}
+
+/** A process manager as a provider: `create` makes it of what `inject` names, as in any factory of Nest. */
+export function provideSaga(
+  inject: readonly InjectionToken[],
+  create: (...parts: never[]) => SubscriptionDefinition,
+): Provider {
+  return {
+    provide: Symbol('saga'),
+    inject: [SubscriptionRegistry, ...inject],
+    useFactory: (registry: SubscriptionRegistry, ...parts: never[]) => registry.register(create(...parts)),
+  };
 }

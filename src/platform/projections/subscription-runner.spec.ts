@@ -39,29 +39,21 @@ describe('the subscription runner', () => {
     });
   };
 
-  it('applies again what a crash of PostgreSQL took back, when more happens', async () => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const { runner, progress } = harness.process(harness.view());
-    runner.start();
-    const first = await harness.write(1);
-    expect(await progress.reached(harness.name, first)).toBe(true);
-    expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
-    await loseAllButTheFirst(first);
-    expect(await progress.reached(harness.name, await harness.write(2, RELEVANT, 4))).toBe(true);
-    expect(await harness.applied()).toEqual(upTo(6));
-  });
-
-  it('applies again what a crash of PostgreSQL took back, when nothing more happens', async () => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const { runner, progress } = harness.process(harness.view());
-    runner.start();
-    const first = await harness.write(1);
-    expect(await progress.reached(harness.name, first)).toBe(true);
-    expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
-    await loseAllButTheFirst(first);
-    await eventually(async () => (await harness.applied()).length === 4);
-    expect(await harness.applied()).toEqual(upTo(4));
-  });
+  it.each([0, 2])(
+    'applies again what a crash of PostgreSQL took back, when %i events follow',
+    async (later) => {
+      jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      const { runner, progress } = harness.process(harness.view());
+      runner.start();
+      const first = await harness.write(1);
+      expect(await progress.reached(harness.name, first)).toBe(true);
+      expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
+      await loseAllButTheFirst(first);
+      if (later > 0) await harness.write(later, RELEVANT, 4);
+      await eventually(async () => (await harness.applied()).length === 4 + later);
+      expect(await harness.applied()).toEqual(upTo(4 + later));
+    },
+  );
 
   it('continues from the checkpoint in the next process', async () => {
     const first = harness.process(harness.view());
@@ -129,23 +121,18 @@ describe('the subscription runner', () => {
     while (errors.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await harness.applied()).toEqual(upTo(37));
     expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: harness.name, type: RELEVANT });
-    expect(runner.states().find((state) => state.name === harness.name)).toMatchObject({
-      oldestPending: expect.any(Date),
-      failures: expect.any(Number),
-    });
     broken = false;
     expect(await progress.reached(harness.name, position)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(60));
   });
 
   it('moves the stored checkpoint past irrelevant events, within 500 ms', async () => {
-    const { runner, checkpoints, lagAfter } = harness.process(harness.view());
+    const { runner, checkpoints } = harness.process(harness.view());
     runner.start();
     const position = await harness.write(3, OTHER);
     const stored = async () => (await checkpoints.read([harness.name])).get(harness.name);
     while ((await stored()) !== position) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await harness.applied()).toEqual([]);
-    expect(await lagAfter(0).of(harness.name)).toBe(0);
   });
 
   it('finishes the batch in hand when it stops', async () => {

@@ -5,10 +5,8 @@ import {
   setDefaultBackendFactory,
   type ConnectionOptions,
 } from 'bullmq';
-import pg from 'pg';
 import type { Redis } from 'ioredis';
-import { outliveConnections } from '../postgres/unavailable.js';
-import { RESPONSE_TIMEOUT_MS, CONNECTING, LIMITS, sessionOptions } from '../postgres/session-settings.js';
+import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 
 const SCHEMA = 'bullmq';
 /** Each worker keeps one connection for LISTEN; the others serve all queues of the process. */
@@ -44,15 +42,14 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
   }
 
   private static async postgres(connectionString: string): Promise<QueueBackend> {
-    const pool = new pg.Pool({
+    const application_name = 'disburse-queue';
+    const options = {
       connectionString,
-      application_name: 'disburse-queue',
-      options: sessionOptions({ search_path: SCHEMA }, LIMITS),
+      application_name,
       max: POOL_SIZE,
       query_timeout: RESPONSE_TIMEOUT_MS,
-      ...CONNECTING,
-    });
-    outliveConnections(pool);
+    };
+    const pool = openPool(options, { search_path: SCHEMA }, LIMITS);
     const client = await pool.connect();
     try {
       await runMigrations(client, SCHEMA);

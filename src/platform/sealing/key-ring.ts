@@ -61,7 +61,8 @@ export function masterKeysOf({
  * former and with the new one work side by side.
  */
 export class KeyRing {
-  private lostMaster = false;
+  /** The ring no longer has a copy of every key for this process's master key: it cannot start again like this. */
+  isLost = false;
 
   private constructor(
     private readonly database: Pick<Database, 'query'>,
@@ -92,16 +93,11 @@ export class KeyRing {
   async refresh(): Promise<void> {
     const copies = await readCopies(this.database);
     // Without a copy of each key the ones at hand stay in use: better than to fail at once.
-    this.lostMaster = lacking(copies, this.master).length > 0 || copies.length === 0;
-    if (this.lostMaster) return;
+    this.isLost = lacking(copies, this.master).length > 0 || copies.length === 0;
+    if (this.isLost) return;
     const { current, others } = unwrapped(copies, this.master);
     this.sealer.use(current, others);
     await noteProcess(this.database, ROOT_ID, this.master.id);
-  }
-
-  /** The ring no longer has a copy of every key for this process's master key: it cannot start again like this. */
-  get isLost(): boolean {
-    return this.lostMaster;
   }
 }
 

@@ -1,21 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { PersonalKeys } from './personal-keys.js';
 import { Sealer } from './sealer.js';
 
 describe('personal keys', () => {
   const master = new Sealer(randomBytes(32));
-  let test: TestDatabase;
-
-  beforeAll(async () => {
-    test = await testDatabase();
-  });
-
-  afterAll(async () => {
-    await test.drop();
-  });
+  const test = onTestDatabase();
 
   /** As another process would have them: with a separate cache. */
   const ofAProcess = (): PersonalKeys => new PersonalKeys(test.database, master);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import type { KeyRing } from './key-ring.js';
 import { PersonalKeys } from './personal-keys.js';
@@ -9,12 +9,8 @@ import { Resealing } from './resealing.js';
 import { Sealer } from './sealer.js';
 
 describe('personal keys under a new key of the ring', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   const former = randomBytes(32);
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
 
   /** A ring whose new key has been sealing for an hour. */
   const rotated = async (): Promise<{
@@ -43,17 +39,6 @@ describe('personal keys under a new key of the ring', () => {
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
     ).length > 0;
-
-  it('open what they sealed before', async () => {
-    const subject = newId();
-    const key = await new PersonalKeys(db.database, new Sealer(former)).obtain(subject);
-    const sealed = key!.seal('Ada', 'place');
-    const { sealer, reseal } = await rotated();
-    await reseal();
-    expect((await wrappedOf(subject))!.split('.')[1]).toBe(sealer.sealsWith);
-    const found = await new PersonalKeys(db.database, sealer).find([subject]);
-    expect(found.get(subject)!.open(sealed, 'place')).toBe('Ada');
-  });
 
   it('are wrapped by it later when the process stops before', async () => {
     const subject = newId();

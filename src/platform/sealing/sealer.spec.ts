@@ -33,15 +33,6 @@ describe('a sealer', () => {
       const changed = sealed.slice(0, place) + (sealed[place] === 'A' ? 'B' : 'A') + sealed.slice(place + 1);
       expect(() => sealer.open(changed, 'merchant/1')).toThrow(SealError);
     }
-    for (const none of ['', 's1', 's1.x', 'plain', `${sealed}.more`]) {
-      expect(() => sealer.open(none, 'merchant/1')).toThrow(SealError);
-    }
-  });
-
-  it('opens what a former key sealed, and seals with the new one', () => {
-    const rotated = new Sealer(randomBytes(32), [key]);
-    expect(rotated.open(sealer.seal('secret', 'place'), 'place')).toBe('secret');
-    expect(() => sealer.open(rotated.seal('secret', 'place'), 'place')).toThrow(SealError);
   });
 
   it('takes only keys of 32 bytes', () => {
@@ -55,18 +46,17 @@ describe('a sealer', () => {
     const [version, id, packed] = sealed.split('.') as [string, string, string];
     const short = Buffer.from(packed, 'base64url').subarray(0, 27).toString('base64url');
     const open = (text: string) => (): string => sealer.open(text, 'place');
-    for (const none of [`s2.${id}.${packed}`, `${version}.${id}`, `${sealed}.x`, `${version}.${id}.${short}`])
+    for (const none of [
+      '',
+      'plain',
+      `s2.${id}.${packed}`,
+      `${version}.${id}`,
+      `${sealed}.x`,
+      `${version}.${id}.${short}`,
+    ])
       expect(open(none)).toThrow('not a sealed text');
     expect(open(`${version}.00000000.${packed}`)).toThrow('sealed with a key that is not at hand');
     expect(() => sealer.open(sealed, 'other')).toThrow('the sealed text was changed or belongs elsewhere');
-    const error = ((): unknown => {
-      try {
-        return sealer.open('', 'place');
-      } catch (thrown) {
-        return thrown;
-      }
-    })();
-    expect(error).toMatchObject({ name: 'SealError' });
   });
 
   it('seals with the key that it uses from now on, and opens what the ones before sealed', () => {

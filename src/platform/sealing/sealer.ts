@@ -27,7 +27,8 @@ export class SealError extends Error {
 export class Sealer {
   private keys: ReadonlyMap<string, Buffer> = new Map();
   private macKeys: ReadonlyMap<string, Buffer> = new Map();
-  private currentId = '';
+  /** Id of the key that seals now. */
+  sealsWith = '';
   private current: Buffer = Buffer.alloc(0);
 
   constructor(key: Buffer, others: readonly Buffer[] = []) {
@@ -40,14 +41,9 @@ export class Sealer {
       if (each.length !== 32) throw new RangeError('a sealing key has 32 bytes');
     }
     this.current = key;
-    this.currentId = keyId(key);
+    this.sealsWith = keyId(key);
     this.keys = new Map([key, ...others].map((each) => [keyId(each), each]));
     this.macKeys = new Map([...this.keys].map(([id, each]) => [id, deriveKey(each, 'mac')]));
-  }
-
-  /** Id of the key that seals now. */
-  get sealsWith(): string {
-    return this.currentId;
   }
 
   /** `place` is the associated data: sealed text opens only with the same one. */
@@ -57,7 +53,7 @@ export class Sealer {
     const first = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext);
     const body = Buffer.concat([first, cipher.final()]);
     const packed = Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
-    return `${VERSION}.${this.currentId}.${packed}`;
+    return `${VERSION}.${this.sealsWith}.${packed}`;
   }
 
   /**
@@ -65,7 +61,7 @@ export class Sealer {
    * which contains no line feed. Deterministic until another key seals.
    */
   mac(purpose: string, text: string): string {
-    return macOf(this.currentId, this.macKeys.get(this.currentId)!, purpose, text);
+    return macOf(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
   }
 
   /** Whether `mac` was created for this purpose and text by a key of the ring. */

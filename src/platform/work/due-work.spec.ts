@@ -1,25 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { DueWork, type WorkOutcome, type WorkKind } from './due-work.js';
 import { WorkItems, type WorkItem } from './work-items.js';
 
 const HOUR_MS = 3_600_000;
 
 describe('work of one kind', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let items: WorkItems;
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
   beforeAll(async () => {
-    db = await testDatabase();
     items = new WorkItems(db.database);
   });
   beforeEach(async () => {
     warn.mockClear();
     await db.database.query('truncate work.items');
   });
-  afterAll(() => db.drop());
 
   const run = (
     perform: (item: WorkItem, signal: AbortSignal) => Promise<WorkOutcome>,

@@ -1,20 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { scheduleWork, wakeWork, WorkItems, type NewItem, type WorkItem } from './work-items.js';
 
 const KIND = 'tests';
 
 describe('due work', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let items: WorkItems;
 
   beforeAll(async () => {
-    db = await testDatabase();
     items = new WorkItems(db.database);
   });
   beforeEach(() => db.database.query('truncate work.items'));
-  afterAll(() => db.drop());
 
   const add = (...added: readonly (string | NewItem)[]): Promise<void> =>
     items.schedule(
@@ -57,16 +54,6 @@ describe('due work', () => {
     await leaseEnds();
     expect(await items.complete(next)).toBe(true);
     expect(await claim()).toEqual([]);
-  });
-
-  it('stays claimed for as long as it is performed, however short the lease', async () => {
-    await add('one', 'two');
-    const claimed = await claim(2, { leaseMs: 3000 });
-    await items.whileClaimed(claimed, 3000, async () => {
-      await sleep(4500);
-      expect(await claim()).toEqual([]);
-    });
-    expect(await items.retryAll(claimed.map((item) => [item, { inMs: 1000 }]))).toBe(2);
   });
 
   it('that is requested again while it is performed stays due after any outcome of the attempt', async () => {

@@ -7,7 +7,7 @@ import { freePort } from '../../../sandbox/processes.js';
 import { startService } from '../../../sandbox/service.js';
 import { TestChain } from '../../support/payouts/chain.js';
 import { bash } from '../../support/programs/guide.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** As the Dockerfile has it, so that a change there is tried here. */
@@ -21,16 +21,14 @@ const COMMAND = (
 
 describe("the image's health check", () => {
   let chain: TestChain;
-  let db: TestDatabase;
+  const db = onTestDatabase();
 
   beforeAll(async () => {
-    [chain, db] = await Promise.all([TestChain.start(), testDatabase()]);
+    chain = await TestChain.start();
   });
-  afterAll(async () => {
-    await Promise.all([chain?.stop(), db?.drop()]);
-  });
+  afterAll(() => chain?.stop());
 
-  it.each(['api', 'worker', 'widget', 'api,widget', 'api,worker,widget'])(
+  it.each(['api', 'worker', 'widget', 'api,worker,widget'])(
     'finds a process with the roles %s alive, and nobody where it has gone',
     async (roles) => {
       const ports = {

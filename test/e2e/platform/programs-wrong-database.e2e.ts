@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../../../src/platform/config/settings.js';
 import { invoke } from '../../support/programs/operator.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 
 describe.each<[string, string, readonly string[]]>([
   ['audit verify', 'audit', ['verify']],
   ['subscriptions show', 'subscriptions', ['show']],
-  ['subscriptions let-pass', 'subscriptions', ['let-pass', 'user.flagged.v1', '--because', 'a test']],
 ])('npm run %s', (_, program, args) => {
-  let db: TestDatabase;
-
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
-
+  const db = onTestDatabase();
   const run = (): Promise<unknown> => invoke(program, { DATABASE_URL: db.url }, ...args);
 
   it('refuses an event store that the database does not belong to', async () => {

@@ -4,23 +4,17 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { freePort } from '../../../sandbox/processes.js';
 import { eventually } from '../../support/eventually.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 /** What a package does that forgets to handle a rejection. */
 const DEFECT = `process.on('SIGUSR2', () => { void Promise.reject(new TypeError('undefined is not iterable')); });`;
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await testDatabase();
-});
-
-afterAll(() => db?.drop());
+const db = onTestDatabase();
 
 it('a rejection that nothing handles is logged, the request in flight gets its response, the process ends with 1', async () => {
   const port = await freePort();

@@ -1,3 +1,4 @@
+import type fc from 'fast-check';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import { CLAIM_EVENTS } from '../../../src/platform/event-store/claims.js';
 import type {
@@ -47,4 +48,18 @@ export function loopOver(store: EventStore): CauselessLoop {
 /** The same store with some methods replaced. */
 export function overridden(inner: EventStore, methods: Partial<EventStore>): EventStore {
   return Object.assign(Object.create(inner) as EventStore, methods);
+}
+
+/** A store whose every call can be held up, to interleave two processes in any order. */
+export function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
+  return overridden(inner, {
+    commit: async (commit) => {
+      await scheduler.schedule(Promise.resolve(), 'commit');
+      return inner.commit(commit);
+    },
+    readStream: async (...args) => {
+      await scheduler.schedule(Promise.resolve(), 'read');
+      return inner.readStream(...args);
+    },
+  });
 }

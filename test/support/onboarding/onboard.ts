@@ -95,5 +95,5 @@ export async function eventsOf(people: Onboarders, userId: string): Promise<stri
 }
 
 export function urlOf(people: Onboarders): string {
-  return (people.database.dataSource.options as { readonly url: string }).url;
+  return people.database.pool.options.connectionString!;
 }

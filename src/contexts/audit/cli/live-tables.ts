@@ -1,11 +1,5 @@
 import type { PoolClient } from 'pg';
-import {
-  CONTEXTS,
-  knownEvents,
-  type CheckedTables,
-  type Context,
-  type Get,
-} from '../../../platform/context.js';
+import { knownEvents, type CheckedTables, type Context } from '../../../platform/context.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
@@ -76,9 +70,7 @@ function sealedCodec(contexts: readonly Context[]): EventCodec {
   return new EventCodec(events, { obtain: async () => null, find: async () => new Map() });
 }
 
-/** Projections need nothing of the running service, and other subscriptions are not called. */
 function tablesOf(contexts: readonly Context[]): readonly DerivedTables[] {
-  const get = ((token) => (token === CONTEXTS ? contexts : {})) as Get;
-  const readModels = contexts.flatMap(({ subscriptions }) => subscriptions?.(get) ?? []).filter(isReadModel);
+  const readModels = contexts.flatMap(({ readModels: own = [] }) => own).filter(isReadModel);
   return [...readModels, ...contexts.flatMap(({ derived = [] }) => derived)];
 }

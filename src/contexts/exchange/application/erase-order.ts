@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { Get } from '../../../platform/context.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
 import {
@@ -50,19 +49,22 @@ export class EraseOrderHandler implements ICommandHandler<EraseOrder> {
 export const ERASING_ORDERS = subscriptionName('exchange.erasing');
 
 /** Drops the keys of orders that are erased, and the stored responses that display them; after a crash again. */
-export function erasingOrders(get: Get): SubscriptionDefinition {
+export function erasingOrders(
+  keys: Pick<PersonalKeys, 'forget'>,
+  responses: Pick<PersonalResponses, 'drop'>,
+): SubscriptionDefinition {
   return subscriptionOf<OrderPersonalDataErased>({
     name: ERASING_ORDERS,
     events: ['order.personal_data_erased.v1'],
     async apply(events, tx) {
       const erased = events.map(({ data }) => data);
-      await get(PersonalKeys).forget(...erased.map(({ order_id: id }) => id));
+      await keys.forget(...erased.map(({ order_id: id }) => id));
       failpoint('order.key_dropped');
       // A key may have a month of responses to search, while the checkpoint waits.
       await tx.query('set local idle_in_transaction_session_timeout = 0; set local transaction_timeout = 0');
       for (const scope of new Set(erased.map(({ key_id: keyId }) => keyId))) {
         const named = erased.filter(({ key_id: keyId }) => keyId === scope).map(({ order_id: id }) => id);
-        await get(PersonalResponses).drop({ named, scope, since: new Date(0).toISOString() });
+        await responses.drop({ named, scope, since: new Date(0).toISOString() });
       }
       failpoint('order.responses_dropped');
     },

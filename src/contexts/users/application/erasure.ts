@@ -119,13 +119,13 @@ export class ErasingWorker {
 
 export const ERASING_SAGA = subscriptionName('users.erasing');
 
-export function erasingSaga(parts: () => readonly string[], wake: () => void): SubscriptionDefinition {
+export function erasingSaga(parts: readonly string[], wake: () => void): SubscriptionDefinition {
   return subscriptionOf<UserErased>({
     name: ERASING_SAGA,
     events: ['user.erased.v1' satisfies UserErased['type']],
     async apply(events, tx) {
       const items = events.map(({ data }) => ({ key: data.user_id }));
-      for (const part of parts()) await scheduleWork(tx, erasureOf(part), items);
+      for (const part of parts) await scheduleWork(tx, erasureOf(part), items);
     },
     afterCommit: wake,
   });

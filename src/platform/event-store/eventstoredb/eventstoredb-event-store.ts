@@ -78,7 +78,8 @@ export class EventStoreDbEventStore implements EventStore {
     const checked = new Map<StreamAppend, Done>();
     for (const append of appends.filter(({ events }) => events.length === 0)) {
       const actual = await this.headOf(append.stream);
-      if (!isExpected(append, actual)) return { outcome: 'conflict', stream: append.stream, actual };
+      if (actual !== (append.expected === 'no_stream' ? null : append.expected))
+        return { outcome: 'conflict', stream: append.stream, actual };
       checked.set(append, { revision: actual ?? -1, position: null });
     }
     for (const append of appends) {
@@ -301,11 +302,4 @@ function resultOf(stored: readonly RecordedEvent[], ids: readonly string[]): Don
   if (last === undefined) return null;
   if (known.length === ids.length) return { revision: last.revision, position: last.position };
   return { actual: stored.at(-1)?.revision ?? null };
-}
-
-function isExpected({ expected }: StreamAppend, actual: number | null): boolean {
-  if (expected === 'any') return true;
-  if (expected === 'no_stream') return actual === null;
-  if (expected === 'stream_exists') return actual !== null;
-  return expected === actual;
 }

@@ -1,8 +1,6 @@
 import {
-  ANY,
   jsonEvent,
   NO_STREAM,
-  STREAM_EXISTS,
   type AllStreamResolvedEvent,
   type AppendExpectedRevision,
   type EventData,
@@ -30,10 +28,7 @@ export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
 }
 
 export function toExpectedRevision(expected: ExpectedRevision): AppendExpectedRevision {
-  if (expected === 'no_stream') return NO_STREAM;
-  if (expected === 'stream_exists') return STREAM_EXISTS;
-  if (expected === 'any') return ANY;
-  return BigInt(expected);
+  return expected === 'no_stream' ? NO_STREAM : BigInt(expected);
 }
 
 /** We never write transactions, so that the commit and the prepare position of an event are the same. */

@@ -1,4 +1,4 @@
-import { comparePositions, type Commit, type CommitResult, type ExpectedRevision } from '../port.js';
+import { comparePositions, type Commit, type CommitResult } from '../port.js';
 
 /** The most bytes in one call. */
 const GROUP_BYTES = 4 * 1024 * 1024;
@@ -61,13 +61,6 @@ export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boo
   };
 }
 
-function expectation(expected: ExpectedRevision): number {
-  if (expected === 'no_stream') return -1;
-  if (expected === 'any') return -2;
-  if (expected === 'stream_exists') return -3;
-  return expected;
-}
-
 /**
  * Parameters of one call. Texts go joined by a control character, which JSON escapes and names do not hold: joining
  * is several times cheaper than quoting arrays. Where a text holds it all the same, a random separator is used.
@@ -86,7 +79,7 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
   return [
     separator,
     array(appends.map(({ unit }) => unit)),
-    array(appends.map(({ expected }) => expectation(expected))),
+    array(appends.map(({ expected }) => (expected === 'no_stream' ? -1 : expected))),
     array(appends.map((append) => append.events.length)),
     joined(appends.map(({ stream }) => stream)),
     array(events.map(({ append }) => append)),

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { DisconnectableProxy } from '../../../../test/support/database/disconnectable-proxy.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { outliveConnections } from '../../postgres/unavailable.js';
 import { EventStoreUnavailable, type Commit, type RecordedEvent } from '../port.js';
@@ -10,14 +10,13 @@ import { PostgresEventStore } from './postgres-event-store.js';
 const TIMEOUT_MS = 1000;
 
 describe('the PostgreSQL event store in an outage', () => {
-  let test: TestDatabase;
+  const test = onTestDatabase();
   let direct: PostgresEventStore;
   let proxy: DisconnectableProxy;
   let pool: pg.Pool;
   let store: PostgresEventStore;
 
   beforeAll(async () => {
-    test = await testDatabase();
     direct = new PostgresEventStore(test.pool);
   });
 
@@ -33,10 +32,6 @@ describe('the PostgreSQL event store in an outage', () => {
     await store.close();
     await proxy.close();
     await pool.end();
-  });
-
-  afterAll(async () => {
-    await test.drop();
   });
 
   function someCommit(): Commit & { readonly stream: string } {

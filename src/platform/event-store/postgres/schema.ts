@@ -5,7 +5,7 @@
  * revisions are checked against the truth, and positions are in commit order, so that a reader of
  * `position > last` misses nothing.
  *
- * Texts of one kind arrive joined by `separator`. Expectations: -1 no stream, -2 any, -3 stream exists, or a revision.
+ * Texts of one kind arrive joined by `separator`. Expectations: -1 no stream, or a revision.
  * `event_places` is the place of an event in its append, `append_sizes` the number of an append's events.
  * The settings keep the plan that fits a large table even while the table is small, and spare planning.
  *
@@ -83,8 +83,6 @@ begin
     where not case
         when a.append = any(done_appends) then true
         when a.append = any(known_appends) then false
-        when a.expected = -2 then true
-        when a.expected = -3 then a.head >= 0
         else a.head = a.expected
       end
       and a.unit <> all(done_units)
