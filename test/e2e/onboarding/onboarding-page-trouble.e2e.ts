@@ -1,29 +1,29 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, jest } from '@jest/globals';
+import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
 import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { findChromium } from '../../support/http/browser.js';
+import { Images } from '../../../src/contexts/onboarding/store/images.js';
+import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { eventually } from '../../support/eventually.js';
+import { describeInBrowser, SIZES } from '../../support/http/browser.js';
 import { Person } from '../../support/onboarding/onboarding-page.js';
-import { PageHarness } from '../../support/onboarding/page-harness.js';
-import { onboardingUrl } from '../../support/onboarding/widget-visitor.js';
+import { onOnboardingPages, type NewUser, type Visit } from '../../support/onboarding/page-harness.js';
 
-const suite = findChromium() === null ? describe.skip : describe;
 const HOUR_MS = 3_600_000;
+/** A browser that keeps nothing, as many do for frames of other sites. */
+const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
+const NO_CAMERA: BrowserContextOptions = { permissions: [] };
+const PLACE = 'GPS 52.52N 13.40E';
 
-suite('what goes wrong on the onboarding page', () => {
-  let harness: PageHarness;
-  beforeAll(async () => {
-    harness = await PageHarness.start();
-  });
-  afterAll(() => harness?.close());
-  afterEach(() => harness.leave());
+describeInBrowser('what goes wrong on the onboarding page', () => {
+  const pages = onOnboardingPages();
 
   it('is explained in plain words: offline, unavailable, too often, another number', async () => {
-    const { person, page, user, problems } = await harness.open('es');
+    const { person, page, user, problems } = await pages.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
     await person.text('troubleOffline').waitFor();
@@ -40,11 +40,11 @@ suite('what goes wrong on the onboarding page', () => {
       await person.press('phoneSubmit');
       await page.getByText(words).waitFor();
     }
-    await person.picture();
+    await person.check();
     await person.field('phoneLabel').fill('+1 555 999-9999');
     await person.press('phoneSubmit');
     await person.text('phoneOther').waitFor();
-    await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'phone_number'"));
+    await person.focused('[name=phone_number]');
     await person.field('phoneLabel').fill(user.phone.replace('+1555', '+1 (555) '));
     await person.enterCode(await person.askForCode());
     await person.heading('detailsHeading');
@@ -52,10 +52,8 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a session that has ended leads back to the code, and what was typed is still there', async () => {
-    const { person } = await harness.open('de');
-    await person.confirmPhone();
-    await person.heading('detailsHeading');
-    const clock = jest.spyOn(harness.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
+    const { person } = await pages.open('de', { at: 'details' });
+    const clock = jest.spyOn(pages.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
     try {
       clock.mockImplementation(() => new Date(Date.now() + HOUR_MS));
       await person.enterDetails();
@@ -70,28 +68,26 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a suspension of the merchant is displayed', async () => {
-    const { person, user } = await harness.open('de');
-    await person.confirmPhone();
-    await person.heading('detailsHeading');
-    const { apiKey } = harness.app.merchant.credentials;
-    const bus = harness.app.app.get(CommandBus);
+    const { person, user } = await pages.open('de', { at: 'details' });
+    const { apiKey } = pages.app.merchant.credentials;
+    const bus = pages.app.app.get(CommandBus);
     await bus.execute(new SuspendMerchant(apiKey));
     try {
-      await eventually(async () => (await fetch(onboardingUrl(harness.app, user))).status === 403);
+      await eventually(async () => (await fetch(pages.addressOf(user))).status === 403);
       await person.enterDetails();
       await person.heading('refusedSuspended');
     } finally {
       await bus.execute(new ReinstateMerchant(apiKey));
-      await eventually(async () => (await fetch(onboardingUrl(harness.app, user))).status === 200);
+      await eventually(async () => (await fetch(pages.addressOf(user))).status === 200);
     }
   });
 
   it('two presses are one call, on a slow network too', async () => {
-    const { person, page } = await harness.open('es');
+    const { person, page } = await pages.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
       if (route.request().method() === 'POST') calls.push(route.request().url().split('/').pop()!);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, 100));
       await route.continue();
     });
     await person.button('phoneSubmit').dblclick();
@@ -109,16 +105,14 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('progress in another tab is noticed', async () => {
-    const { person, page } = await harness.open('de');
-    await person.confirmPhone();
-    await person.enterDetails();
+    const { person, page, problems } = await pages.open('de', { at: 'documents' });
     await person.choose('documentsPassport');
     const [other] = await Promise.all([
       page.context().waitForEvent('page'),
       // A tab that a page opens begins with what that page keeps.
       page.evaluate('void window.open(location.href)'),
     ]);
-    const there = new Person(other, 'de');
+    const there = new Person({ page: other, problems }, 'de');
     await there.showSamples();
     await there.heading('doneHeading');
     await person.press('documentsBegin');
@@ -128,7 +122,7 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('the back button closes the camera and the code, and leaves nothing', async () => {
-    const { person, page } = await harness.open('es');
+    const { person, page } = await pages.open('es');
     const goBack = async (): Promise<void> => {
       // The page takes the button over once it is painted.
       await eventually(() =>
@@ -158,20 +152,19 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a browser without storage continues, and a reload needs a new code', async () => {
-    const script = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
-    const { person, page, user } = await harness.open('de', {
-      before: (opened) => opened.addInitScript(script),
+    const { person, page, user } = await pages.open('de', {
+      before: (opened) => opened.addInitScript(NO_STORAGE),
     });
     await person.confirmPhone();
     await person.enterDetails();
     await person.heading('documentsHeading');
-    await page.goto(onboardingUrl(harness.app, user));
+    await page.goto(pages.addressOf(user));
     await person.confirmPhone();
     await person.heading('documentsHeading');
   });
 
   it('the keyboard is enough', async () => {
-    const { person, page } = await harness.open('en');
+    const { person, page } = await pages.open('en');
     const { keyboard } = page;
     const focused = (): Promise<unknown> =>
       page.evaluate('document.activeElement.name || document.activeElement.innerText.trim()');
@@ -217,4 +210,199 @@ suite('what goes wrong on the onboarding page', () => {
     await keyboard.press('Enter');
     await inHeading('documentPassport');
   });
+
+  describe('with photos', () => {
+    const toPhotos = async (locale: 'en' | 'es' | 'de', options?: BrowserContextOptions): Promise<Visit> => {
+      const visit = await pages.open(locale, { at: 'documents', options });
+      await visit.person.choose('documentsPassport');
+      await visit.person.press('documentsBegin');
+      await visit.person.heading('documentPassport');
+      return visit;
+    };
+    const upload = async (
+      { page, person }: Visit,
+      name: string,
+      buffer: Buffer,
+      mimeType = '',
+    ): Promise<void> => {
+      const chooser = page.waitForEvent('filechooser');
+      await person.button('captureUploadOnly').or(person.button('captureUpload')).click();
+      await (await chooser).setFiles({ name, buffer, mimeType });
+    };
+
+    it('are uploaded where the camera is refused, and nothing but the picture is sent', async () => {
+      const visit = await toPhotos('es', { ...NO_CAMERA, viewport: SIZES.phone });
+      const { person, page } = visit;
+      await person.text('cameraRefused').waitFor();
+      await person.check('onboarding-5-camera-refused-phone');
+      expect(await person.button('captureTake').count()).toBe(0);
+      const photo = withPlace(await jpegOf(page, 3000, 1500));
+      expect(photo.includes(PLACE)).toBe(true);
+      for (const title of ['documentPassport', 'selfie'] as const) {
+        await person.heading(title);
+        await upload(visit, 'IMG_1.jpg', photo, 'image/jpeg');
+        await person.press('captureUse');
+      }
+      await person.button('documentsSubmit').waitFor();
+      const sent = await pages.app.app.get(Images, { strict: false }).of(visit.user.userId);
+      expect(sent.map(({ kind }) => kind).sort()).toEqual(['document_front', 'selfie']);
+      for (const { bytes: body } of sent) {
+        expect(body.subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
+        expect([body.includes(PLACE), body.includes('Exif')]).toEqual([false, false]);
+        expect(sizeOf(body)).toEqual([2000, 1000]);
+      }
+    });
+
+    it('may come from the camera once it is allowed, and be retaken, also when all are complete', async () => {
+      const { person, page } = await toPhotos('de', NO_CAMERA);
+      await person.text('cameraRefused').waitFor();
+      await page.context().grantPermissions(['camera']);
+      await person.press('captureCameraAgain');
+      await page.locator('.outline').waitFor();
+      await person.press('captureTake');
+      await person.heading('captureCheck');
+      // The camera is off.
+      expect(await page.locator('video').count()).toBe(0);
+      await person.press('captureAgain');
+      await person.photograph('documentPassport');
+      await person.photograph('selfie');
+      await page
+        .getByRole('button', { name: `${person.says('documentsRetake')}: ${person.says('selfie')}` })
+        .click();
+      await person.photograph('selfie');
+      await person.press('documentsSubmit');
+      await person.heading('doneHeading');
+    });
+
+    it('that cannot be used are explained, each case in plain words', async () => {
+      const visit = await toPhotos('es');
+      const { person, page } = visit;
+      await upload(visit, 'IMG_2.HEIC', Buffer.from('....ftypheic'));
+      await person.text('imageHeic').waitFor();
+      await upload(visit, 'scan.pdf', Buffer.from('%PDF-1.7'), 'application/pdf');
+      await person.text('imageUnreadable').waitFor();
+      await upload(visit, 'tiny.jpg', await jpegOf(page, 150, 150), 'image/jpeg');
+      await person.text('imageSmall').waitFor();
+      for (const [status, words] of [
+        [413, 'imageLarge'],
+        [415, 'imageRefused'],
+        [422, 'imageRefused'],
+      ] as const) {
+        await page.route('**/images/*', (route) => route.fulfill({ status, json: { errors: {} } }), {
+          times: 1,
+        });
+        await page.locator('.outline').waitFor();
+        await person.press('captureTake');
+        await person.press('captureUse');
+        await person.text(words).waitFor();
+        await person.heading('documentPassport');
+      }
+    });
+
+    it('without a camera are explained: in use, missing, failing, not over https', async () => {
+      const { person, page } = await pages.open('de', { at: 'documents' });
+      await person.choose('documentsPassport');
+      const rejectWith = (error: string): string =>
+        `navigator.mediaDevices.getUserMedia = () => Promise.reject(${error})`;
+      for (const [words, mayTryAgain, script] of [
+        ['cameraBusy', true, rejectWith("new DOMException('', 'NotReadableError')")],
+        ['cameraNone', true, rejectWith("new DOMException('', 'NotFoundError')")],
+        ['cameraUnknown', true, rejectWith('new TypeError()')],
+        ['cameraInsecure', false, "Object.defineProperty(window, 'isSecureContext', { value: false })"],
+      ] as const) {
+        await page.evaluate(`void (${script})`);
+        await person.press('documentsBegin');
+        await person.text(words).waitFor();
+        expect(await person.button('captureCameraAgain').count()).toBe(mayTryAgain ? 1 : 0);
+        await person.button('captureUploadOnly').waitFor();
+        await page.goBack();
+        await person.heading('documentsHeading');
+      }
+    });
+  });
+
+  describe('when a stranger uses the link', () => {
+    /** As if 30 seconds passed. */
+    const wait = (user: NewUser): Promise<unknown> =>
+      pages.app.database.query(
+        `update onboarding.phone_codes set sent_at = sent_at - interval '30 seconds' where user_id = $1`,
+        [user.userId],
+      );
+    /** Requests `codes` codes, 30 seconds after each other, and guesses five of each. */
+    const attack = async (user: NewUser, codes: number): Promise<void> => {
+      for (let sent = 0; sent < codes; sent += 1) {
+        const body = { browser: randomBytes(16).toString('hex'), phone_number: user.phone };
+        expect((await user.step('code', body)).status).toBe(200);
+        for (let guess = 0; guess < 5; guess += 1)
+          expect((await user.step('phone', { ...body, code: '12345' })).status).toBe(422);
+        await wait(user);
+      }
+    };
+    const framed = async (): Promise<{ person: Person<Page | Frame>; user: NewUser }> => {
+      const { user, enter } = await pages.openFramed('es', { script: NO_STORAGE });
+      return { person: await enter(), user };
+    };
+
+    it.each([
+      ['in a tab', () => pages.open('en')],
+      ['in a frame that keeps nothing', framed],
+    ])('the person signs up with the long code after all others were requested: %s', async (_, open) => {
+      const { person, user } = await open();
+      await person.heading('phoneHeading');
+      await attack(user, 6);
+      await person.press('phoneSubmit');
+      await person.heading('codeHeading');
+      await person.text('codeUseLong').waitFor();
+      await person.text('codeLeadLong', { phone: user.phone }).waitFor();
+      await person.check();
+      const code = await person.sandboxCode();
+      expect(code).toMatch(/^\d{3}( \d{3}){5}$/);
+      await person.enterCode('123 456 78');
+      expect(await person.errorOf('codeLabel')).toBe(person.says('codeMissingLong'));
+      await person.enterCode(code.replace(/^./, (digit) => (digit === '1' ? '2' : '1')));
+      await person.text('codeWrong').waitFor();
+      await person.enterCode(code);
+      await person.heading('detailsHeading');
+    });
+
+    it('the person uses the code that the page requested, after others were requested and guessed', async () => {
+      const { person, user } = await framed();
+      await person.heading('phoneHeading');
+      const code = await person.askForCode();
+      await wait(user);
+      await attack(user, 2);
+      const theirs = (await (await user.step('inbox')).json()) as { code: string };
+      if (theirs.code !== code) {
+        await person.enterCode(theirs.code);
+        await person.text('codeWrongLeft', { left: 4 }).waitFor();
+      }
+      await person.enterCode(code);
+      await person.heading('detailsHeading');
+    });
+  });
 });
+
+/** A JPEG that the browser makes, with something to see on it. */
+async function jpegOf(page: Page, width: number, height: number): Promise<Buffer> {
+  const url = await page.evaluate<string>(`{
+    const canvas = Object.assign(document.createElement('canvas'), { width: ${width}, height: ${height} });
+    const pen = canvas.getContext('2d');
+    pen.fillStyle = '#c0ffee';
+    pen.fillRect(0, 0, ${width}, ${height});
+    pen.strokeRect(20, 20, ${width} - 40, ${height} - 40);
+    canvas.toDataURL('image/jpeg');
+  }`);
+  return Buffer.from(url.split(',')[1]!, 'base64');
+}
+
+/** With what a phone writes into its photos. */
+function withPlace(jpeg: Buffer): Buffer {
+  const exif = Buffer.from(`Exif\0\0${PLACE}`);
+  const head = Buffer.from([0xff, 0xe1, 0, exif.length + 2]);
+  return Buffer.concat([jpeg.subarray(0, 2), head, exif, jpeg.subarray(2)]);
+}
+
+function sizeOf(jpeg: Buffer): [width: number, height: number] {
+  const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
+  return [jpeg.readUInt16BE(frame + 7), jpeg.readUInt16BE(frame + 5)];
+}

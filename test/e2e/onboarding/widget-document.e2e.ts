@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
 import { eventually } from '../../support/eventually.js';
@@ -110,6 +112,27 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
       return found.merchantName === name ? found : null;
     });
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
+  });
+
+  it('404: a page that says so, for an unknown merchant or user, and problem details for programs', async () => {
+    const { userId } = await widget.visitor();
+    const other = await widget.people.commandBus.execute(new RegisterMerchant('Other shop'));
+    for (const query of [
+      { merchant_id: other.merchantId, user_id: userId },
+      { merchant_id: randomUUID(), user_id: userId },
+      { merchant_id: widget.merchantId, user_id: randomUUID() },
+      { merchant_id: widget.merchantId, user_id: '\'"><script>alert(1)</script>' },
+    ]) {
+      const url = `${widget.url}/onboarding?${new URLSearchParams(query).toString()}`;
+      const page = await fetch(url, { headers: HTML });
+      expect([page.status, await page.text()]).toEqual([
+        404,
+        expect.stringContaining('This link does not work'),
+      ]);
+      const response = await fetch(url);
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(await response.json()).toMatchObject({ status: 404, detail: 'User not found' });
+    }
   });
 
   it('of a refusal speaks the language of the browser too', async () => {

@@ -1,6 +1,4 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
 import { signedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
@@ -96,16 +94,4 @@ export class Visitor {
 /** HMAC under the secret of what an attacker would like to have signed. */
 export function hmac(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
-}
-
-/** Keeps a picture for the documents, as `docs/images/<name>.png`, when PAY_PICTURES is set. */
-export async function keepPicture(page: Page, name: string): Promise<void> {
-  if (process.env['PAY_PICTURES'] === undefined) return;
-  mkdirSync('docs/images', { recursive: true });
-  // A picture of the full page would be as on a device without touch.
-  const { width, height } = page.viewportSize()!;
-  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
-  await page.setViewportSize({ width, height: Math.max(height, full) });
-  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
-  await page.setViewportSize({ width, height });
 }

@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 import { postgresHome } from '../../../sandbox/binaries.js';
 import { startPostgres } from '../../../sandbox/postgres.js';
 import { serverUser } from '../../../sandbox/server-user.js';
-import { TestBrowser, findChromium } from '../http/browser.js';
+import { TestBrowser } from '../http/browser.js';
 import { TestChain } from '../payouts/chain.js';
 import { eventually } from '../eventually.js';
 import { TestRedis } from '../programs/redis.js';
@@ -26,10 +26,7 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
     }),
   'a chain': () => TestChain.start(),
   'a Redis': () => TestRedis.start(),
-  'a browser': async () => {
-    const path = findChromium();
-    if (path !== null) await TestBrowser.start(path);
-  },
+  'a browser': () => new TestBrowser().start(),
   // Holds the standard error of Jest.
   'a process': async () => spawn('sleep', ['600'], { stdio: 'inherit' }),
   'a process in its own session with a child': async () => {
