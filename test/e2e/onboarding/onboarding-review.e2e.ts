@@ -148,7 +148,7 @@ describe('a provider that gives nothing', () => {
     const people = await start({ env: { ONBOARDING_CARDS: 'none', ONBOARDING_GIVE_UP_SECONDS: '1' } });
     const userId = await submitted(people);
     // More than the second, at a quarter, a half and a whole one between them.
-    await eventually(async () => ((await stepOf(people, userId))?.['failures'] as number) >= 5);
+    await eventually(async () => ((await stepOf(people, userId))?.['failures'] as number) >= 4);
     expect(await stageOf(people, userId)).toBe('wallet_provisioned');
   });
 

@@ -1,77 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import {
-  ReinstateMerchant,
-  SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
-import { eventually } from '../../support/eventually.js';
-import { framersOf, Widget } from '../../support/onboarding/widget-harness.js';
+import { Widget } from '../../support/onboarding/widget-harness.js';
 
-const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const PROXIED = { 'x-forwarded-proto': 'https' };
-
-describe('access to the widget', () => {
-  let widget: Widget;
-
-  beforeAll(async () => {
-    widget = await Widget.start();
-  });
-  afterAll(() => widget?.close());
-
-  it('opening the page starts nothing; the first request for a code does', async () => {
-    const visitor = await widget.visitor();
-    expect((await visitor.page()).status).toBe(200);
-    expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-      expect((await visitor.page({ method })).status).toBe(404);
-    for (const name of STEPS.slice(1, 5)) expect((await visitor.step(name)).status).not.toBe(200);
-    expect((await visitor.step('code', { phone_number: '+15559999999' })).status).toBe(422);
-    expect(await widget.eventsOf(visitor)).toEqual([]);
-    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
-    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(409);
-    expect((await visitor.page()).status).toBe(200);
-    expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
-  });
-
-  it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
-    const visitor = await widget.visitor();
-    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
-    await eventually(async () => (await visitor.page()).status === 403);
-    const html = await (await visitor.page({ headers: { accept: 'text/html' } })).text();
-    expect(html).not.toContain(visitor.phone);
-    expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
-    for (const name of STEPS) {
-      const response = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
-      expect([name, response.status, await response.json()]).toEqual([
-        name,
-        403,
-        expect.objectContaining({ detail: 'The merchant is suspended' }),
-      ]);
-    }
-    expect(await widget.codesOf(visitor)).toBe(0);
-    expect(await widget.eventsOf(visitor)).toEqual([]);
-    await widget.people.commandBus.execute(new ReinstateMerchant(widget.merchantId));
-    await eventually(async () => (await visitor.page()).status === 200);
-  });
-
-  it('refusals are displayed in no frame', async () => {
-    const visitor = await widget.visitor();
-    const refused = [
-      await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
-      await fetch(`${widget.url}/elsewhere`, { headers: { accept: 'text/html' } }),
-      await fetch(`${widget.url}/onboarding`),
-      await fetch(`${widget.url}/%`),
-      await visitor.step('phone'),
-      await visitor.step('nonsense'),
-    ];
-    for (const response of refused) {
-      expect(response.status).toBeGreaterThanOrEqual(400);
-      expect(framersOf(response)).toBe("frame-ancestors 'none'");
-      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    }
-  });
-});
 
 describe('the widget behind a proxy', () => {
   let widget: Widget;

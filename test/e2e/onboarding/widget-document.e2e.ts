@@ -1,13 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import {
+  ReinstateMerchant,
+  SetEmbedding,
+  SuspendMerchant,
+} from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
+import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
-import { TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
+import { framersOf, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
 
+const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const ONE_KIB = 1024;
 const HTML = { accept: 'text/html' };
 let widget: Widget;
@@ -19,12 +27,115 @@ async function factsIn(response: Response): Promise<OnboardingFacts> {
 }
 const inLanguage = (visitor: Visitor, language: string) =>
   visitor.page({ headers: { ...HTML, 'accept-language': language } });
+const embed = (change: Partial<Embedding>) =>
+  widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, change));
+const framers = async (visitor: Visitor): Promise<string | undefined> => {
+  const response = await visitor.page({ method: 'HEAD' });
+  expect(response.status).toBe(200);
+  return framersOf(response);
+};
 
-describe('the document of the onboarding page (contract.md 18.9)', () => {
+describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () => {
   beforeAll(async () => {
     widget = await Widget.start({ RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21', ...TERMS });
   });
   afterAll(() => widget?.close());
+
+  it('opening the page starts nothing; the first request for a code does', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.page()).status).toBe(200);
+    expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect((await visitor.page({ method })).status).toBe(404);
+    for (const name of STEPS.slice(1, 5)) expect((await visitor.step(name)).status).not.toBe(200);
+    expect((await visitor.step('code', { phone_number: '+15559999999' })).status).toBe(422);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(409);
+    expect((await visitor.page()).status).toBe(200);
+    expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
+  });
+
+  it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
+    const visitor = await widget.visitor();
+    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
+    await eventually(async () => (await visitor.page()).status === 403);
+    const html = await (await visitor.page({ headers: { accept: 'text/html' } })).text();
+    expect(html).not.toContain(visitor.phone);
+    expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
+    for (const name of STEPS) {
+      const response = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
+      expect([name, response.status, await response.json()]).toEqual([
+        name,
+        403,
+        expect.objectContaining({ detail: 'The merchant is suspended' }),
+      ]);
+    }
+    expect(await widget.codesOf(visitor)).toBe(0);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    await widget.people.commandBus.execute(new ReinstateMerchant(widget.merchantId));
+    await eventually(async () => (await visitor.page()).status === 200);
+  });
+
+  it('refusals are displayed in no frame', async () => {
+    const visitor = await widget.visitor();
+    const refused = [
+      await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
+      await fetch(`${widget.url}/elsewhere`, { headers: { accept: 'text/html' } }),
+      await fetch(`${widget.url}/onboarding`),
+      await fetch(`${widget.url}/%`),
+      await visitor.step('phone'),
+      await visitor.step('nonsense'),
+    ];
+    for (const response of refused) {
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(framersOf(response)).toBe("frame-ancestors 'none'");
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it('is displayed in any frame until origins are listed, then in those of exactly these', async () => {
+    const visitor = await widget.visitor();
+    expect(await framers(visitor)).toBeUndefined();
+    await embed({ origins: ['https://shop.example', 'http://localhost:3000', 'https://bücher.example'] });
+    const named = 'frame-ancestors http://localhost:3000 https://shop.example https://xn--bcher-kva.example';
+    await eventually(async () => (await framers(visitor)) === named);
+    await embed({ callbacks: ['shopapp:'] });
+    expect(await framers(visitor)).toBe(named);
+    await embed({ origins: [], callbacks: [] });
+    await eventually(async () => (await framers(visitor)) === undefined);
+  });
+
+  it('400: a callback_url that the merchant does not allow, once it allows any', async () => {
+    const visitor = await widget.visitor();
+    const opened = async (callback: string): Promise<number> =>
+      (await visitor.page({ method: 'HEAD' }, { callback_url: callback })).status;
+    expect(await opened('https://elsewhere.example/')).toBe(200);
+    await embed({ callbacks: ['https://shop.example', 'shopapp:'] });
+    await eventually(async () => (await opened('https://elsewhere.example/')) === 400);
+    for (const allowed of ['https://shop.example/done', 'shopapp://done'])
+      expect(await opened(allowed)).toBe(200);
+    for (const refused of [
+      'https://shop.example.evil.example',
+      'https://shop.example@evil.example',
+      'app:',
+      'x',
+    ])
+      expect(await opened(refused)).toBe(400);
+    const page = await visitor.page(
+      { headers: { accept: 'text/html' } },
+      { callback_url: 'otherapp://done' },
+    );
+    expect(await page.text()).toContain('one that the merchant allows');
+    expect(framersOf(page)).toBe("frame-ancestors 'none'");
+    const twice = await visitor.page({}, [
+      ['callback_url', 'https://shop.example/'],
+      ['callback_url', 'https://evil.example/'],
+    ]);
+    expect(twice.status).toBe(400);
+    expect((await visitor.page()).status).toBe(200);
+    await embed({ callbacks: [] });
+  });
 
   it('runs and loads its own files alone, requests the camera alone, and is not cached', async () => {
     const response = await (await widget.visitor()).page();
@@ -101,9 +212,7 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
-    await widget.people.commandBus.execute(
-      new SetEmbedding(widget.merchantId, { displayName: name, origins }),
-    );
+    await embed({ displayName: name, origins });
     const callback = 'https://shop.example/?a="><script>alert(2)</script>';
     const facts = await eventually(async () => {
       const response = await visitor.page({}, { callback_url: callback });
@@ -139,5 +248,97 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
     const headers = { ...HTML, 'accept-language': 'es' };
     const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
     expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${WORDS.es.refusedLink}`));
+  });
+});
+
+const PRODUCTION = {
+  MODE: 'production',
+  PUBLIC_URL: 'https://api.example',
+  REQUIRE_HTTPS: 'false',
+  RATE_LIMIT_PER_MINUTE: '10000',
+  CHAIN_RPC_URL: 'http://127.0.0.1:1',
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+  PAY_URL: 'https://pay.example',
+  ...TERMS,
+};
+const termsCheck = async () =>
+  (await widget.people.module.get(HealthRegistry, { strict: false }).report()).checks['onboarding_terms'];
+
+describe('the page in production', () => {
+  beforeAll(async () => {
+    widget = await Widget.start(PRODUCTION);
+  });
+  afterAll(() => widget?.close());
+
+  it('has the terms that are set, and nothing of the sandbox', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.page()).status).toBe(200);
+    expect(await termsCheck()).toBeUndefined();
+    expect((await visitor.step('inbox')).status).toBe(404);
+  });
+
+  it('is displayed in no frame until origins are listed, then in those of exactly these', async () => {
+    const visitor = await widget.visitor();
+    expect(await framers(visitor)).toBe("frame-ancestors 'none'");
+    await expect(embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+    await embed({ origins: ['https://shop.example'] });
+    await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
+  });
+
+  it('that is refused in a frame is logged once per merchant', async () => {
+    await embed({ origins: [] });
+    const visitor = await widget.visitor();
+    await eventually(async () => (await framers(visitor)) === "frame-ancestors 'none'");
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    await visitor.page({ headers: { 'sec-fetch-dest': 'document' } });
+    expect(warn).not.toHaveBeenCalled();
+    for (let i = 0; i < 2; i += 1) await visitor.page({ headers: { 'sec-fetch-dest': 'iframe' } });
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.objectContaining({
+          msg: expect.stringContaining('merchant -- embedding'),
+          merchant_id: widget.merchantId,
+        }),
+      ],
+    ]);
+    warn.mockRestore();
+  });
+
+  it('is not displayed in frames of localhost from sandbox settings', async () => {
+    const visitor = await widget.visitor();
+    await widget.people.database.query(
+      `update access.merchants set origins = '{http://localhost:3000, https://shop.example}'`,
+    );
+    await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
+    // The audit at the end would name what no event says.
+    await widget.people.database.query(`update access.merchants set origins = '{}'`);
+  });
+});
+
+describe('the page in production without terms (contract.md 18.8)', () => {
+  beforeAll(async () => {
+    widget = await Widget.start({ ...PRODUCTION, ONBOARDING_TERMS_VERSION: '' });
+  });
+  afterAll(() => widget?.close());
+
+  it('503: no code is sent, and readiness says what is missing', async () => {
+    const visitor = await widget.visitor();
+    const page = await visitor.page({ headers: HTML });
+    const trouble = expect.stringContaining('We are having technical problems');
+    expect([page.status, await page.text()]).toEqual([503, trouble]);
+    const code = await visitor.step('code', { phone_number: visitor.phone });
+    expect([code.status, await code.json()]).toMatchObject([
+      503,
+      { detail: 'The terms are not available yet' },
+    ]);
+    expect(await widget.codesOf(visitor)).toBe(0);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    expect(await termsCheck()).toEqual({
+      status: 'ok',
+      detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
+    });
+    expect((await fetch(`${widget.url}/onboarding/terms`)).status).toBe(404);
   });
 });

@@ -82,7 +82,7 @@ export class OnboardingPages {
   }
 
   /** The page of a new user in a frame of a shop, which writes down the messages that it gets. */
-  async openFramed(locale: Locale, { allow, at = 'phone', query, script }: FrameOptions = {}) {
+  async openFramed(locale: Locale, { allow, query, script }: FrameOptions = {}) {
     const user = await this.createUser();
     const address = this.addressOf(user, query);
     const site = await serveSite(() => shopHtml(address, allow));
@@ -92,7 +92,6 @@ export class OnboardingPages {
       permissions: ['camera'],
       viewport: { width: 480, height: 760 },
     });
-    await begin({ page: visit.page, user }, at);
     if (script !== undefined) await visit.page.addInitScript(script);
     const enter = async (): Promise<Person<Frame>> => {
       await visit.page.goto(site.origin);
@@ -133,7 +132,6 @@ async function begin(
 
 interface FrameOptions {
   readonly allow?: string;
-  readonly at?: Stage;
   readonly query?: Readonly<Record<string, string>>;
   /** Runs before those of the page. */
   readonly script?: string;
