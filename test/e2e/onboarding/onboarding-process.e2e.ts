@@ -1,5 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Type } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
 import { CompleteSandboxOnboarding } from '../../../src/contexts/onboarding/application/complete-sandbox-onboarding.js';
@@ -12,9 +11,7 @@ import {
   CARD_ISSUER,
   SMS_INBOX,
   WALLET_PROVISIONER,
-  type CardIssuer,
   type SmsInbox,
-  type WalletProvisioner,
 } from '../../../src/contexts/onboarding/application/ports.js';
 import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
@@ -41,14 +38,14 @@ const WHOLE_HISTORY = [
   ...['kyc_passed.v1', 'wallet_provisioned.v1', 'card_issued.v1', 'completed.v1'],
 ];
 
-const started: People[] = [];
-afterEach(async () => {
-  for (const people of started.splice(0)) await people.close();
+const running: People[] = [];
+afterAll(async () => {
+  for (const people of running.reverse()) await people.close();
 });
 
 async function start(options: Parameters<typeof startPeople>[0] = {}): Promise<People> {
   const people = await startPeople({ masterKey: MASTER_KEY, ...options });
-  started.push(people);
+  running.push(people);
   return people;
 }
 
@@ -84,8 +81,12 @@ function failing<T extends object>(provider: T, failures: number): { provider: T
 }
 
 describe('the onboarding process', () => {
-  it('activates the user with the wallet that belongs to it, and then completes', async () => {
-    const people = await start();
+  let people: People;
+  beforeAll(async () => {
+    people = await start();
+  });
+
+  it('activates the user with the wallet that belongs to it, and then completes; its events do nothing when they come twice', async () => {
     const userId = await submitted(people);
     await completed(people, userId);
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
@@ -95,47 +96,6 @@ describe('the onboarding process', () => {
       issuerWalletAddress: wallet,
     });
     await hasNoSteps(people);
-  });
-
-  it.each([
-    ['the wallet provider', WALLET_PROVISIONER, SandboxWallets],
-    ['the card issuer', CARD_ISSUER, SandboxCards],
-  ])(
-    'continues automatically after an outage of %s',
-    async (_name, token: symbol, provider: Type<WalletProvisioner | CardIssuer>) => {
-      const failed = failing(new provider({ root: Buffer.alloc(32, 1) }), 2);
-      const people = await start({
-        override: (builder) => builder.overrideProvider(token).useValue(failed.provider),
-      });
-      const userId = await submitted(people);
-      await completed(people, userId);
-      expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-      expect(failed.calls()).toBe(3);
-    },
-  );
-
-  it('continues in another process', async () => {
-    const first = await start({ roles: 'api' });
-    const userId = await submitted(first);
-    expect((await eventsOf(first, userId)).at(-1)).toBe('kyc_submitted.v1');
-    await start({ databaseUrl: urlOf(first), roles: 'worker' });
-    await completed(first, userId);
-    expect(await eventsOf(first, userId)).toEqual(WHOLE_HISTORY);
-  });
-
-  it('writes every step once with eight concurrent workers', async () => {
-    const people = await start({ roles: 'api' });
-    const userId = await submitted(people);
-    await Promise.all(
-      Array.from({ length: 8 }, () => people.module.get(OnboardingSteps, { strict: false }).advance(userId)),
-    );
-    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-  });
-
-  it('does nothing more when its events come twice', async () => {
-    const people = await start();
-    const userId = await submitted(people);
-    await completed(people, userId);
     const saga = stepsSaga(() => undefined);
     const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
     const events = (await store.readStream(`onboarding-${userId}`)).filter(({ type }) =>
@@ -147,8 +107,54 @@ describe('the onboarding process', () => {
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
   });
 
+  it('is completed by the sandbox in one call, also by three concurrent ones', async () => {
+    const userId = await createUser(people);
+    const complete = (): Promise<ExistingUser> =>
+      people.commandBus.execute(new CompleteSandboxOnboarding(MERCHANT, userId));
+    const users = await Promise.all([complete(), complete(), complete()]);
+    expect(users.map(({ accountState }) => accountState)).toEqual(['active', 'active', 'active']);
+    expect(await complete()).toMatchObject({ issuerWalletAddress: users[0]!.issuerWalletAddress });
+    await completed(people, userId);
+    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
+    expect(await onboardingOf(people, userId)).toMatchObject({ stage: 'completed' });
+  });
+});
+
+describe('the onboarding process where providers were unavailable', () => {
+  it('continues automatically after an outage of the wallet provider, and of the card issuer', async () => {
+    const [wallets, cards] = [SandboxWallets, SandboxCards].map((provider) =>
+      failing(new provider({ root: Buffer.alloc(32, 1) }), 2),
+    );
+    const people = await start({
+      override: (builder) =>
+        builder
+          .overrideProvider(WALLET_PROVISIONER)
+          .useValue(wallets!.provider)
+          .overrideProvider(CARD_ISSUER)
+          .useValue(cards!.provider),
+    });
+    const userId = await submitted(people);
+    await completed(people, userId);
+    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
+    expect([wallets!.calls(), cards!.calls()]).toEqual([3, 3]);
+  });
+});
+
+describe('the onboarding process without a worker', () => {
+  let people: People;
+  beforeAll(async () => {
+    people = await start({ roles: 'api' });
+  });
+
+  it('writes every step once with eight concurrent workers', async () => {
+    const userId = await submitted(people);
+    await Promise.all(
+      Array.from({ length: 8 }, () => people.module.get(OnboardingSteps, { strict: false }).advance(userId)),
+    );
+    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
+  });
+
   it('links nothing to a phone that is not the one of the profile, or with a wrong code', async () => {
-    const people = await start({ roles: 'api' });
     const userId = await createUser(people);
     const verify = (phone: string, code: string): Promise<unknown> =>
       people.commandBus.execute(new VerifyPhone(MERCHANT, userId, phone, code, BROWSER));
@@ -163,16 +169,12 @@ describe('the onboarding process', () => {
     expect((await eventsOf(people, userId)).at(-1)).toBe('phone_verified.v1');
   });
 
-  it('is completed by the sandbox in one call, also by three concurrent ones', async () => {
-    const people = await start();
-    const userId = await createUser(people);
-    const complete = (): Promise<ExistingUser> =>
-      people.commandBus.execute(new CompleteSandboxOnboarding(MERCHANT, userId));
-    const users = await Promise.all([complete(), complete(), complete()]);
-    expect(users.map(({ accountState }) => accountState)).toEqual(['active', 'active', 'active']);
-    expect(await complete()).toMatchObject({ issuerWalletAddress: users[0]!.issuerWalletAddress });
+  // The last: from here on there is a worker.
+  it('continues in another process', async () => {
+    const userId = await submitted(people);
+    expect((await eventsOf(people, userId)).at(-1)).toBe('kyc_submitted.v1');
+    await start({ databaseUrl: urlOf(people), roles: 'worker' });
     await completed(people, userId);
     expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-    expect(await onboardingOf(people, userId)).toMatchObject({ stage: 'completed' });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER, CARD_ISSUER } from '../../../src/contexts/onboarding/application/ports.js';
 import { en } from '../../../src/contexts/onboarding/words/en.js';
 import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
@@ -41,8 +41,28 @@ const stageOf = async (people: People, userId: string): Promise<string> =>
   (await onboardingOf(people, userId)).stage;
 
 describe('an identity under review in the sandbox', () => {
+  let first: People;
+  beforeAll(async () => {
+    first = await startPeople({ masterKey: MASTER_KEY });
+  });
+  afterAll(() => first?.close());
+
+  it('is rejected with the reason that the operator gives', async () => {
+    const people = first;
+    const userId = await submitted(people, 'Review');
+    await eventually(async () => Number((await stepOf(people, userId))?.['polls'] ?? 0) > 0);
+    await expect(user(people, 'review', userId)).rejects.toMatchObject({ code: 'bad_request' });
+    await user(people, 'review', userId, '--reject', 'The document is a drawing');
+    await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
+    expect(await onboardingOf(people, userId)).toMatchObject({ reason: 'The document is a drawing' });
+    await expect(user(people, 'retry', userId)).rejects.toMatchObject({
+      code: 'invalid_transition',
+      message: 'The images are no longer here: the person takes them again, by the same link as before',
+    });
+    expect(await stageOf(people, userId)).toBe('kyc_failed');
+  });
+
   it('stays so over a restart, is no failed attempt, and passes once an operator says so', async () => {
-    const first = await start();
     const userId = await submitted(first, 'Review');
     await eventually(async () => ((await stepOf(first, userId))?.['polls'] as number) >= 2);
     expect(await stepOf(first, userId)).toMatchObject({ failures: 0, last_error: null });
@@ -59,21 +79,6 @@ describe('an identity under review in the sandbox', () => {
     await expect(user(second, 'review', userId, '--reject', 'late')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
-  });
-
-  it('is rejected with the reason that the operator gives', async () => {
-    const people = await start();
-    const userId = await submitted(people, 'Review');
-    await eventually(async () => Number((await stepOf(people, userId))?.['polls'] ?? 0) > 0);
-    await expect(user(people, 'review', userId)).rejects.toMatchObject({ code: 'bad_request' });
-    await user(people, 'review', userId, '--reject', 'The document is a drawing');
-    await eventually(async () => (await stageOf(people, userId)) === 'kyc_failed');
-    expect(await onboardingOf(people, userId)).toMatchObject({ reason: 'The document is a drawing' });
-    await expect(user(people, 'retry', userId)).rejects.toMatchObject({
-      code: 'invalid_transition',
-      message: 'The images are no longer here: the person takes them again, by the same link as before',
-    });
-    expect(await stageOf(people, userId)).toBe('kyc_failed');
   });
 
   it('passes automatically after SANDBOX_REVIEW_SECONDS', async () => {
@@ -152,17 +157,6 @@ describe('a provider that gives nothing', () => {
     expect(await stageOf(people, userId)).toBe('wallet_provisioned');
   });
 
-  it('is called at once by a retry of the operator, also without a work item', async () => {
-    const people = await start({ roles: 'api' });
-    const userId = await submitted(people);
-    await expect(people.commandBus.execute(new RetryStep(await confirmed(people)))).rejects.toMatchObject({
-      code: 'invalid_transition',
-    });
-    expect(await stepOf(people, userId)).toBeUndefined();
-    await user(people, 'retry', userId);
-    expect(await stepOf(people, userId)).toMatchObject({ later: false });
-  });
-
   it('is counted, and so are onboardings by stage', async () => {
     // Suites of one worker share it.
     registry.resetMetrics();
@@ -182,9 +176,28 @@ describe('a provider that gives nothing', () => {
   });
 });
 
-describe('images that were never handed over', () => {
-  it('are deleted once they are as old as the setting says', async () => {
-    const people = await start({ env: { ONBOARDING_IMAGE_DAYS: '2' } });
+describe('a process without a worker', () => {
+  let people: People;
+  beforeAll(async () => {
+    people = await startPeople({
+      masterKey: MASTER_KEY,
+      roles: 'api',
+      env: { ONBOARDING_IMAGE_DAYS: '2' },
+    });
+  });
+  afterAll(() => people?.close());
+
+  it('calls a provider at once by a retry of the operator, also without a work item', async () => {
+    const userId = await submitted(people);
+    await expect(people.commandBus.execute(new RetryStep(await confirmed(people)))).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect(await stepOf(people, userId)).toBeUndefined();
+    await user(people, 'retry', userId);
+    expect(await stepOf(people, userId)).toMatchObject({ later: false });
+  });
+
+  it('deletes images that were never handed over once they are as old as the setting says', async () => {
     const [old, fresh] = [await confirmed(people), await confirmed(people)];
     const images = people.module.get(Images, { strict: false });
     const image = { kind: 'selfie', type: 'image/png', bytes: Buffer.from('face') } as const;
