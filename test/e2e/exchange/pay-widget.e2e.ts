@@ -1,8 +1,5 @@
 import { expect, it, jest } from '@jest/globals';
-import { CommandBus } from '@nestjs/cqrs';
 import type { BrowserContextOptions, Route } from 'playwright-core';
-import { SetExchangeKeyPage } from '../../../src/contexts/access/application/exchange-key-commands.js';
-import { logoOf } from '../../../src/contexts/access/domain/exchange-key.js';
 import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-links.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
@@ -10,18 +7,19 @@ import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { describeInBrowser, onTestBrowser, SIZES } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
-import { ADDRESS, PAY_SETTINGS, signedBy, signedUrl, widgetUrl } from '../../support/exchange/pay-page.js';
+import {
+  ADDRESS,
+  ordersOf,
+  PAY_SETTINGS,
+  signedBy,
+  signedUrl,
+  widgetUrl,
+} from '../../support/exchange/pay-page.js';
+import { testLanguages } from './pay-widget-languages.js';
 
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };
 const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 } };
 const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMotion: 'reduce' };
-
-/** What people type, in each language, for five thousand; and what the page writes for it. */
-const LANGUAGES = [
-  { locale: 'en-GB', typed: '5 000', written: '5,000', ambiguous: ['5.000', '1.125'] },
-  { locale: 'de-DE', typed: '5 000', written: '5.000', ambiguous: ['5,000', '1,125'] },
-  { locale: 'es-ES', typed: '5\u202f000', written: '5000', ambiguous: ['5,000', '1,125'] },
-];
 
 describeInBrowser('the pay widget in a browser', () => {
   const app = onTestApp(PAY_SETTINGS);
@@ -29,12 +27,6 @@ describeInBrowser('the pay widget in a browser', () => {
   const arrive = (options?: BrowserContextOptions): Promise<PayGuest> =>
     PayGuest.arrive(app, browser, options);
   const link = (): string => widgetUrl(app, signedBy(app.exchange.signing));
-  const ordersOf = async (userId: string): Promise<Record<string, string>[]> => {
-    const day = new Date().toISOString().slice(0, 10);
-    const list = await app.exchange.signing.list({ start_date: day, end_date: day, user_id: userId });
-    return list.json<{ orders: Record<string, string>[] }>().orders;
-  };
-
   it('leads from a currency to completed, with a real deposit, and back to its place after each reload', async () => {
     const guest = await arrive();
     const { page } = guest;
@@ -78,7 +70,7 @@ describeInBrowser('the pay widget in a browser', () => {
     await guest.heading('completedHeading');
     expect(await page.title()).toBe('Payment completed · Test merchant');
     await guest.check();
-    const [order, ...more] = await ordersOf('happy');
+    const [order, ...more] = await ordersOf(app, 'happy');
     expect(more).toEqual([]);
     expect(order).toMatchObject({
       status: 'completed',
@@ -116,7 +108,7 @@ describeInBrowser('the pay widget in a browser', () => {
     await guest.heading('completedHeading');
     expect(await page.getByText(address, { exact: true }).count()).toBe(0);
     expect(await guest.button('payCancel').count()).toBe(0);
-    expect(await ordersOf('short')).toHaveLength(1);
+    expect(await ordersOf(app, 'short')).toHaveLength(1);
   });
 
   it('is cancelled once that is confirmed, with the safe choice first, and starts again', async () => {
@@ -164,7 +156,7 @@ describeInBrowser('the pay widget in a browser', () => {
     await guest.quoted();
     await guest.press('amountSubmit');
     await guest.heading('payHeading', { amount: '100', symbol: 'USDC' });
-    expect(await ordersOf('twice')).toHaveLength(1);
+    expect(await ordersOf(app, 'twice')).toHaveLength(1);
     guest.problems.length = 0;
   });
 
@@ -206,88 +198,7 @@ describeInBrowser('the pay widget in a browser', () => {
     guest.problems.length = 0;
   });
 
-  it.each(LANGUAGES)(
-    'reads five thousand however it is written in $locale, and says what it understood before there is an order',
-    async ({ locale, typed, written, ambiguous }) => {
-      const guest = await arrive({ locale });
-      const user = `five-thousand-${locale}`;
-      await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: user }));
-      expect(await guest.page.evaluate('document.documentElement.lang')).toBe(locale.slice(0, 2));
-      const understood = { amount: written, symbol: 'USDC', toAmount: '25', toSymbol: 'SOL' };
-      for (const text of [typed, written]) {
-        await guest.enterAmount('');
-        await guest.enterAmount(text);
-        await guest.text('amountUnderstood', understood).waitFor();
-      }
-      // The limits, as the page writes them, are amounts that it reads.
-      const limits = { minimum: '5', maximum: written, symbol: 'USDC' };
-      await guest.text('amountLimits', limits).waitFor();
-      await guest.enterAmount('4');
-      await guest.text('amountOutside', limits).waitFor();
-      for (const text of ambiguous) {
-        await guest.enterAmount(text);
-        await guest.page.locator('.error', { hasText: text }).waitFor();
-        const field = guest.field('amountFrom', { symbol: 'USDC' });
-        expect(await field.getAttribute('aria-invalid')).toBe('true');
-        expect(await guest.button('amountSubmit').isDisabled()).toBe(true);
-      }
-      await guest.check();
-      await guest.enterAmount(typed);
-      await guest.text('amountUnderstood', understood).waitFor();
-      await guest.press('amountSubmit');
-      await guest.heading('payHeading', { amount: written, symbol: 'USDC' });
-      expect(await ordersOf(user)).toMatchObject([{ amount_from: '5000', status: 'pending' }]);
-    },
-  );
-
-  it('says on each step that it is a sandbox, and pays with test money', async () => {
-    const guest = await arrive({ locale: 'de-DE', ...PHONE });
-    const isSandbox = () => guest.text('sandboxText').waitFor();
-    await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: `test-de` }));
-    await isSandbox();
-    await guest.check();
-    await guest.press('amountSubmit');
-    const address = await guest.address();
-    await isSandbox();
-    const uri = await guest.page.getByRole('link', { name: guest.says('payWallet') }).getAttribute('href');
-    const usdc = app.chain.usdcAddress.toLowerCase();
-    expect(uri!.toLowerCase()).toBe(
-      `ethereum:${usdc}@31337/transfer?address=${address.toLowerCase()}&uint256=100000000`,
-    );
-    await guest.check('pay-3-payment-de-phone');
-    await guest.press('sandboxPay', { amount: '100', symbol: 'USDC' });
-    await guest.text('sandboxPaid').waitFor();
-    await guest.heading('completedHeading');
-    await isSandbox();
-    expect(await guest.page.title()).toBe(`${guest.says('completedHeading')} · Test merchant`);
-    await guest.check();
-  });
-
-  it('has the logo and the links of the key, and leads back to where the link says', async () => {
-    const key = await app.newExchangeKey(false);
-    const page = {
-      logo: logoOf(PNG),
-      helpUrl: 'https://shop.example/help',
-      termsUrl: 'https://shop.example/terms',
-    };
-    await app.app.get(CommandBus).execute(new SetExchangeKeyPage(key.credentials.apiKey, page));
-    const guest = await arrive({ locale: 'es-ES' });
-    const back = 'https://shop.example/orders/1';
-    await guest.page.goto(signedUrl(app, key, { return_url: back }));
-    await guest.heading('chooseHeading');
-    expect(
-      await guest.page
-        .locator('.merchant img')
-        .evaluate((img) => (img as unknown as { naturalWidth: number }).naturalWidth),
-    ).toBe(32);
-    for (const [name, url] of [
-      ['back', back],
-      ['help', page.helpUrl],
-      ['terms', page.termsUrl],
-    ] as const)
-      expect(await guest.page.getByRole('link', { name: guest.says(name) }).getAttribute('href')).toBe(url);
-    await guest.check();
-  });
+  testLanguages(app, browser);
 
   it('copies the tag of an address that needs one, warns that it must not be left out, and counts down by the clock of the server', async () => {
     const guest = await arrive({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -351,9 +262,3 @@ describeInBrowser('the pay widget in a browser', () => {
     }
   });
 });
-
-/** A ring of 32 by 32 pixels. */
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgAQMAAABJtOi3AAAABlBMVEX////YWhSM1tZVAAAAAXRSTlMAQObYZgAAAFhJREFUeNpljrERgCAUQ+NRUDICozgajuYojEBpwfnEqEdhitf8/CSSlY8BkBbYFGBXhKoETRkOrdBf9LWrtHSq1PhhD3/M623220xxqONd5EqXe8YzaOgCp2dL8ejuWbAAAAAASUVORK5CYII=',
-  'base64',
-);

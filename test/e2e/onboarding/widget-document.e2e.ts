@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   ReinstateMerchant,
-  SetEmbedding,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
-import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
-import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
+import { factsIn } from '../../support/onboarding/people.js';
 import { framersOf, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
 
 const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
@@ -20,21 +17,8 @@ const ONE_KIB = 1024;
 const HTML = { accept: 'text/html' };
 let widget: Widget;
 
-async function factsIn(response: Response): Promise<OnboardingFacts> {
-  const [, text = ''] = /data-facts="([^"]*)"/.exec(await response.text()) ?? [];
-  const plain = text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
-  return JSON.parse(plain.replaceAll('&#39;', "'").replaceAll('&amp;', '&')) as OnboardingFacts;
-}
 const inLanguage = (visitor: Visitor, language: string) =>
   visitor.page({ headers: { ...HTML, 'accept-language': language } });
-const embed = (change: Partial<Embedding>) =>
-  widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, change));
-const framers = async (visitor: Visitor): Promise<string | undefined> => {
-  const response = await visitor.page({ method: 'HEAD' });
-  expect(response.status).toBe(200);
-  return framersOf(response);
-};
-
 describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () => {
   beforeAll(async () => {
     widget = await Widget.start({ RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21', ...TERMS });
@@ -96,14 +80,16 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
 
   it('is displayed in any frame until origins are listed, then in those of exactly these', async () => {
     const visitor = await widget.visitor();
-    expect(await framers(visitor)).toBeUndefined();
-    await embed({ origins: ['https://shop.example', 'http://localhost:3000', 'https://bücher.example'] });
+    expect(await widget.framersFor(visitor)).toBeUndefined();
+    await widget.embed({
+      origins: ['https://shop.example', 'http://localhost:3000', 'https://bücher.example'],
+    });
     const named = 'frame-ancestors http://localhost:3000 https://shop.example https://xn--bcher-kva.example';
-    await eventually(async () => (await framers(visitor)) === named);
-    await embed({ callbacks: ['shopapp:'] });
-    expect(await framers(visitor)).toBe(named);
-    await embed({ origins: [], callbacks: [] });
-    await eventually(async () => (await framers(visitor)) === undefined);
+    await eventually(async () => (await widget.framersFor(visitor)) === named);
+    await widget.embed({ callbacks: ['shopapp:'] });
+    expect(await widget.framersFor(visitor)).toBe(named);
+    await widget.embed({ origins: [], callbacks: [] });
+    await eventually(async () => (await widget.framersFor(visitor)) === undefined);
   });
 
   it('400: a callback_url that the merchant does not allow, once it allows any', async () => {
@@ -111,7 +97,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     const opened = async (callback: string): Promise<number> =>
       (await visitor.page({ method: 'HEAD' }, { callback_url: callback })).status;
     expect(await opened('https://elsewhere.example/')).toBe(200);
-    await embed({ callbacks: ['https://shop.example', 'shopapp:'] });
+    await widget.embed({ callbacks: ['https://shop.example', 'shopapp:'] });
     await eventually(async () => (await opened('https://elsewhere.example/')) === 400);
     for (const allowed of ['https://shop.example/done', 'shopapp://done'])
       expect(await opened(allowed)).toBe(200);
@@ -134,7 +120,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     ]);
     expect(twice.status).toBe(400);
     expect((await visitor.page()).status).toBe(200);
-    await embed({ callbacks: [] });
+    await widget.embed({ callbacks: [] });
   });
 
   it('runs and loads its own files alone, requests the camera alone, and is not cached', async () => {
@@ -184,7 +170,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     ] as const) {
       const response = await inLanguage(visitor, requested);
       expect(await response.clone().text()).toContain(`<html lang="${locale}">`);
-      expect(await factsIn(response)).toEqual({
+      expect(await factsIn<OnboardingFacts>(response)).toEqual({
         steps: `/onboarding/${widget.merchantId}/${visitor.userId}`,
         userId: visitor.userId,
         merchantName: 'Shop',
@@ -212,12 +198,12 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
-    await embed({ displayName: name, origins });
+    await widget.embed({ displayName: name, origins });
     const callback = 'https://shop.example/?a="><script>alert(2)</script>';
     const facts = await eventually(async () => {
       const response = await visitor.page({}, { callback_url: callback });
       expect(await response.clone().text()).not.toContain('<script>');
-      const found = await factsIn(response);
+      const found = await factsIn<OnboardingFacts>(response);
       return found.merchantName === name ? found : null;
     });
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
@@ -248,97 +234,5 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     const headers = { ...HTML, 'accept-language': 'es' };
     const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
     expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${WORDS.es.refusedLink}`));
-  });
-});
-
-const PRODUCTION = {
-  MODE: 'production',
-  PUBLIC_URL: 'https://api.example',
-  REQUIRE_HTTPS: 'false',
-  RATE_LIMIT_PER_MINUTE: '10000',
-  CHAIN_RPC_URL: 'http://127.0.0.1:1',
-  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
-  PAY_URL: 'https://pay.example',
-  ...TERMS,
-};
-const termsCheck = async () =>
-  (await widget.people.module.get(HealthRegistry, { strict: false }).report()).checks['onboarding_terms'];
-
-describe('the page in production', () => {
-  beforeAll(async () => {
-    widget = await Widget.start(PRODUCTION);
-  });
-  afterAll(() => widget?.close());
-
-  it('has the terms that are set, and nothing of the sandbox', async () => {
-    const visitor = await widget.visitor();
-    expect((await visitor.page()).status).toBe(200);
-    expect(await termsCheck()).toBeUndefined();
-    expect((await visitor.step('inbox')).status).toBe(404);
-  });
-
-  it('is displayed in no frame until origins are listed, then in those of exactly these', async () => {
-    const visitor = await widget.visitor();
-    expect(await framers(visitor)).toBe("frame-ancestors 'none'");
-    await expect(embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({
-      code: 'validation_failed',
-    });
-    await embed({ origins: ['https://shop.example'] });
-    await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
-  });
-
-  it('that is refused in a frame is logged once per merchant', async () => {
-    await embed({ origins: [] });
-    const visitor = await widget.visitor();
-    await eventually(async () => (await framers(visitor)) === "frame-ancestors 'none'");
-    const warn = jest.spyOn(Logger.prototype, 'warn');
-    await visitor.page({ headers: { 'sec-fetch-dest': 'document' } });
-    expect(warn).not.toHaveBeenCalled();
-    for (let i = 0; i < 2; i += 1) await visitor.page({ headers: { 'sec-fetch-dest': 'iframe' } });
-    expect(warn.mock.calls).toEqual([
-      [
-        expect.objectContaining({
-          msg: expect.stringContaining('merchant -- embedding'),
-          merchant_id: widget.merchantId,
-        }),
-      ],
-    ]);
-    warn.mockRestore();
-  });
-
-  it('is not displayed in frames of localhost from sandbox settings', async () => {
-    const visitor = await widget.visitor();
-    await widget.people.database.query(
-      `update access.merchants set origins = '{http://localhost:3000, https://shop.example}'`,
-    );
-    await eventually(async () => (await framers(visitor)) === 'frame-ancestors https://shop.example');
-    // The audit at the end would name what no event says.
-    await widget.people.database.query(`update access.merchants set origins = '{}'`);
-  });
-});
-
-describe('the page in production without terms (contract.md 18.8)', () => {
-  beforeAll(async () => {
-    widget = await Widget.start({ ...PRODUCTION, ONBOARDING_TERMS_VERSION: '' });
-  });
-  afterAll(() => widget?.close());
-
-  it('503: no code is sent, and readiness says what is missing', async () => {
-    const visitor = await widget.visitor();
-    const page = await visitor.page({ headers: HTML });
-    const trouble = expect.stringContaining('We are having technical problems');
-    expect([page.status, await page.text()]).toEqual([503, trouble]);
-    const code = await visitor.step('code', { phone_number: visitor.phone });
-    expect([code.status, await code.json()]).toMatchObject([
-      503,
-      { detail: 'The terms are not available yet' },
-    ]);
-    expect(await widget.codesOf(visitor)).toBe(0);
-    expect(await widget.eventsOf(visitor)).toEqual([]);
-    expect(await termsCheck()).toEqual({
-      status: 'ok',
-      detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
-    });
-    expect((await fetch(`${widget.url}/onboarding/terms`)).status).toBe(404);
   });
 });

@@ -6,7 +6,6 @@ import { onTestApp, type TestApp } from '../app.js';
 import { onTestBrowser, type TestBrowser, type WatchedPage } from '../http/browser.js';
 import { expectInOrder } from '../in-order.js';
 import { Person } from './onboarding-page.js';
-import { serveSite, shopHtml, type OtherSite } from './other-site.js';
 import { pageUrl } from './people.js';
 import { DETAILS, visitorAt, type Visitor } from './widget-harness.js';
 
@@ -34,10 +33,11 @@ interface VisitOptions {
   readonly before?: (page: Page, user: NewUser) => Promise<unknown>;
 }
 
+/** Where a browser finds a shop. It takes `localhost` for another site than `127.0.0.1`. */
+const SHOP = 'http://localhost:4000';
+
 /** The onboarding pages of a service, in a browser with a camera. */
 export class OnboardingPages {
-  private readonly sites: OtherSite[] = [];
-
   constructor(
     readonly app: TestApp,
     readonly browser: TestBrowser,
@@ -85,30 +85,26 @@ export class OnboardingPages {
   async openFramed(locale: Locale, { allow, query, script }: FrameOptions = {}) {
     const user = await this.createUser();
     const address = this.addressOf(user, query);
-    const site = await serveSite(() => shopHtml(address, allow));
-    this.sites.push(site);
-    const visit = await this.browser.visit([this.url, site.origin], {
+    const visit = await this.browser.visit([this.url, SHOP], {
       locale,
       permissions: ['camera'],
       viewport: { width: 480, height: 760 },
     });
     if (script !== undefined) await visit.page.addInitScript(script);
+    const body = shopHtml(address, allow);
+    await visit.page.route(`${SHOP}/**`, (route) => route.fulfill({ contentType: 'text/html', body }));
     const enter = async (): Promise<Person<Frame>> => {
-      await visit.page.goto(site.origin);
+      await visit.page.goto(SHOP);
       await visit.page.frameLocator('iframe').getByRole('heading').first().waitFor();
       const frame = visit.page.frames().find((each) => each.url().startsWith(this.url))!;
       return new Person({ page: frame, problems: visit.problems }, locale);
     };
-    return { ...visit, user, address, origin: site.origin, enter };
+    return { ...visit, user, address, origin: SHOP, enter };
   }
 
   async stateOf({ user }: Pick<Visit, 'user'>): Promise<string> {
     const response = await this.app.merchant.get(`/merchants/v1/users/${user.userId}`);
     return response.json<{ user: { account_state: string } }>().user.account_state;
-  }
-
-  close(): void {
-    for (const site of this.sites) site.close();
   }
 }
 
@@ -137,12 +133,18 @@ interface FrameOptions {
   readonly script?: string;
 }
 
+/** A shop that shows `address` in a frame, and writes down every message that it gets. */
+function shopHtml(address: string, allow = 'camera; microphone'): string {
+  return `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
+<title>Shop</title><link rel="icon" href="data:,">
+<script>heard = []; addEventListener('message', ({ origin, data }) => heard.push({ origin, data }));</script>
+<body style="margin:0"><iframe src="${address.replaceAll('&', '&amp;')}" allow="${allow}" style="border:0;width:100%;height:100vh"></iframe></html>`;
+}
+
 /** For the tests of a `describe`. At its end the audit finds nothing wrong. */
 export function onOnboardingPages(): OnboardingPages {
   let app: TestApp | null = null;
   afterAll(() => expectInOrder(app!.config.databaseUrl!));
   app = onTestApp();
-  const pages = new OnboardingPages(app, onTestBrowser());
-  afterAll(() => pages.close());
-  return pages;
+  return new OnboardingPages(app, onTestBrowser());
 }

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
+import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
@@ -78,6 +80,17 @@ export class Widget {
     return (
       await this.people.database.query('select 1 from onboarding.phone_codes where user_id = $1', [userId])
     ).length;
+  }
+
+  async embed(change: Partial<Embedding>): Promise<void> {
+    await this.people.commandBus.execute(new SetEmbedding(this.merchantId, change));
+  }
+
+  /** {@link framersOf} the page of a visitor. */
+  async framersFor(visitor: Visitor): Promise<string | undefined> {
+    const response = await visitor.page({ method: 'HEAD' });
+    expect(response.status).toBe(200);
+    return framersOf(response);
   }
 
   close(): Promise<void> {
