@@ -15,7 +15,7 @@ import {
   signedUrl,
   widgetUrl,
 } from '../../support/exchange/pay-page.js';
-import { testLanguages } from './pay-widget-languages.js';
+import { testLanguages } from './pay-widget-languages.tests.js';
 
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };
 const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 } };

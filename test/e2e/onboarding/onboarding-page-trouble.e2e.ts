@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.js';
 import { describeInBrowser } from '../../support/http/browser.js';
 import { Person } from '../../support/onboarding/onboarding-page.js';
 import { onOnboardingPages, type NewUser } from '../../support/onboarding/page-harness.js';
-import { describePhotos } from './onboarding-page-photos.js';
+import { describePhotos } from './onboarding-page-photos.tests.js';
 
 const HOUR_MS = 3_600_000;
 /** A browser that keeps nothing, as many do for frames of other sites. */

@@ -6,7 +6,7 @@ import { DecideReview } from '../../../src/contexts/onboarding/application/opera
 import { eventually } from '../../support/eventually.js';
 import { describeInBrowser, SIZES } from '../../support/http/browser.js';
 import { onOnboardingPages } from '../../support/onboarding/page-harness.js';
-import { describeFramed } from './onboarding-page-framed.js';
+import { describeFramed } from './onboarding-page-framed.tests.js';
 
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone };
 const SMALL: BrowserContextOptions = {

@@ -1,5 +1,7 @@
 import { afterAll, expect } from '@jest/globals';
 import { randomInt } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
 import type { Locale } from '../../../src/contexts/onboarding/words/words.js';
 import { onTestApp, type TestApp } from '../app.js';
@@ -33,11 +35,10 @@ interface VisitOptions {
   readonly before?: (page: Page, user: NewUser) => Promise<unknown>;
 }
 
-/** Where a browser finds a shop. It takes `localhost` for another site than `127.0.0.1`. */
-const SHOP = 'http://localhost:4000';
-
 /** The onboarding pages of a service, in a browser with a camera. */
 export class OnboardingPages {
+  private readonly sites: Server[] = [];
+
   constructor(
     readonly app: TestApp,
     readonly browser: TestBrowser,
@@ -85,26 +86,37 @@ export class OnboardingPages {
   async openFramed(locale: Locale, { allow, query, script }: FrameOptions = {}) {
     const user = await this.createUser();
     const address = this.addressOf(user, query);
-    const visit = await this.browser.visit([this.url, SHOP], {
+    const origin = await this.serve(shopHtml(address, allow));
+    const visit = await this.browser.visit([this.url, origin], {
       locale,
       permissions: ['camera'],
       viewport: { width: 480, height: 760 },
     });
     if (script !== undefined) await visit.page.addInitScript(script);
-    const body = shopHtml(address, allow);
-    await visit.page.route(`${SHOP}/**`, (route) => route.fulfill({ contentType: 'text/html', body }));
     const enter = async (): Promise<Person<Frame>> => {
-      await visit.page.goto(SHOP);
+      await visit.page.goto(origin);
       await visit.page.frameLocator('iframe').getByRole('heading').first().waitFor();
       const frame = visit.page.frames().find((each) => each.url().startsWith(this.url))!;
       return new Person({ page: frame, problems: visit.problems }, locale);
     };
-    return { ...visit, user, address, origin: SHOP, enter };
+    return { ...visit, user, address, origin, enter };
   }
 
   async stateOf({ user }: Pick<Visit, 'user'>): Promise<string> {
     const response = await this.app.merchant.get(`/merchants/v1/users/${user.userId}`);
     return response.json<{ user: { account_state: string } }>().user.account_state;
+  }
+
+  close(): void {
+    for (const site of this.sites) site.close();
+  }
+
+  /** The origin of a site with one page. A browser takes `localhost` for another site than `127.0.0.1`. */
+  private async serve(html: string): Promise<string> {
+    const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
+    this.sites.push(site);
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    return `http://localhost:${(site.address() as AddressInfo).port}`;
   }
 }
 
@@ -146,5 +158,7 @@ export function onOnboardingPages(): OnboardingPages {
   let app: TestApp | null = null;
   afterAll(() => expectInOrder(app!.config.databaseUrl!));
   app = onTestApp();
-  return new OnboardingPages(app, onTestBrowser());
+  const pages = new OnboardingPages(app, onTestBrowser());
+  afterAll(() => pages.close());
+  return pages;
 }
