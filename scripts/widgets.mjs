@@ -23,7 +23,8 @@ for (const [name, packages] of Object.entries({ pay: ['preact', 'uqr'], onboardi
     banner: { js: '/*! licences of the packages in this file: licenses.txt */' },
     logLevel: 'error',
   });
-  const css = PAGE_STYLE + readFileSync(join(source, 'style.css'), 'utf8');
+  const styles = [dirname(source), source].map((folder) => readFileSync(join(folder, 'style.css'), 'utf8'));
+  const css = PAGE_STYLE + styles.join('');
   const { code } = await transform(css, { loader: 'css', minify: true, target: TARGET });
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });

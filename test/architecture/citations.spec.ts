@@ -39,7 +39,9 @@ const citedRules = (text: string): string[] =>
 /** Tests that the contract names, as `[file, part of the name]`, and suites of `npm run chaos`. */
 const citedTests = (contract: string): [string, string][] =>
   [
-    ...flat(contract).matchAll(/`([\w.-]+\.(?:spec|e2e)\.ts)`(?: "([^"]+)")?|`npm run chaos -- ([\w-]+)`/g),
+    ...flat(contract).matchAll(
+      /`([\w.-]+\.(?:spec|e2e|tests)\.ts)`(?: "([^"]+)")?|`npm run chaos -- ([\w-]+)`/g,
+    ),
   ].map(([, file, name = '', suite]) => (file === undefined ? ['chaos/run.ts', suite!] : [file, name]));
 
 const holds = (all: Texts, [file, name]: [string, string]): boolean =>

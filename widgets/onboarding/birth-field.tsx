@@ -3,7 +3,7 @@ import { usePage } from './page.js';
 
 interface BirthFieldProps {
   readonly typed: TypedBirth;
-  readonly type: (typed: TypedBirth) => void;
+  readonly type: (part: BirthPart, text: string) => void;
   readonly error: string;
   /** The fields that are wrong. */
   readonly wrong: readonly BirthPart[];
@@ -34,7 +34,7 @@ export function BirthField({ typed, type, error, wrong }: BirthFieldProps) {
               value={typed[part]}
               aria-invalid={wrong.includes(part)}
               aria-describedby="birth-error"
-              onInput={({ currentTarget }) => type({ ...typed, [part]: currentTarget.value })}
+              onInput={({ currentTarget }) => type(part, currentTarget.value)}
             />
           </div>
         ))}

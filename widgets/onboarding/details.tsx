@@ -34,7 +34,7 @@ type Errors = { readonly [Key in 'first_name' | 'last_name' | 'birth' | 'consent
 
 interface DetailsProps {
   readonly typed: TypedDetails;
-  readonly type: (typed: TypedDetails) => void;
+  readonly type: (change: (typed: TypedDetails) => TypedDetails) => void;
   readonly notice: string | null;
   readonly confirmed: (state: StepState) => void;
   /** Back to where the details were changed from. */
@@ -71,13 +71,17 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
     const details = { first_name, last_name, date_of_birth: born, ...versions };
     run(async () => confirmed(await api.step('details', details)));
   };
-  const change = (name: keyof TypedDetails, value: string | TypedBirth): void => {
-    type({ ...typed, [name]: value });
+  /** A browser that fills in the form changes several fields between two renderings. */
+  const change = (
+    name: keyof TypedDetails,
+    changed: (typed: TypedDetails) => Partial<TypedDetails>,
+  ): void => {
+    type((typed) => ({ ...typed, ...changed(typed) }));
     if (name in errors) setErrors(({ [name]: _, ...others }) => others);
   };
   const inputOf = (name: 'first_name' | 'last_name'): InputAttributes => ({
     value: typed[name],
-    onInput: ({ currentTarget }) => change(name, currentTarget.value),
+    onInput: ({ currentTarget: { value } }) => change(name, () => ({ [name]: value })),
   });
   const { rejected = '', review = '', cardFails: card = '' } = facts.sandbox ?? {};
   return (
@@ -105,7 +109,7 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
       </div>
       <BirthField
         typed={typed.birth}
-        type={(birth) => change('birth', birth)}
+        type={(part, text) => change('birth', ({ birth }) => ({ birth: { ...birth, [part]: text } }))}
         error={errors.birth ?? ''}
         wrong={errors.birth === undefined ? [] : wrongParts}
       />

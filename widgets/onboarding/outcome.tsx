@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Mark } from '../parts.js';
 import type { StepState } from './api.js';
 import { EMBEDDED } from './host.js';
 import { useAct, usePage } from './page.js';
-import { Alert, Heading, Mark } from './parts.js';
+import { Alert, Heading } from './parts.js';
 import { troubleWords, type Say } from './words.js';
 
 /** Long enough to read that it worked. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes, PartialInputHTMLAttributes, RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { Steps } from '../parts.js';
 import { usePage } from './page.js';
 
 /** The heading of a screen: gets the focus when the screen appears, so that a screen reader begins there. */
@@ -91,33 +92,7 @@ export function Field({ name, label, error, hint, type, input }: FieldProps) {
 export function Progress({ at }: { at: number }) {
   const { say } = usePage();
   const steps = [say('stepPhone'), say('stepDetails'), say('stepDocuments')];
-  return (
-    <ol class="progress" aria-label={say('steps')}>
-      {steps.map((step, index) => (
-        <li class={index < at ? 'past' : ''} aria-current={index === at ? 'step' : undefined}>
-          {step}
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-const MARKS = {
-  good: 'M5 12.5l4.5 4.5L19 7.5',
-  bad: 'M12 6.5v7M12 17.2v.1',
-  wait: 'M12 7v5.5l3.5 2',
-};
-
-/** The sign above a screen without a form; says nothing that the heading does not. */
-export function Mark({ kind }: { kind: keyof typeof MARKS }) {
-  return (
-    <div class={`mark ${kind}`}>
-      <svg viewBox="0 0 24 24" aria-hidden="true">
-        {kind === 'wait' && <circle cx="12" cy="12" r="8.5" />}
-        <path d={MARKS[kind]} />
-      </svg>
-    </div>
-  );
+  return <Steps label={say('steps')} steps={steps} at={at} />;
 }
 
 /** Puts the cursor into the first field of the form that is marked as wrong, once it is. */

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Mark } from '../parts.js';
 import type { StepState } from './api.js';
 import { usePage } from './page.js';
-import { Heading, Mark } from './parts.js';
+import { Heading } from './parts.js';
 import { usePoll } from './use-poll.js';
 import { timeIn } from './words.js';
 

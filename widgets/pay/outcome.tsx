@@ -1,4 +1,5 @@
 import type { Words } from '../../src/contexts/exchange/words/en.js';
+import { Mark } from '../parts.js';
 import type { Offer, PayOrder } from './api.js';
 import { amountText, isPositive } from './decimal-text.js';
 import { usePage } from './page.js';
@@ -33,7 +34,7 @@ export function Outcome({ offer, seen, again }: Props) {
   return (
     <section class="outcome">
       <Progress at={mark === 'good' ? 3 : 2} />
-      <Mark kind={mark} />
+      {mark === 'busy' ? <span class="spinner" aria-hidden="true" /> : <Mark kind={mark} />}
       <Heading key={order.status}>{say(heading)}</Heading>
       <p class="lead" role="status">
         {words}
@@ -99,15 +100,4 @@ function outcomeOf({ order }: PayOrder): OutcomeWords {
     default:
       return { mark: 'bad', heading: 'failedHeading', text: reasonWords(order.reason) };
   }
-}
-
-function Mark({ kind }: { kind: OutcomeWords['mark'] }) {
-  if (kind === 'busy') return <span class="spinner" aria-hidden="true" />;
-  return (
-    <div class={`mark ${kind}`}>
-      <svg viewBox="0 0 24 24" aria-hidden="true">
-        <path d={kind === 'good' ? 'M5 12.5l4.5 4.5L19 7.5' : 'M12 6.5v7M12 17.2v.1'} />
-      </svg>
-    </div>
-  );
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { encode } from 'uqr';
+import { Steps } from '../parts.js';
 import type { Offer, Transfer } from './api.js';
 import { amountText } from './decimal-text.js';
 import { usePage } from './page.js';
@@ -165,13 +166,5 @@ export function Transfers({ offer, transfers }: { offer: Offer; transfers: reado
 export function Progress({ at }: { at: number }) {
   const { say } = usePage();
   const steps = [say('stepCurrency'), say('stepAmount'), say('stepPayment')];
-  return (
-    <ol class="progress" aria-label={say('steps')}>
-      {steps.map((step, index) => (
-        <li class={index < at ? 'past' : ''} aria-current={index === at ? 'step' : undefined}>
-          {step}
-        </li>
-      ))}
-    </ol>
-  );
+  return <Steps label={say('steps')} steps={steps} at={at} />;
 }

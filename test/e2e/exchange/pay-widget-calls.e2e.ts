@@ -1,13 +1,19 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
+import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
+import { FRESH_MS } from '../../../src/platform/http/merchant-directory.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
   ADDRESS,
+  navigate,
   OTHER_ADDRESS,
   payUrl,
+  signedBy,
   signedUrl,
   Visitor,
   widgetUrl,
@@ -23,6 +29,38 @@ beforeAll(() => {
 const unsigned = (address = ADDRESS): Record<string, string> => ({
   api_key: open.credentials.apiKey,
   withdraw_address: address,
+});
+
+const statusOf = async (query: Record<string, string>) => (await navigate(widgetUrl(app, query))).status;
+
+describe('a session (contract.md 26.3)', () => {
+  it('ends within two seconds once the secret that opened it is revoked; that of the other secret does not', async () => {
+    const key = await app.newExchangeKey(true);
+    const bus = app.app.get(CommandBus);
+    const { apiKey } = key.credentials;
+    const { secrets } = (await app.app.get(DirectoryView).exchangeKey(apiKey))!;
+    const { secret } = await bus.execute(new IssueSecret('exchange_key', apiKey));
+    const other = new ExchangeClient(app.url, { apiKey, secret });
+    await eventually(async () => (await statusOf(signedBy(other))) === 200);
+    const opened = [widgetUrl(app, signedBy(key)), signedUrl(app, key)];
+    const old = await Promise.all(opened.map((url) => Visitor.at(app, url)));
+    const fresh = await Promise.all(
+      [widgetUrl(app, signedBy(other)), signedUrl(app, other)].map((url) => Visitor.at(app, url)),
+    );
+    const orders = await Promise.all(old.map(async (each) => (await each.order()).order.id));
+    const stream = await old[0]!.call(`orders/${orders[0]}/events`);
+    const statuses = (visitors: readonly Visitor[]) =>
+      Promise.all(visitors.map(async (each, n) => (await each.call(`orders/${orders[n]}`)).status));
+    expect(await statuses(old)).toEqual([200, 200]);
+
+    await bus.execute(new RevokeSecret('exchange_key', apiKey, secrets[0]!.secretId));
+    const revokedAt = performance.now();
+    await eventually(async () => (await statuses(old)).every((status) => status === 401));
+    expect(performance.now() - revokedAt).toBeLessThan(FRESH_MS + 2000);
+    // It ends: this would wait for ever otherwise.
+    expect(await stream.text()).toContain(orders[0]!);
+    expect(await statuses(fresh)).toEqual([200, 200]);
+  });
 });
 
 describe('the calls of the page', () => {

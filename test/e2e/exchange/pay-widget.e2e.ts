@@ -1,71 +1,47 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { BrowserContextOptions } from 'playwright-core';
+import { expect, it, jest } from '@jest/globals';
+import type { BrowserContextOptions, Route } from 'playwright-core';
 import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-links.js';
+import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
-import { onTestApp, startTestApp, type TestApp } from '../../support/app.js';
-import { findChromium, TestBrowser } from '../../support/http/browser.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { describeInBrowser, onTestBrowser, SIZES } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
 import {
   ADDRESS,
-  keepPicture,
+  ordersOf,
   PAY_SETTINGS,
   signedBy,
   signedUrl,
   widgetUrl,
 } from '../../support/exchange/pay-page.js';
+import { testLanguages } from './pay-widget-languages.tests.js';
 
-const chromium = findChromium();
-const suite = chromium === null ? describe.skip : describe;
-const PHONE: BrowserContextOptions = {
-  viewport: { width: 360, height: 740 },
-  hasTouch: true,
-  isMobile: true,
-};
-const DARK: BrowserContextOptions = { ...PHONE, colorScheme: 'dark', reducedMotion: 'reduce' };
+const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };
+const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 } };
+const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMotion: 'reduce' };
 
-let browser: TestBrowser;
-beforeAll(async () => {
-  if (chromium !== null) browser = await TestBrowser.start(chromium);
-});
-afterAll(() => browser?.close());
-
-suite('the pay widget in a browser', () => {
+describeInBrowser('the pay widget in a browser', () => {
   const app = onTestApp(PAY_SETTINGS);
-  let guest: PayGuest;
-
-  beforeEach(async () => {
-    guest = await PayGuest.arrive(app, browser);
-  });
-  afterEach(() => guest.leave());
-
-  const comeAgainAs = (options: BrowserContextOptions): Promise<void> =>
-    guest
-      .leave()
-      .then(() => PayGuest.arrive(app, browser, options))
-      .then((next) => void (guest = next));
+  const browser = onTestBrowser();
+  const arrive = (options?: BrowserContextOptions): Promise<PayGuest> =>
+    PayGuest.arrive(app, browser, options);
   const link = (): string => widgetUrl(app, signedBy(app.exchange.signing));
-  const ordersOf = async (userId: string): Promise<Record<string, string>[]> => {
-    const day = new Date().toISOString().slice(0, 10);
-    const list = await app.exchange.signing.list({ start_date: day, end_date: day, user_id: userId });
-    return list.json<{ orders: Record<string, string>[] }>().orders;
-  };
-
   it('leads from a currency to completed, with a real deposit, and back to its place after each reload', async () => {
+    const guest = await arrive();
     const { page } = guest;
     await page.goto(signedUrl(app, app.exchange.signing, { user_id: 'happy' }));
     await guest.heading('chooseHeading');
-    await guest.check('pay-1-currency-desktop');
+    await guest.check();
     await page.getByRole('button', { name: 'USD Coin USDC on Ethereum (sandbox)' }).click();
     await guest.heading('amountHeading');
-    await guest.inHeading();
-    await guest.field('amountTo', 'SOL').fill('0,6');
+    await guest.focused('h1');
+    await guest.field('amountTo', { symbol: 'SOL' }).fill('0,6');
     await guest.expectField('amountFrom', 'USDC', '120');
     await guest
       .text('amountUnderstood', { amount: '120', symbol: 'USDC', toAmount: '0.6', toSymbol: 'SOL' })
       .waitFor();
-    await guest.check('pay-2-amount-desktop');
+    await guest.check();
     await page.reload();
     await guest.heading('amountHeading');
     await guest.expectField('amountTo', 'SOL', '0.6');
@@ -73,7 +49,7 @@ suite('the pay widget in a browser', () => {
     await guest.press('amountSubmit');
     const requested = { amount: '120', symbol: 'USDC' };
     await guest.heading('payHeading', requested);
-    await guest.inHeading();
+    await guest.focused('h1');
     expect(await page.title()).toBe('Waiting for your payment · Test merchant');
     await guest.check('pay-3-payment-desktop');
     const address = await guest.address();
@@ -93,8 +69,8 @@ suite('the pay widget in a browser', () => {
     await page.reload();
     await guest.heading('completedHeading');
     expect(await page.title()).toBe('Payment completed · Test merchant');
-    await guest.check('pay-4-completed-desktop');
-    const [order, ...more] = await ordersOf('happy');
+    await guest.check();
+    const [order, ...more] = await ordersOf(app, 'happy');
     expect(more).toEqual([]);
     expect(order).toMatchObject({
       status: 'completed',
@@ -107,50 +83,43 @@ suite('the pay widget in a browser', () => {
       await page.getByText(displayed, { exact: true }).waitFor();
   });
 
-  it('says how much more is to come when too little came, and takes the rest', async () => {
-    await comeAgainAs(PHONE);
-    const address = await guest.toPayment(link());
-    await guest.check('pay-3-payment-phone');
+  it('says how much more is to come when too little came, takes the rest, and shows it after Back and Forward too', async () => {
+    const guest = await arrive(SMALL);
+    const { page } = guest;
+    await page.goto('about:blank');
+    const address = await guest.toPayment(signedUrl(app, app.exchange.signing, { user_id: 'short' }));
+    await guest.check();
     const first = await app.chain.transfer(address, '40');
     const partly = { amount: '40', missing: '60', symbol: 'USDC' };
     await guest.text('payPartly', partly).waitFor();
     await guest.heading('payHeading', { amount: '60', symbol: 'USDC' });
-    await guest.page.getByText(first.hash, { exact: true }).waitFor();
-    await guest.check('pay-5-short-phone');
-    await guest.page.reload();
+    await page.getByText(first.hash, { exact: true }).waitFor();
+    await guest.check();
+    await page.reload();
     await guest.text('payPartly', partly).waitFor();
     const second = await app.chain.transfer(address, '60.5');
     await guest.heading('completedHeading');
-    await guest.check('pay-4-completed-phone');
-    await guest.page.getByText('100.5 USDC', { exact: true }).waitFor();
-    for (const { hash } of [first, second]) await guest.page.getByText(hash, { exact: true }).waitFor();
-  });
-
-  it('still shows a completed payment after Back and Forward, and neither offers its address nor another order', async () => {
-    const { page } = guest;
-    const user = 'went-back';
-    await page.goto('about:blank');
-    const address = await guest.toPayment(signedUrl(app, app.exchange.signing, { user_id: user }));
-    await app.chain.transfer(address, '100');
-    await guest.heading('completedHeading');
+    await guest.check();
+    await page.getByText('100.5 USDC', { exact: true }).waitFor();
+    for (const { hash } of [first, second]) await page.getByText(hash, { exact: true }).waitFor();
     await page.goBack();
     expect(page.url()).toBe('about:blank');
     await page.goForward();
     await guest.heading('completedHeading');
     expect(await page.getByText(address, { exact: true }).count()).toBe(0);
     expect(await guest.button('payCancel').count()).toBe(0);
-    expect(await ordersOf(user)).toHaveLength(1);
+    expect(await ordersOf(app, 'short')).toHaveLength(1);
   });
 
   it('is cancelled once that is confirmed, with the safe choice first, and starts again', async () => {
-    await comeAgainAs(DARK);
+    const guest = await arrive(DARK);
     await guest.page.goto(link());
     await guest.heading('chooseHeading');
-    await guest.check('pay-1-currency-dark');
+    await guest.check();
     await guest.toPayment(guest.page.url());
-    await guest.check('pay-3-payment-dark');
+    await guest.check();
     await guest.press('payCancel');
-    await guest.check('pay-7-cancel-dark');
+    await guest.check();
     expect(await guest.page.evaluate('document.activeElement.textContent')).toBe(guest.says('cancelKeep'));
     const fill = (key: 'cancelKeep' | 'cancelYes'): Promise<string> =>
       guest
@@ -171,6 +140,7 @@ suite('the pay widget in a browser', () => {
   });
 
   it('makes one order of a double click, and of a response that was lost', async () => {
+    const guest = await arrive();
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'twice' }));
     let lost = 0;
     await guest.page.route('**/widget/api/orders', async (route) => {
@@ -186,29 +156,12 @@ suite('the pay widget in a browser', () => {
     await guest.quoted();
     await guest.press('amountSubmit');
     await guest.heading('payHeading', { amount: '100', symbol: 'USDC' });
-    expect(await ordersOf('twice')).toHaveLength(1);
-    guest.forgive();
-  });
-
-  it('says what is wrong with an amount, at its field', async () => {
-    await guest.toAmounts(link());
-    const limits = { minimum: '5', maximum: '5,000', symbol: 'USDC' };
-    for (const [amount, words] of [
-      ['abc', guest.says('amountMissing', { example: '1,250.5' })],
-      ['1.0000001', guest.says('amountDecimals', { decimals: 6 })],
-      ['5.000', guest.says('amountAmbiguous', { text: '5.000', less: '5', more: '5000' })],
-      ['4', guest.says('amountOutside', limits)],
-      ['1,000,000', guest.says('amountOutside', limits)],
-    ] as const) {
-      await guest.field('amountFrom', 'USDC').fill(amount);
-      await guest.page.getByText(words).waitFor();
-      expect(await guest.field('amountFrom', 'USDC').getAttribute('aria-invalid')).toBe('true');
-      expect(await guest.button('amountSubmit').isDisabled()).toBe(true);
-    }
-    await guest.check();
+    expect(await ordersOf(app, 'twice')).toHaveLength(1);
+    guest.problems.length = 0;
   });
 
   it('is gone through with the keyboard alone', async () => {
+    const guest = await arrive();
     const { keyboard } = guest.page;
     await guest.page.goto(link());
     await guest.heading('chooseHeading');
@@ -225,6 +178,7 @@ suite('the pay widget in a browser', () => {
   });
 
   it('a link that has expired says so, and an order that was created with it is still followed', async () => {
+    const guest = await arrive();
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
     const later = new Date(Date.now() + SIGNED_URL_LASTS_MS);
@@ -232,57 +186,79 @@ suite('the pay widget in a browser', () => {
     try {
       await guest.page.reload();
       await guest.heading('payHeading', { amount: '100', symbol: 'USDC' });
-      guest.forgive();
-      await comeAgainAs(PHONE);
-      expect((await guest.page.goto(url))?.status()).toBe(401);
-      await guest.heading('expiredLink');
-      await guest.check();
+      guest.problems.length = 0;
+      const other = await arrive(SMALL);
+      expect((await other.page.goto(url))?.status()).toBe(401);
+      await other.heading('expiredLink');
+      await other.check();
+      other.problems.length = 0;
     } finally {
       clock.mockRestore();
     }
-    guest.forgive();
+    guest.problems.length = 0;
   });
 
-  it('is framed by nobody', async () => {
-    const html = `<!doctype html><link rel="icon" href="data:,"><iframe src="${link().replaceAll('&', '&amp;')}"></iframe>`;
-    const hostile = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
-    await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
-    try {
-      await guest.page.goto(`http://localhost:${(hostile.address() as AddressInfo).port}`);
-      expect(await guest.page.frameLocator('iframe').getByRole('heading').count()).toBe(0);
-      expect(guest.problems.join('\n')).toContain("frame-ancestors 'none'");
-      guest.forgive();
-    } finally {
-      hostile.close();
-    }
-  });
-});
+  testLanguages(app, browser);
 
-suite('the pay widget where orders do not wait long', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp({ ...PAY_SETTINGS, EXCHANGE_ORDER_EXPIRY_SECONDS: '4' });
+  it('copies the tag of an address that needs one, warns that it must not be left out, and counts down by the clock of the server', async () => {
+    const guest = await arrive({ permissions: ['clipboard-read', 'clipboard-write'] });
+    await guest.page.addInitScript(`{
+      const now = Date.now;
+      Date.now = () => now() - ${10 * 60_000};
+    }`);
+    const tag = '778899';
+    let displayed = '';
+    const withTag = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      const body = (await response.json()) as PayOrder;
+      displayed = JSON.stringify({ ...body, order: { ...body.order, deposit_address_tag: tag } });
+      await route.fulfill({ response, body: displayed });
+    };
+    await guest.page.route('**/widget/api/orders', withTag);
+    await guest.page.route('**/widget/api/orders/*/events', (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body: `data: ${displayed}\n\n` }),
+    );
+    await guest.toPayment(link());
+    const clock = await guest.page.locator('.small .clock').innerText();
+    const secondsLeft = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+    expect(secondsLeft).toBeLessThanOrEqual(3600);
+    expect(secondsLeft).toBeGreaterThan(3600 - 120);
+    await guest.text('payTag').waitFor();
+    await guest.text('payTagText').waitFor();
+    await guest.press('copyThing', { thing: guest.says('tag') });
+    expect(await guest.page.evaluate('navigator.clipboard.readText()')).toBe(tag);
+    await guest.press('copyThing', { thing: guest.says('payAmount') });
+    expect(await guest.page.evaluate('navigator.clipboard.readText()')).toBe('100');
+    // Wallets know no URI with a tag: the code has the address alone.
+    expect(await guest.page.locator('.wallet').count()).toBe(0);
+    await guest.check();
   });
-  afterAll(() => app?.close());
 
   it('says that the offer has ended, lists what arrives after it, and begins another', async () => {
-    const guest = await PayGuest.arrive(app, browser, PHONE);
-    await guest.toAmounts(widgetUrl(app, signedBy(app.exchange.open)));
-    await guest.press('amountSubmit');
-    const address = await guest.address();
-    await guest.page
-      .getByRole('heading', { name: guest.says('expiredHeading') })
-      .waitFor({ timeout: 60_000 });
-    await keepPicture(guest.page, 'pay-6-ended-phone');
-    // The page stays open, and is not loaded again.
-    const { hash } = await app.chain.transfer(address, '12.5');
-    await guest.page.getByText(hash, { exact: true }).waitFor({ timeout: 60_000 });
-    await guest.page.getByText('Your transfer, too late · 12.5 USDC', { exact: true }).waitFor();
-    await guest.text('refundable', { amount: '12.5', symbol: 'USDC' }).waitFor();
-    await guest.check('pay-8-late-phone');
-    await guest.page.reload();
-    await guest.press('startAgain');
-    await guest.heading('chooseHeading');
-    await guest.leave();
+    const guest = await arrive(SMALL);
+    const { page } = guest;
+    const { exchangeOrderExpirySeconds } = app.config;
+    await page.clock.install();
+    try {
+      Object.assign(app.config, { exchangeOrderExpirySeconds: 4 });
+      await guest.toAmounts(widgetUrl(app, signedBy(app.exchange.open)));
+      await guest.press('amountSubmit');
+      const address = await guest.address();
+      await page.getByRole('heading', { name: guest.says('expiredHeading') }).waitFor();
+      const { hash } = await app.chain.transfer(address, '12.5');
+      // The page stays open and is not loaded again: it reads such an order every 15 seconds.
+      await eventually(async () => {
+        await page.clock.fastForward(16_000);
+        return (await page.getByText(hash, { exact: true }).count()) > 0;
+      });
+      await page.getByText('Your transfer, too late · 12.5 USDC', { exact: true }).waitFor();
+      await guest.text('refundable', { amount: '12.5', symbol: 'USDC' }).waitFor();
+      await guest.check();
+      await page.reload();
+      await guest.press('startAgain');
+      await guest.heading('chooseHeading');
+    } finally {
+      Object.assign(app.config, { exchangeOrderExpirySeconds });
+    }
   });
 });

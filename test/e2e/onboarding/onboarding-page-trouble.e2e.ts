@@ -1,29 +1,27 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Frame, Page } from 'playwright-core';
 import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { findChromium } from '../../support/http/browser.js';
+import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { eventually } from '../../support/eventually.js';
+import { describeInBrowser } from '../../support/http/browser.js';
 import { Person } from '../../support/onboarding/onboarding-page.js';
-import { PageHarness } from '../../support/onboarding/page-harness.js';
-import { onboardingUrl } from '../../support/onboarding/widget-visitor.js';
+import { onOnboardingPages, type NewUser } from '../../support/onboarding/page-harness.js';
+import { describePhotos } from './onboarding-page-photos.tests.js';
 
-const suite = findChromium() === null ? describe.skip : describe;
 const HOUR_MS = 3_600_000;
+/** A browser that keeps nothing, as many do for frames of other sites. */
+const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
 
-suite('what goes wrong on the onboarding page', () => {
-  let harness: PageHarness;
-  beforeAll(async () => {
-    harness = await PageHarness.start();
-  });
-  afterAll(() => harness?.close());
-  afterEach(() => harness.leave());
+describeInBrowser('what goes wrong on the onboarding page', () => {
+  const pages = onOnboardingPages();
 
   it('is explained in plain words: offline, unavailable, too often, another number', async () => {
-    const { person, page, user, problems } = await harness.open('es');
+    const { person, page, user, problems } = await pages.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
     await person.text('troubleOffline').waitFor();
@@ -40,11 +38,11 @@ suite('what goes wrong on the onboarding page', () => {
       await person.press('phoneSubmit');
       await page.getByText(words).waitFor();
     }
-    await person.picture();
+    await person.check();
     await person.field('phoneLabel').fill('+1 555 999-9999');
     await person.press('phoneSubmit');
     await person.text('phoneOther').waitFor();
-    await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'phone_number'"));
+    await person.focused('[name=phone_number]');
     await person.field('phoneLabel').fill(user.phone.replace('+1555', '+1 (555) '));
     await person.enterCode(await person.askForCode());
     await person.heading('detailsHeading');
@@ -52,10 +50,8 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a session that has ended leads back to the code, and what was typed is still there', async () => {
-    const { person } = await harness.open('de');
-    await person.confirmPhone();
-    await person.heading('detailsHeading');
-    const clock = jest.spyOn(harness.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
+    const { person } = await pages.open('de', { at: 'details' });
+    const clock = jest.spyOn(pages.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
     try {
       clock.mockImplementation(() => new Date(Date.now() + HOUR_MS));
       await person.enterDetails();
@@ -70,28 +66,26 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a suspension of the merchant is displayed', async () => {
-    const { person, user } = await harness.open('de');
-    await person.confirmPhone();
-    await person.heading('detailsHeading');
-    const { apiKey } = harness.app.merchant.credentials;
-    const bus = harness.app.app.get(CommandBus);
+    const { person, user } = await pages.open('de', { at: 'details' });
+    const { apiKey } = pages.app.merchant.credentials;
+    const bus = pages.app.app.get(CommandBus);
     await bus.execute(new SuspendMerchant(apiKey));
     try {
-      await eventually(async () => (await fetch(onboardingUrl(harness.app, user))).status === 403);
+      await eventually(async () => (await fetch(pages.addressOf(user))).status === 403);
       await person.enterDetails();
       await person.heading('refusedSuspended');
     } finally {
       await bus.execute(new ReinstateMerchant(apiKey));
-      await eventually(async () => (await fetch(onboardingUrl(harness.app, user))).status === 200);
+      await eventually(async () => (await fetch(pages.addressOf(user))).status === 200);
     }
   });
 
   it('two presses are one call, on a slow network too', async () => {
-    const { person, page } = await harness.open('es');
+    const { person, page } = await pages.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
       if (route.request().method() === 'POST') calls.push(route.request().url().split('/').pop()!);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, 100));
       await route.continue();
     });
     await person.button('phoneSubmit').dblclick();
@@ -109,16 +103,14 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('progress in another tab is noticed', async () => {
-    const { person, page } = await harness.open('de');
-    await person.confirmPhone();
-    await person.enterDetails();
+    const { person, page, problems } = await pages.open('de', { at: 'documents' });
     await person.choose('documentsPassport');
     const [other] = await Promise.all([
       page.context().waitForEvent('page'),
       // A tab that a page opens begins with what that page keeps.
       page.evaluate('void window.open(location.href)'),
     ]);
-    const there = new Person(other, 'de');
+    const there = new Person({ page: other, problems }, 'de');
     await there.showSamples();
     await there.heading('doneHeading');
     await person.press('documentsBegin');
@@ -128,7 +120,7 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('the back button closes the camera and the code, and leaves nothing', async () => {
-    const { person, page } = await harness.open('es');
+    const { person, page } = await pages.open('es');
     const goBack = async (): Promise<void> => {
       // The page takes the button over once it is painted.
       await eventually(() =>
@@ -158,20 +150,19 @@ suite('what goes wrong on the onboarding page', () => {
   });
 
   it('a browser without storage continues, and a reload needs a new code', async () => {
-    const script = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
-    const { person, page, user } = await harness.open('de', {
-      before: (opened) => opened.addInitScript(script),
+    const { person, page, user } = await pages.open('de', {
+      before: (opened) => opened.addInitScript(NO_STORAGE),
     });
     await person.confirmPhone();
     await person.enterDetails();
     await person.heading('documentsHeading');
-    await page.goto(onboardingUrl(harness.app, user));
+    await page.goto(pages.addressOf(user));
     await person.confirmPhone();
     await person.heading('documentsHeading');
   });
 
   it('the keyboard is enough', async () => {
-    const { person, page } = await harness.open('en');
+    const { person, page } = await pages.open('en');
     const { keyboard } = page;
     const focused = (): Promise<unknown> =>
       page.evaluate('document.activeElement.name || document.activeElement.innerText.trim()');
@@ -216,5 +207,67 @@ suite('what goes wrong on the onboarding page', () => {
     await go(person.says('documentsBegin'));
     await keyboard.press('Enter');
     await inHeading('documentPassport');
+  });
+
+  describePhotos(pages);
+
+  describe('when a stranger uses the link', () => {
+    /** As if 30 seconds passed. */
+    const wait = (user: NewUser): Promise<unknown> =>
+      pages.app.database.query(
+        `update onboarding.phone_codes set sent_at = sent_at - interval '30 seconds' where user_id = $1`,
+        [user.userId],
+      );
+    /** Requests `codes` codes, 30 seconds after each other, and guesses five of each. */
+    const attack = async (user: NewUser, codes: number): Promise<void> => {
+      for (let sent = 0; sent < codes; sent += 1) {
+        const body = { browser: randomBytes(16).toString('hex'), phone_number: user.phone };
+        expect((await user.step('code', body)).status).toBe(200);
+        for (let guess = 0; guess < 5; guess += 1)
+          expect((await user.step('phone', { ...body, code: '12345' })).status).toBe(422);
+        await wait(user);
+      }
+    };
+    const framed = async (): Promise<{ person: Person<Page | Frame>; user: NewUser }> => {
+      const { user, enter } = await pages.openFramed('es', { script: NO_STORAGE });
+      return { person: await enter(), user };
+    };
+
+    it.each([
+      ['in a tab', () => pages.open('en')],
+      ['in a frame that keeps nothing', framed],
+    ])('the person signs up with the long code after all others were requested: %s', async (_, open) => {
+      const { person, user } = await open();
+      await person.heading('phoneHeading');
+      await attack(user, 6);
+      await person.press('phoneSubmit');
+      await person.heading('codeHeading');
+      await person.text('codeUseLong').waitFor();
+      await person.text('codeLeadLong', { phone: user.phone }).waitFor();
+      await person.check();
+      const code = await person.sandboxCode();
+      expect(code).toMatch(/^\d{3}( \d{3}){5}$/);
+      await person.enterCode('123 456 78');
+      expect(await person.errorOf('codeLabel')).toBe(person.says('codeMissingLong'));
+      await person.enterCode(code.replace(/^./, (digit) => (digit === '1' ? '2' : '1')));
+      await person.text('codeWrong').waitFor();
+      await person.enterCode(code);
+      await person.heading('detailsHeading');
+    });
+
+    it('the person uses the code that the page requested, after others were requested and guessed', async () => {
+      const { person, user } = await framed();
+      await person.heading('phoneHeading');
+      const code = await person.askForCode();
+      await wait(user);
+      await attack(user, 2);
+      const theirs = (await (await user.step('inbox')).json()) as { code: string };
+      if (theirs.code !== code) {
+        await person.enterCode(theirs.code);
+        await person.text('codeWrongLeft', { left: 4 }).waitFor();
+      }
+      await person.enterCode(code);
+      await person.heading('detailsHeading');
+    });
   });
 });

@@ -1,37 +1,33 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { expect, it } from '@jest/globals';
 import type { BrowserContextOptions } from 'playwright-core';
-import { findChromium } from '../../support/http/browser.js';
+import { startService } from '../../../sandbox/service.js';
+import { DecideReview } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { eventually } from '../../support/eventually.js';
-import { SIZES } from '../../support/onboarding/onboarding-page.js';
-import { PageHarness } from '../../support/onboarding/page-harness.js';
+import { describeInBrowser, SIZES } from '../../support/http/browser.js';
+import { onOnboardingPages } from '../../support/onboarding/page-harness.js';
+import { describeFramed } from './onboarding-page-framed.tests.js';
 
-const suite = findChromium() === null ? describe.skip : describe;
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone };
 const SMALL: BrowserContextOptions = {
   viewport: { width: 320, height: 568 },
   colorScheme: 'dark',
   reducedMotion: 'reduce',
 };
+const SHOP = 'https://shop.example';
 
-suite('the onboarding page in a tab', () => {
-  let harness: PageHarness;
-  beforeAll(async () => {
-    harness = await PageHarness.start();
-  });
-  afterAll(() => harness?.close());
-  afterEach(() => harness.leave());
+describeInBrowser('the onboarding page', () => {
+  const pages = onOnboardingPages();
 
   it.each([
     ['en', 'desktop', {}],
     ['de', 'phone', PHONE],
-    ['es', null, SMALL],
   ] as const)(
     'leads from the phone number to an active account, and is accessible on every step: %s, %s',
     async (locale, size, options) => {
-      const visit = await harness.open(locale, { options });
+      const visit = await pages.open(locale, { options });
       const { person, page } = visit;
-      const picture = (name: string): Promise<void> =>
-        person.picture(size === null ? null : `onboarding-${name}-${size}`);
+      const picture = (name: string): Promise<void> => person.check(`onboarding-${name}-${size}`);
       await picture('1-phone');
       const code = await person.askForCode();
       await picture('2-code');
@@ -57,25 +53,31 @@ suite('the onboarding page in a tab', () => {
       await person.heading('doneHeading');
       await person.text('doneClose').waitFor();
       await picture('13-done');
-      expect(await harness.stateOf(visit)).toBe('active');
+      expect(await pages.stateOf(visit)).toBe('active');
     },
   );
 
-  it('is in its place again after a reload at each step', async () => {
-    const { person, page, user } = await harness.open('es');
+  it('is in its place again after a reload at each step, and accessible on 320 pixels', async () => {
+    const { person, page, user } = await pages.open('es', { options: SMALL });
+    await person.check();
     const code = await person.askForCode();
+    await person.check();
     await page.reload();
     await person.enterCode(code);
     await person.heading('detailsHeading');
+    await person.check();
     await page.reload();
     await person.enterDetails();
     await person.choose('documentsIdCard');
+    await person.check();
     await page.reload();
     await person.heading('documentsHeading');
     expect(await page.getByRole('radio', { name: person.says('documentsIdCard') }).isChecked()).toBe(true);
     await person.press('documentsBegin');
     await person.photograph('documentFront');
     await person.heading('documentBack');
+    await page.locator('.outline').waitFor();
+    await person.check();
     await page.reload();
     await person.text('documentsDone').waitFor();
     await person.press('documentsChange');
@@ -86,11 +88,13 @@ suite('the onboarding page in a tab', () => {
     await person.photograph('documentBack');
     await person.photograph('selfie');
     await person.button('documentsSubmit').waitFor();
+    await person.check();
     await page.reload();
     await person.press('documentsSubmit');
     await person.heading('doneHeading');
     await page.reload();
     await person.heading('doneHeading');
+    await person.check();
     // The tab stores nothing that was typed.
     const kept = await page.evaluate<string>('JSON.stringify({ ...sessionStorage, ...localStorage })');
     for (const typed of ['Ada', 'Lovelace', 'King', '1985', user.phone, code])
@@ -99,7 +103,7 @@ suite('the onboarding page in a tab', () => {
   });
 
   it('says after each wrong code how many attempts are left, and requests a new one after the fifth', async () => {
-    const { person, page } = await harness.open('es', { before: (page) => page.clock.install() });
+    const { person, page } = await pages.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
     await person.enterCode('12');
@@ -110,12 +114,11 @@ suite('the onboarding page in a tab', () => {
     }
     await person.enterCode(wrong);
     await person.text('codeWrongLast').waitFor();
-    await person.picture();
     await person.enterCode(wrong);
     await person.text('codeSpent').waitFor();
     await person.enterCode(code);
     await person.text('codeSpent').waitFor();
-    await person.picturesOf('onboarding-2-code-spent');
+    await person.check();
     expect(await person.button('codeAgain').count()).toBe(0);
     await page.clock.fastForward(31_000);
     await person.press('codeAgain');
@@ -126,81 +129,78 @@ suite('the onboarding page in a tab', () => {
   });
 
   it('continues only with consent and from the minimum age, which it displays beforehand', async () => {
-    const { person, page } = await harness.open('de');
-    await person.confirmPhone();
-    await person.heading('detailsHeading');
+    const { person, page } = await pages.open('de', { at: 'details' });
     await person.text('birthHint').waitFor();
     await person.press('detailsSubmit');
-    for (const [field, error] of [
-      ['firstNameLabel', 'firstNameMissing'],
-      ['lastNameLabel', 'lastNameMissing'],
-    ] as const)
-      expect(await person.errorOf(field)).toBe(person.says(error));
-    expect(await person.errorOfBirth()).toBe(person.says('birthMissing'));
+    await person.birthError('birthMissing');
+    expect(await person.errorOf('firstNameLabel')).toBe(person.says('firstNameMissing'));
+    expect(await person.errorOf('lastNameLabel')).toBe(person.says('lastNameMissing'));
     await person.text('consentMissing').waitFor();
-    await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'first_name'"));
-    await person.picturesOf('onboarding-3-details-missing');
+    await person.focused('[name=first_name]');
+    await person.check();
 
     const today = new Date().toISOString().slice(0, 10);
     const tomorrow18 = `${Number(today.slice(0, 4)) - 18}${new Date(Date.now() + 86_400_000).toISOString().slice(4, 10)}`;
     await person.enterDetails('Lovelace', tomorrow18);
-    expect(await person.errorOfBirth()).toBe(person.says('birthTooYoung'));
+    await person.birthError('birthTooYoung');
     await person.enterBirth('1985-12-10');
     await page.getByRole('checkbox').uncheck();
     await person.press('detailsSubmit');
     await person.text('consentMissing').waitFor();
+    for (const [link, heading] of [
+      ['consentTerms', 'sandboxTerms'],
+      ['consentPrivacy', 'sandboxPrivacy'],
+    ] as const) {
+      const opened = page.context().waitForEvent('page');
+      await page.getByRole('link', { name: person.says(link) }).click();
+      await (await opened).getByRole('heading', { name: person.says(heading) }).waitFor();
+    }
     await page.getByRole('checkbox').check();
     await person.press('detailsSubmit');
     await person.heading('documentsHeading');
   });
 
-  it.each(['en', 'es', 'de'] as const)(
-    'says of each field what is wrong with it, and of a date why it is none: %s',
-    async (locale) => {
-      const { person, page } = await harness.open(locale);
-      await person.confirmPhone();
-      await person.heading('detailsHeading');
-      await person.field('firstNameLabel').fill('42');
-      await person.field('lastNameLabel').fill('Lovelace');
-      for (const [date, error] of [
-        ['1985--10', 'birthIncomplete'],
-        ['85-12-10', 'birthYear'],
-        ['1985-02-29', 'birthImpossible'],
-        ['2199-12-10', 'birthPast'],
-      ] as const) {
-        await person.enterBirth(date);
-        await person.press('detailsSubmit');
-        expect(await person.errorOfBirth()).toBe(person.says(error));
-        expect(await person.errorOf('firstNameLabel')).toBe(person.says('firstNameLetters'));
-        expect(await person.errorOf('lastNameLabel')).toBeNull();
-      }
-      await person.field('firstNameLabel').fill('Ada');
+  it('says of each field what is wrong with it, and of a date why it is none', async () => {
+    const { person, page } = await pages.open('es', { at: 'details' });
+    // As a browser does that fills in the form: all fields at once.
+    await page.evaluate(`for (const [name, value] of [['first_name', '42'], ['last_name', 'Lovelace'], ['birth_day', '10']]) {
+      const input = document.querySelector(\`[name=\${name}]\`);
+      input.value = value;
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    }`);
+    for (const [date, error] of [
+      ['1985--10', 'birthIncomplete'],
+      ['85-12-10', 'birthYear'],
+    ] as const) {
+      await person.enterBirth(date);
       await person.press('detailsSubmit');
-      await eventually(() => page.evaluate<boolean>("document.activeElement.name === 'birth_year'"));
-      await person.field('birthMonth').fill({ en: 'December', es: 'diciembre', de: 'Dez.' }[locale]);
-      await person.field('birthYearLabel').fill('1985');
-      await page.getByRole('checkbox').check();
-      await person.press('detailsSubmit');
-      await person.heading('documentsHeading');
-      await person
-        .text('documentsKeptSandbox', { days: { en: '7 days', es: '7 días', de: '7 Tage' }[locale] })
-        .waitFor();
-      await person.press('documentsBegin');
-      await person.text('documentsUnchosen').waitFor();
-      await eventually(() => page.evaluate<boolean>("document.activeElement.value === 'passport'"));
-      await person.picture(locale === 'en' ? 'onboarding-4-documents-unchosen-desktop' : null);
-      await person.choose('documentsPassport');
-      expect(await person.text('documentsUnchosen').count()).toBe(0);
-      await person.press('documentsBegin');
-      await person.heading('documentPassport');
-    },
-  );
+      await person.birthError(error);
+      expect(await person.errorOf('firstNameLabel')).toBe(person.says('firstNameLetters'));
+      expect(await person.errorOf('lastNameLabel')).toBeNull();
+      expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
+    }
+    await person.field('firstNameLabel').fill('Ada');
+    await person.press('detailsSubmit');
+    await person.focused('[name=birth_year]');
+    await person.field('birthMonth').fill('diciembre');
+    await person.field('birthYearLabel').fill('1985');
+    await page.getByRole('checkbox').check();
+    await person.press('detailsSubmit');
+    await person.heading('documentsHeading');
+    await person.text('documentsKeptSandbox', { days: '7 días' }).waitFor();
+    await person.press('documentsBegin');
+    await person.text('documentsUnchosen').waitFor();
+    await person.focused('[value=passport]');
+    await person.check();
+    await person.choose('documentsPassport');
+    expect(await person.text('documentsUnchosen').count()).toBe(0);
+    await person.press('documentsBegin');
+    await person.heading('documentPassport');
+  });
 
   it('shows the terms that hold now when they changed while the page was open', async () => {
-    const { person, page } = await harness.open('es');
-    await person.confirmPhone();
-    await person.heading('detailsHeading');
-    Object.assign(harness.app.config, { onboardingTermsVersion: '2027-01' });
+    const { person, page } = await pages.open('es', { at: 'details' });
+    Object.assign(pages.app.config, { onboardingTermsVersion: '2027-01' });
     try {
       await person.enterDetails();
       await person.text('consentChanged').waitFor();
@@ -210,20 +210,77 @@ suite('the onboarding page in a tab', () => {
       await person.enterDetails();
       await person.heading('documentsHeading');
     } finally {
-      Object.assign(harness.app.config, { onboardingTermsVersion: null });
+      Object.assign(pages.app.config, { onboardingTermsVersion: null });
     }
   });
 
-  it('leads to terms and privacy notice in tabs of their own', async () => {
-    const { person, page } = await harness.open('de');
-    await person.confirmPhone();
-    for (const [link, heading] of [
-      ['consentTerms', 'sandboxTerms'],
-      ['consentPrivacy', 'sandboxPrivacy'],
-    ] as const) {
-      const opened = page.context().waitForEvent('page');
-      await page.getByRole('link', { name: person.says(link) }).click();
-      await (await opened).getByRole('heading', { name: person.says(heading) }).waitFor();
+  it('opens the callback_url at the end, automatically or by a button', async () => {
+    const { page } = await pages.open('de', {
+      at: 'submitted',
+      query: { callback_url: `${SHOP}/done?order=1&x="'<` },
+      origins: [SHOP],
+      before: (opened) =>
+        opened.route(`${SHOP}/**`, (route) => route.fulfill({ contentType: 'text/html', body: 'welcome' })),
+    });
+    await page.waitForURL(`${SHOP}/done?**`);
+    expect(page.url()).toBe(`${SHOP}/done?order=1&x=%22%27%3C`);
+
+    const app = await pages.open('es', { at: 'submitted', query: { callback_url: 'shopapp://done' } });
+    const link = app.page.getByRole('link', { name: app.person.says('doneContinue') });
+    expect(await link.getAttribute('href')).toBe('shopapp://done');
+  });
+
+  describeFramed(pages);
+
+  it('an identity that is rejected says why, and may be tried again', async () => {
+    const visit = await pages.open('de', { at: 'submitted', lastName: 'Rejected' });
+    const { person, page } = visit;
+    await person.heading('failedHeading');
+    await person.text('reasonSandboxIdentity').waitFor();
+    await person.check('onboarding-11-failed-desktop');
+    await page.reload();
+    await person.heading('failedHeading');
+    await person.press('failedRetry');
+    await person.enterDetails('Lovelace');
+    await person.showSamples();
+    await person.heading('doneHeading');
+    expect(await pages.stateOf(visit)).toBe('active');
+  });
+
+  it('a refused card has a reason, and is requested again', async () => {
+    const visit = await pages.open('es', { at: 'submitted', lastName: 'Cardless' });
+    const { person, page } = visit;
+    await person.heading('cardFailedHeading');
+    await person.text('reasonSandboxCard').waitFor();
+    await person.check('onboarding-12-card-failed-desktop');
+    await page.reload();
+    await person.press('cardFailedRetry');
+    await person.heading('doneHeading');
+    expect(await pages.stateOf(visit)).toBe('active');
+  });
+
+  // The last: it stops the service of this suite.
+  it('a review lasts over reloads and a restart of the service, and the page continues once it passes', async () => {
+    const visit = await pages.open('es', { at: 'submitted', lastName: 'Review', options: PHONE });
+    const { person, page } = visit;
+    await person.heading('reviewHeading');
+    await page.getByText(/Enviado el \d+ de \p{L}+ de \d{4}/u).waitFor();
+    await person.check('onboarding-10-review-phone');
+    await page.reload();
+    await person.heading('reviewHeading');
+    const port = Number(new URL(page.url()).port);
+    await pages.app.stop();
+    await person.text('reviewLost').waitFor({ timeout: 60_000 });
+    const service = await startService({ ...pages.app.config, widgetPort: port });
+    try {
+      await eventually(async () => (await person.text('reviewLost').count()) === 0);
+      await person.heading('reviewHeading');
+      await service.app.get(CommandBus).execute(new DecideReview(visit.user.userId, { passed: true }));
+      await page.getByRole('heading', { name: person.says('doneHeading') }).waitFor({ timeout: 90_000 });
+    } finally {
+      await service.close();
     }
+    // Errors of the browser during the restart.
+    visit.problems.length = 0;
   });
 });

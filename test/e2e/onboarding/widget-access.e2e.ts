@@ -1,81 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import {
-  ReinstateMerchant,
-  SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
-import { framersOf, Widget } from '../../support/onboarding/widget-harness.js';
+import { TERMS, Widget } from '../../support/onboarding/widget-harness.js';
 
-const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const PROXIED = { 'x-forwarded-proto': 'https' };
-
-describe('access to the widget', () => {
-  let widget: Widget;
-
-  beforeAll(async () => {
-    widget = await Widget.start();
-  });
-  afterAll(() => widget?.close());
-
-  it('opening the page starts nothing; the first request for a code does', async () => {
-    const visitor = await widget.visitor();
-    expect((await visitor.page()).status).toBe(200);
-    expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-      expect((await visitor.page({ method })).status).toBe(404);
-    for (const name of STEPS.slice(1, 5)) expect((await visitor.step(name)).status).not.toBe(200);
-    expect((await visitor.step('code', { phone_number: '+15559999999' })).status).toBe(422);
-    expect(await widget.eventsOf(visitor)).toEqual([]);
-    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
-    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(409);
-    expect((await visitor.page()).status).toBe(200);
-    expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
-  });
-
-  it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
-    const visitor = await widget.visitor();
-    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
-    await eventually(async () => (await visitor.page()).status === 403);
-    const html = await (await visitor.page({ headers: { accept: 'text/html' } })).text();
-    expect(html).not.toContain(visitor.phone);
-    expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
-    for (const name of STEPS) {
-      const response = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
-      expect([name, response.status, await response.json()]).toEqual([
-        name,
-        403,
-        expect.objectContaining({ detail: 'The merchant is suspended' }),
-      ]);
-    }
-    expect(await widget.codesOf(visitor)).toBe(0);
-    expect(await widget.eventsOf(visitor)).toEqual([]);
-    await widget.people.commandBus.execute(new ReinstateMerchant(widget.merchantId));
-    await eventually(async () => (await visitor.page()).status === 200);
-  });
-
-  it('refusals are displayed in no frame', async () => {
-    const visitor = await widget.visitor();
-    const refused = [
-      await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
-      await fetch(`${widget.url}/elsewhere`, { headers: { accept: 'text/html' } }),
-      await fetch(`${widget.url}/onboarding`),
-      await fetch(`${widget.url}/%`),
-      await visitor.step('phone'),
-      await visitor.step('nonsense'),
-    ];
-    for (const response of refused) {
-      expect(response.status).toBeGreaterThanOrEqual(400);
-      expect(framersOf(response)).toBe("frame-ancestors 'none'");
-      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    }
-  });
-});
+let widget: Widget;
 
 describe('the widget behind a proxy', () => {
-  let widget: Widget;
-
   beforeAll(async () => {
     widget = await Widget.start({
       REQUIRE_HTTPS: 'true',
@@ -134,5 +68,101 @@ describe('the widget behind a proxy', () => {
     for (let i = 0; i < 10; i += 1) expect(await request(merchantId, 7)).toBe(404);
     expect(await request(merchantId, 7)).toBe(429);
     expect(await request(widget.merchantId, 1)).toBe(404);
+  });
+});
+
+const PRODUCTION = {
+  MODE: 'production',
+  PUBLIC_URL: 'https://api.example',
+  REQUIRE_HTTPS: 'false',
+  RATE_LIMIT_PER_MINUTE: '10000',
+  CHAIN_RPC_URL: 'http://127.0.0.1:1',
+  USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+  PAY_URL: 'https://pay.example',
+  ...TERMS,
+};
+const termsCheck = async () =>
+  (await widget.people.module.get(HealthRegistry, { strict: false }).report()).checks['onboarding_terms'];
+
+describe('the page in production', () => {
+  beforeAll(async () => {
+    widget = await Widget.start(PRODUCTION);
+  });
+  afterAll(() => widget?.close());
+
+  it('has the terms that are set, and nothing of the sandbox', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.page()).status).toBe(200);
+    expect(await termsCheck()).toBeUndefined();
+    expect((await visitor.step('inbox')).status).toBe(404);
+  });
+
+  it('is displayed in no frame until origins are listed, then in those of exactly these', async () => {
+    const visitor = await widget.visitor();
+    expect(await widget.framersFor(visitor)).toBe("frame-ancestors 'none'");
+    await expect(widget.embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+    await widget.embed({ origins: ['https://shop.example'] });
+    await eventually(
+      async () => (await widget.framersFor(visitor)) === 'frame-ancestors https://shop.example',
+    );
+  });
+
+  it('that is refused in a frame is logged once per merchant', async () => {
+    await widget.embed({ origins: [] });
+    const visitor = await widget.visitor();
+    await eventually(async () => (await widget.framersFor(visitor)) === "frame-ancestors 'none'");
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    await visitor.page({ headers: { 'sec-fetch-dest': 'document' } });
+    expect(warn).not.toHaveBeenCalled();
+    for (let i = 0; i < 2; i += 1) await visitor.page({ headers: { 'sec-fetch-dest': 'iframe' } });
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.objectContaining({
+          msg: expect.stringContaining('merchant -- embedding'),
+          merchant_id: widget.merchantId,
+        }),
+      ],
+    ]);
+    warn.mockRestore();
+  });
+
+  it('is not displayed in frames of localhost from sandbox settings', async () => {
+    const visitor = await widget.visitor();
+    await widget.people.database.query(
+      `update access.merchants set origins = '{http://localhost:3000, https://shop.example}'`,
+    );
+    await eventually(
+      async () => (await widget.framersFor(visitor)) === 'frame-ancestors https://shop.example',
+    );
+    // The audit at the end would name what no event says.
+    await widget.people.database.query(`update access.merchants set origins = '{}'`);
+  });
+});
+
+describe('the page in production without terms (contract.md 18.8)', () => {
+  beforeAll(async () => {
+    widget = await Widget.start({ ...PRODUCTION, ONBOARDING_TERMS_VERSION: '' });
+  });
+  afterAll(() => widget?.close());
+
+  it('503: no code is sent, and readiness says what is missing', async () => {
+    const visitor = await widget.visitor();
+    const page = await visitor.page({ headers: { accept: 'text/html' } });
+    const trouble = expect.stringContaining('We are having technical problems');
+    expect([page.status, await page.text()]).toEqual([503, trouble]);
+    const code = await visitor.step('code', { phone_number: visitor.phone });
+    expect([code.status, await code.json()]).toMatchObject([
+      503,
+      { detail: 'The terms are not available yet' },
+    ]);
+    expect(await widget.codesOf(visitor)).toBe(0);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    expect(await termsCheck()).toEqual({
+      status: 'ok',
+      detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
+    });
+    expect((await fetch(`${widget.url}/onboarding/terms`)).status).toBe(404);
   });
 });

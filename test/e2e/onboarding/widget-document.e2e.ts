@@ -1,28 +1,127 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../../src/contexts/access/application/merchant-commands.js';
+import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
 import { eventually } from '../../support/eventually.js';
-import { TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
+import { factsIn } from '../../support/onboarding/people.js';
+import { framersOf, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
 
+const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox'];
 const ONE_KIB = 1024;
 const HTML = { accept: 'text/html' };
 let widget: Widget;
 
-async function factsIn(response: Response): Promise<OnboardingFacts> {
-  const [, text = ''] = /data-facts="([^"]*)"/.exec(await response.text()) ?? [];
-  const plain = text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
-  return JSON.parse(plain.replaceAll('&#39;', "'").replaceAll('&amp;', '&')) as OnboardingFacts;
-}
 const inLanguage = (visitor: Visitor, language: string) =>
   visitor.page({ headers: { ...HTML, 'accept-language': language } });
-
-describe('the document of the onboarding page (contract.md 18.9)', () => {
+describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () => {
   beforeAll(async () => {
     widget = await Widget.start({ RATE_LIMIT_PER_MINUTE: '10000', ONBOARDING_MINIMUM_AGE: '21', ...TERMS });
   });
   afterAll(() => widget?.close());
+
+  it('opening the page starts nothing; the first request for a code does', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.page()).status).toBe(200);
+    expect((await visitor.page({ method: 'HEAD' })).status).toBe(200);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect((await visitor.page({ method })).status).toBe(404);
+    for (const name of STEPS.slice(1, 5)) expect((await visitor.step(name)).status).not.toBe(200);
+    expect((await visitor.step('code', { phone_number: '+15559999999' })).status).toBe(422);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(200);
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(409);
+    expect((await visitor.page()).status).toBe(200);
+    expect(await widget.eventsOf(visitor)).toEqual(['onboarding.started.v1']);
+  });
+
+  it('403: nothing is served for a merchant that is suspended, and no code is sent', async () => {
+    const visitor = await widget.visitor();
+    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
+    await eventually(async () => (await visitor.page()).status === 403);
+    const html = await (await visitor.page({ headers: { accept: 'text/html' } })).text();
+    expect(html).not.toContain(visitor.phone);
+    expect((await visitor.page({ method: 'HEAD' })).status).toBe(403);
+    for (const name of STEPS) {
+      const response = await visitor.step(name, { phone_number: visitor.phone, code: '000000' });
+      expect([name, response.status, await response.json()]).toEqual([
+        name,
+        403,
+        expect.objectContaining({ detail: 'The merchant is suspended' }),
+      ]);
+    }
+    expect(await widget.codesOf(visitor)).toBe(0);
+    expect(await widget.eventsOf(visitor)).toEqual([]);
+    await widget.people.commandBus.execute(new ReinstateMerchant(widget.merchantId));
+    await eventually(async () => (await visitor.page()).status === 200);
+  });
+
+  it('refusals are displayed in no frame', async () => {
+    const visitor = await widget.visitor();
+    const refused = [
+      await fetch(`${widget.url}/onboarding`, { headers: { accept: 'text/html' } }),
+      await fetch(`${widget.url}/elsewhere`, { headers: { accept: 'text/html' } }),
+      await fetch(`${widget.url}/onboarding`),
+      await fetch(`${widget.url}/%`),
+      await visitor.step('phone'),
+      await visitor.step('nonsense'),
+    ];
+    for (const response of refused) {
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(framersOf(response)).toBe("frame-ancestors 'none'");
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it('is displayed in any frame until origins are listed, then in those of exactly these', async () => {
+    const visitor = await widget.visitor();
+    expect(await widget.framersFor(visitor)).toBeUndefined();
+    await widget.embed({
+      origins: ['https://shop.example', 'http://localhost:3000', 'https://bücher.example'],
+    });
+    const named = 'frame-ancestors http://localhost:3000 https://shop.example https://xn--bcher-kva.example';
+    await eventually(async () => (await widget.framersFor(visitor)) === named);
+    await widget.embed({ callbacks: ['shopapp:'] });
+    expect(await widget.framersFor(visitor)).toBe(named);
+    await widget.embed({ origins: [], callbacks: [] });
+    await eventually(async () => (await widget.framersFor(visitor)) === undefined);
+  });
+
+  it('400: a callback_url that the merchant does not allow, once it allows any', async () => {
+    const visitor = await widget.visitor();
+    const opened = async (callback: string): Promise<number> =>
+      (await visitor.page({ method: 'HEAD' }, { callback_url: callback })).status;
+    expect(await opened('https://elsewhere.example/')).toBe(200);
+    await widget.embed({ callbacks: ['https://shop.example', 'shopapp:'] });
+    await eventually(async () => (await opened('https://elsewhere.example/')) === 400);
+    for (const allowed of ['https://shop.example/done', 'shopapp://done'])
+      expect(await opened(allowed)).toBe(200);
+    for (const refused of [
+      'https://shop.example.evil.example',
+      'https://shop.example@evil.example',
+      'app:',
+      'x',
+    ])
+      expect(await opened(refused)).toBe(400);
+    const page = await visitor.page(
+      { headers: { accept: 'text/html' } },
+      { callback_url: 'otherapp://done' },
+    );
+    expect(await page.text()).toContain('one that the merchant allows');
+    expect(framersOf(page)).toBe("frame-ancestors 'none'");
+    const twice = await visitor.page({}, [
+      ['callback_url', 'https://shop.example/'],
+      ['callback_url', 'https://evil.example/'],
+    ]);
+    expect(twice.status).toBe(400);
+    expect((await visitor.page()).status).toBe(200);
+    await widget.embed({ callbacks: [] });
+  });
 
   it('runs and loads its own files alone, requests the camera alone, and is not cached', async () => {
     const response = await (await widget.visitor()).page();
@@ -71,7 +170,7 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
     ] as const) {
       const response = await inLanguage(visitor, requested);
       expect(await response.clone().text()).toContain(`<html lang="${locale}">`);
-      expect(await factsIn(response)).toEqual({
+      expect(await factsIn<OnboardingFacts>(response)).toEqual({
         steps: `/onboarding/${widget.merchantId}/${visitor.userId}`,
         userId: visitor.userId,
         merchantName: 'Shop',
@@ -99,17 +198,36 @@ describe('the document of the onboarding page (contract.md 18.9)', () => {
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
-    await widget.people.commandBus.execute(
-      new SetEmbedding(widget.merchantId, { displayName: name, origins }),
-    );
+    await widget.embed({ displayName: name, origins });
     const callback = 'https://shop.example/?a="><script>alert(2)</script>';
     const facts = await eventually(async () => {
       const response = await visitor.page({}, { callback_url: callback });
       expect(await response.clone().text()).not.toContain('<script>');
-      const found = await factsIn(response);
+      const found = await factsIn<OnboardingFacts>(response);
       return found.merchantName === name ? found : null;
     });
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
+  });
+
+  it('404: a page that says so, for an unknown merchant or user, and problem details for programs', async () => {
+    const { userId } = await widget.visitor();
+    const other = await widget.people.commandBus.execute(new RegisterMerchant('Other shop'));
+    for (const query of [
+      { merchant_id: other.merchantId, user_id: userId },
+      { merchant_id: randomUUID(), user_id: userId },
+      { merchant_id: widget.merchantId, user_id: randomUUID() },
+      { merchant_id: widget.merchantId, user_id: '\'"><script>alert(1)</script>' },
+    ]) {
+      const url = `${widget.url}/onboarding?${new URLSearchParams(query).toString()}`;
+      const page = await fetch(url, { headers: HTML });
+      expect([page.status, await page.text()]).toEqual([
+        404,
+        expect.stringContaining('This link does not work'),
+      ]);
+      const response = await fetch(url);
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(await response.json()).toMatchObject({ status: 404, detail: 'User not found' });
+    }
   });
 
   it('of a refusal speaks the language of the browser too', async () => {

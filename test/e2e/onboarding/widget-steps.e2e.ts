@@ -5,10 +5,9 @@ import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
 import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
-import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG } from '../../support/onboarding/images.js';
-import { DETAILS, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
+import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
 
 type Session = Awaited<ReturnType<Visitor['signIn']>>;
 type StepResponse = Record<string, unknown> & { readonly errors?: Record<string, string[]> };
@@ -232,67 +231,12 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await send('x', 'image/jpeg')).toBe(415);
     for (const method of ['GET', 'HEAD', 'PUT']) expect((await fetch(url, { method })).status).toBe(404);
   });
-});
 
-describe('the terms (contract.md 18.8)', () => {
-  it('of the sandbox are pages in the language of the browser, displayed in no frame', async () => {
-    widget = await Widget.start();
-    try {
-      const facts = await (await (await widget.visitor()).page()).text();
-      for (const path of ['/onboarding/terms', '/onboarding/privacy']) {
-        const page = await fetch(`${widget.url}${path}`, { headers: { 'accept-language': 'de' } });
-        expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
-        expect(await page.text()).toMatch(/<html lang="de">[^]*Testumgebung/);
-      }
-      expect(facts).toContain('sandbox');
-    } finally {
-      await widget.close();
-    }
-  });
-
-  const PRODUCTION = {
-    MODE: 'production',
-    PUBLIC_URL: 'https://api.example',
-    REQUIRE_HTTPS: 'false',
-    CHAIN_RPC_URL: 'http://127.0.0.1:1',
-    USDC_ADDRESS: `0x${'1'.repeat(40)}`,
-    PAY_URL: 'https://pay.example',
-  };
-
-  it('503: without them no code is sent in production, and readiness says what is missing', async () => {
-    widget = await Widget.start({ ...PRODUCTION, ...TERMS, ONBOARDING_TERMS_VERSION: '' });
-    try {
-      const visitor = await widget.visitor();
-      const page = await visitor.page({ headers: { accept: 'text/html' } });
-      expect([page.status, await page.text()]).toEqual([
-        503,
-        expect.stringContaining('We are having technical problems'),
-      ]);
-      const [status, { detail }] = await responseOf(visitor.step('code', { phone_number: visitor.phone }));
-      expect([status, detail]).toEqual([503, 'The terms are not available yet']);
-      expect(await widget.codesOf(visitor)).toBe(0);
-      expect(await widget.eventsOf(visitor)).toEqual([]);
-      const { checks } = await widget.people.module.get(HealthRegistry, { strict: false }).report();
-      expect(checks['onboarding_terms']).toEqual({
-        status: 'ok',
-        detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
-      });
-      expect((await fetch(`${widget.url}/onboarding/terms`)).status).toBe(404);
-    } finally {
-      await widget.close();
-    }
-  });
-
-  it('of production are those that are set, and the sandbox has no other than its own', async () => {
-    widget = await Widget.start({ ...PRODUCTION, ...TERMS });
-    try {
-      const visitor = await widget.visitor();
-      expect((await visitor.page()).status).toBe(200);
-      const { checks } = await widget.people.module.get(HealthRegistry, { strict: false }).report();
-      expect(checks).not.toHaveProperty('onboarding_terms');
-      expect((await visitor.step('inbox')).status).toBe(404);
-    } finally {
-      await widget.close();
+  it('the terms of the sandbox are pages in the language of the browser, displayed in no frame', async () => {
+    for (const path of ['/onboarding/terms', '/onboarding/privacy']) {
+      const page = await fetch(`${widget.url}${path}`, { headers: { 'accept-language': 'de' } });
+      expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(await page.text()).toMatch(/<html lang="de">[^]*Testumgebung/);
     }
   });
 });

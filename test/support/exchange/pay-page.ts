@@ -1,12 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import type { PayFacts, PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
 import { signedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
 import type { TestApp } from '../app.js';
 import { exchangeSignature, type ExchangeClient } from './exchange-client.js';
-import { pageUrl } from '../onboarding/people.js';
+import { factsIn, pageUrl } from '../onboarding/people.js';
 
 /** Addresses of Solana that nobody has. */
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
@@ -51,19 +49,16 @@ export function signedUrl(
   return `${payUrl(app)}/widget?${signedQuery(all, { secret, nonce, expiresAt })}`;
 }
 
+/** Orders of today that pages created for a user. */
+export async function ordersOf(app: TestApp, userId: string): Promise<Record<string, string>[]> {
+  const day = new Date().toISOString().slice(0, 10);
+  const list = await app.exchange.signing.list({ start_date: day, end_date: day, user_id: userId });
+  return list.json<{ orders: Record<string, string>[] }>().orders;
+}
+
 /** Opens a page as a browser does. */
 export function navigate(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(url, { headers: { accept: 'text/html', ...headers } });
-}
-
-/** What a page was opened with. */
-export async function factsIn(response: Response): Promise<PayFacts> {
-  const [, text = ''] = /<main data-facts="([^"]*)"/.exec(await response.text()) ?? [];
-  const plain = Object.entries({ quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' }).reduce(
-    (html, [name, character]) => html.replaceAll(`&${name};`, character),
-    text,
-  );
-  return JSON.parse(plain) as PayFacts;
 }
 
 /** The calls of a page that somebody opened. */
@@ -74,7 +69,7 @@ export class Visitor {
   ) {}
 
   static async at(app: TestApp, url: string): Promise<Visitor> {
-    const { session } = await factsIn(await navigate(url));
+    const { session } = await factsIn<PayFacts>(await navigate(url));
     return new Visitor(app, session ?? '');
   }
 
@@ -96,16 +91,4 @@ export class Visitor {
 /** HMAC under the secret of what an attacker would like to have signed. */
 export function hmac(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
-}
-
-/** Keeps a picture for the documents, as `docs/images/<name>.png`, when PAY_PICTURES is set. */
-export async function keepPicture(page: Page, name: string): Promise<void> {
-  if (process.env['PAY_PICTURES'] === undefined) return;
-  mkdirSync('docs/images', { recursive: true });
-  // A picture of the full page would be as on a device without touch.
-  const { width, height } = page.viewportSize()!;
-  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
-  await page.setViewportSize({ width, height: Math.max(height, full) });
-  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
-  await page.setViewportSize({ width, height });
 }

@@ -1,6 +1,14 @@
+import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import axe from 'axe-core';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type Frame,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { systemProgram } from '../programs/system-program.js';
 
 const ARGS = [
@@ -11,34 +19,43 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A camera of 20 pictures a second would cost more than the rest of a page.
+  '--use-fake-device-for-media-stream=fps=5',
 ];
+export const SIZES = { desktop: { width: 1000, height: 820 }, phone: { width: 375, height: 740 } } as const;
 
 /** Path of a Chromium: that of CHROMIUM, or Debian's; null where there is none and it cannot be had. */
-export function findChromium(): string | null {
+function findChromium(): string | null {
   return process.env['CHROMIUM'] ?? systemProgram('chromium');
 }
 
+/** A `describe` that is skipped where there is no Chromium. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  (findChromium() === null ? describe.skip : describe)(name, tests);
+}
+
 /** A page with what went wrong on it: console errors, exceptions, refusals of its policy, requests to elsewhere. */
-export interface WatchedPage {
-  readonly page: Page;
-  /** Empty on a page that behaves. Refused step calls (4xx) are no problem. */
+export interface WatchedPage<Where extends Page | Frame = Page> {
+  readonly page: Where;
+  /** Empty on a page that behaves. Refused step calls (4xx) are no problem. A test that provokes something empties it. */
   readonly problems: string[];
 }
 
 export class TestBrowser {
-  private constructor(private readonly browser: Browser) {}
+  private browser: Browser | null = null;
+  private readonly visits: WatchedPage[] = [];
 
-  static async start(executablePath: string, args: readonly string[] = []): Promise<TestBrowser> {
-    return new TestBrowser(
-      await chromium.launch({ executablePath, headless: true, args: [...ARGS, ...args] }),
-    );
+  async start(): Promise<void> {
+    const executablePath = findChromium();
+    if (executablePath !== null)
+      this.browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
   }
 
   /** A page of a new visitor, who may send requests to `origins` alone. */
   async visit(origins: readonly string[], options: BrowserContextOptions = {}): Promise<WatchedPage> {
-    const context = await this.browser.newContext({
+    const context = await this.browser!.newContext({
       locale: 'en-US',
-      viewport: { width: 1000, height: 820 },
+      viewport: SIZES.desktop,
       ...options,
     });
     context.setDefaultTimeout(15_000);
@@ -53,18 +70,116 @@ export class TestBrowser {
       const { origin, protocol } = new URL(request.url());
       if (protocol !== 'data:' && !origins.includes(origin)) problems.push(`requests ${request.url()}`);
     });
-    return { page, problems };
+    const visit = { page, problems };
+    this.visits.push(visit);
+    return visit;
+  }
+
+  /** Ends all visits. Fails when something went wrong on one of them. */
+  async leave(): Promise<void> {
+    const visits = this.visits.splice(0);
+    await Promise.all(visits.map(({ page }) => page.context().close()));
+    expect(visits.flatMap(({ problems }) => problems)).toEqual([]);
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
+    await this.browser?.close();
   }
 }
 
-/** Keeps a picture of the page as `<SCREENSHOTS>/<name>.png`; does nothing when SCREENSHOTS names no folder. */
-export async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env['SCREENSHOTS'];
-  if (folder === undefined) return;
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+/** A browser for the tests of a file or a `describe`. Each test ends its visits, which may have logged no problems. */
+export function onTestBrowser(): TestBrowser {
+  const browser = new TestBrowser();
+  beforeAll(() => browser.start());
+  afterEach(() => browser.leave());
+  afterAll(() => browser.close());
+  return browser;
+}
+
+type Values = Readonly<Record<string, string | number>>;
+
+/** A person at a page of the service, in a tab or in a frame, who reads it in their language. */
+export class Reader<Words extends Readonly<Record<keyof Words, string>>, Where extends Page | Frame = Page> {
+  readonly page: Where;
+  readonly problems: string[];
+
+  constructor(
+    { page, problems }: WatchedPage<Where>,
+    private readonly words: Words,
+    private readonly always: Values = { merchant: 'Test merchant' },
+  ) {
+    this.page = page;
+    this.problems = problems;
+  }
+
+  says(key: keyof Words, values: Values = {}): string {
+    const all: Values = { ...this.always, ...values };
+    return this.words[key].replace(/\{(\w+)\}/g, (_, name: string) => String(all[name]));
+  }
+
+  /** Waits for the heading of a screen. */
+  async heading(key: keyof Words, values?: Values): Promise<void> {
+    await this.page.getByRole('heading', { name: this.says(key, values), level: 1, exact: true }).waitFor();
+  }
+
+  text(key: keyof Words, values?: Values): Locator {
+    return this.page.getByText(this.says(key, values));
+  }
+
+  button(key: keyof Words, values?: Values): Locator {
+    return this.page.getByRole('button', { name: this.says(key, values), exact: true });
+  }
+
+  async press(key: keyof Words, values?: Values): Promise<void> {
+    await this.button(key, values).click();
+  }
+
+  field(key: keyof Words, values?: Values): Locator {
+    return this.page.getByLabel(this.says(key, values), { exact: true });
+  }
+
+  /** Waits until the focus is on what matches: it follows the page once that is painted. */
+  async focused(selector: string): Promise<void> {
+    await this.page.locator(`${selector}:focus`).waitFor();
+  }
+
+  /** Verifies a screen: axe-core finds nothing on it, in light and in dark mode, and it fits its width. */
+  async check(picture: string | null = null): Promise<void> {
+    const { tab } = this;
+    const isDark = await this.page.evaluate<boolean>("matchMedia('(prefers-color-scheme: dark)').matches");
+    if (await this.page.evaluate<boolean>('window.axe === undefined')) await this.page.evaluate(axe.source);
+    await tab.emulateMedia({ colorScheme: 'light' });
+    await this.expectNoViolations('');
+    await tab.emulateMedia({ colorScheme: 'dark' });
+    // Nothing else depends on the colours.
+    await this.expectNoViolations(
+      "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }",
+    );
+    await tab.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect(await this.page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    if (picture !== null && process.env['PICTURES'] !== undefined) await keepPicture(tab, picture);
+  }
+
+  private async expectNoViolations(options: string): Promise<void> {
+    const { violations } = await this.page.evaluate<{
+      violations: { id: string; nodes: { html: string }[] }[];
+    }>(`axe.run(${options})`);
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  }
+
+  private get tab(): Page {
+    return 'context' in this.page ? this.page : (this.page as Frame).page();
+  }
+}
+
+/** Keeps a picture for the documents, as `docs/images/<name>.png`. */
+async function keepPicture(page: Page, name: string): Promise<void> {
+  mkdirSync('docs/images', { recursive: true });
+  // A picture of the full page would be as on a device without touch.
+  const { width, height } = page.viewportSize()!;
+  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
+  await page.setViewportSize({ width, height: Math.max(height, full) });
+  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
+  await page.setViewportSize({ width, height });
 }

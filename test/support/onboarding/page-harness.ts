@@ -1,81 +1,164 @@
-import { expect } from '@jest/globals';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, expect } from '@jest/globals';
+import { randomInt } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
 import type { Locale } from '../../../src/contexts/onboarding/words/words.js';
-import { startTestApp, type TestApp, type TestSettings } from '../app.js';
-import { findChromium, TestBrowser } from '../http/browser.js';
+import { onTestApp, type TestApp } from '../app.js';
+import { onTestBrowser, type TestBrowser, type WatchedPage } from '../http/browser.js';
 import { expectInOrder } from '../in-order.js';
 import { Person } from './onboarding-page.js';
-import { createUser, onboardingUrl, widgetUrl, type NewUser } from './widget-visitor.js';
+import { pageUrl } from './people.js';
+import { DETAILS, visitorAt, type Visitor } from './widget-harness.js';
+
+export interface NewUser extends Visitor {
+  readonly email: string;
+}
 
 /** Somebody who opened the onboarding page in a tab of their own. */
-export interface Visit {
-  readonly page: Page;
+export interface Visit extends WatchedPage {
   readonly person: Person;
   readonly user: NewUser;
-  /** What went wrong on the page. A test that provokes something empties it. */
-  readonly problems: string[];
 }
+
+type Stage = 'phone' | 'details' | 'documents' | 'submitted';
 
 interface VisitOptions {
   readonly options?: BrowserContextOptions;
   readonly query?: Readonly<Record<string, string>>;
   /** Origins that the page may ask for things, besides its own. */
   readonly origins?: readonly string[];
+  /** Where this tab was before: what comes before it is done without the page. */
+  readonly at?: Stage;
+  readonly lastName?: string;
   /** Runs before the page is opened. */
   readonly before?: (page: Page, user: NewUser) => Promise<unknown>;
 }
 
-/** The service and a browser with a camera. At its end each visit may have logged no problems. */
-export class PageHarness {
-  private readonly visits: Visit[] = [];
+/** The onboarding pages of a service, in a browser with a camera. */
+export class OnboardingPages {
+  private readonly sites: Server[] = [];
 
-  private constructor(
+  constructor(
     readonly app: TestApp,
     readonly browser: TestBrowser,
   ) {}
 
-  static async start(settings: TestSettings = {}): Promise<PageHarness> {
-    const [app, browser] = await Promise.all([
-      startTestApp(settings),
-      // A camera of 20 pictures a second would cost more than the rest of the page.
-      TestBrowser.start(findChromium()!, ['--use-fake-device-for-media-stream=fps=5']),
-    ]);
-    return new PageHarness(app, browser);
+  /** `http://127.0.0.1:<port>` of the page. */
+  get url(): string {
+    return pageUrl(this.app.app);
   }
 
-  /** A new user at the first step; the camera may be used unless `options` say otherwise. */
-  async open(locale: Locale, { options, query, origins = [], before }: VisitOptions = {}): Promise<Visit> {
-    const user = await createUser(this.app.merchant);
-    const watched = await this.browser.visit([widgetUrl(this.app), ...origins], {
+  /** A user as a merchant creates it, through the signed API. */
+  async createUser(): Promise<NewUser> {
+    const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+    const email = `ada.${phone.slice(1)}@example.com`;
+    const response = await this.app.merchant.post('/merchants/v1/users', { phone_number: phone, email });
+    expect(response.status).toBe(201);
+    const { id } = response.json<{ user: { id: string } }>().user;
+    return { ...visitorAt(this.url, this.app.merchant.credentials.apiKey, id, phone), email };
+  }
+
+  /** Where the user signs up. */
+  addressOf({ userId }: NewUser, query: Readonly<Record<string, string>> = {}): string {
+    const ids = { merchant_id: this.app.merchant.credentials.apiKey, user_id: userId };
+    return `${this.url}/onboarding?${new URLSearchParams({ ...ids, ...query }).toString()}`;
+  }
+
+  /** A new user at the first step, or at a later one; the camera may be used unless `options` say otherwise. */
+  async open(locale: Locale, given: VisitOptions = {}): Promise<Visit> {
+    const { options, query, origins = [], at = 'phone', lastName, before } = given;
+    const user = await this.createUser();
+    const watched = await this.browser.visit([this.url, ...origins], {
       permissions: ['camera'],
       ...options,
       locale,
     });
-    const visit = { ...watched, user, person: new Person(watched.page, locale) };
-    this.visits.push(visit);
+    const visit = { ...watched, user, person: new Person(watched, locale) };
+    await begin(visit, at, lastName);
     await before?.(visit.page, user);
-    await visit.page.goto(onboardingUrl(this.app, user, query));
-    await visit.person.heading('phoneHeading');
+    await visit.page.goto(this.addressOf(user, query));
+    if (at !== 'submitted') await visit.person.heading(`${at}Heading`);
     return visit;
   }
 
-  async stateOf({ user }: Visit): Promise<string> {
-    const response = await this.app.merchant.get(`/merchants/v1/users/${user.id}`);
+  /** The page of a new user in a frame of a shop, which writes down the messages that it gets. */
+  async openFramed(locale: Locale, { allow, query, script }: FrameOptions = {}) {
+    const user = await this.createUser();
+    const address = this.addressOf(user, query);
+    const origin = await this.serve(shopHtml(address, allow));
+    const visit = await this.browser.visit([this.url, origin], {
+      locale,
+      permissions: ['camera'],
+      viewport: { width: 480, height: 760 },
+    });
+    if (script !== undefined) await visit.page.addInitScript(script);
+    const enter = async (): Promise<Person<Frame>> => {
+      await visit.page.goto(origin);
+      await visit.page.frameLocator('iframe').getByRole('heading').first().waitFor();
+      const frame = visit.page.frames().find((each) => each.url().startsWith(this.url))!;
+      return new Person({ page: frame, problems: visit.problems }, locale);
+    };
+    return { ...visit, user, address, origin, enter };
+  }
+
+  async stateOf({ user }: Pick<Visit, 'user'>): Promise<string> {
+    const response = await this.app.merchant.get(`/merchants/v1/users/${user.userId}`);
     return response.json<{ user: { account_state: string } }>().user.account_state;
   }
 
-  /** After each test. */
-  async leave(): Promise<void> {
-    const visits = this.visits.splice(0);
-    await Promise.all(visits.map(({ page }) => page.context().close()));
-    expect(visits.map(({ problems }) => problems)).toEqual(visits.map(() => []));
+  close(): void {
+    for (const site of this.sites) site.close();
   }
 
-  async close(): Promise<void> {
-    try {
-      await expectInOrder(this.app.config.databaseUrl!);
-    } finally {
-      await Promise.all([this.app.close(), this.browser.close()]);
-    }
+  /** The origin of a site with one page. A browser takes `localhost` for another site than `127.0.0.1`. */
+  private async serve(html: string): Promise<string> {
+    const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
+    this.sites.push(site);
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    return `http://localhost:${(site.address() as AddressInfo).port}`;
   }
+}
+
+/** Takes the steps before `at`, and lets the tab find itself there. */
+async function begin(
+  { page, user }: Pick<Visit, 'page' | 'user'>,
+  at: Stage,
+  lastName = 'Lovelace',
+): Promise<void> {
+  if (at === 'phone') return;
+  const session = await user.signIn();
+  if (at !== 'details')
+    expect((await user.step('details', { ...DETAILS, last_name: lastName }, session)).status).toBe(200);
+  if (at === 'submitted') expect((await user.handIn(session)).status).toBe(200);
+  const place = { session: session.authorization.replace('Bearer ', ''), browser: user.browser };
+  const item = [`onboarding ${user.userId}`, JSON.stringify(place)].map((each) => JSON.stringify(each));
+  await page.addInitScript(
+    `if (!sessionStorage.getItem(${item[0]})) sessionStorage.setItem(${item.join(', ')})`,
+  );
+}
+
+interface FrameOptions {
+  readonly allow?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Runs before those of the page. */
+  readonly script?: string;
+}
+
+/** A shop that shows `address` in a frame, and writes down every message that it gets. */
+function shopHtml(address: string, allow = 'camera; microphone'): string {
+  return `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
+<title>Shop</title><link rel="icon" href="data:,">
+<script>heard = []; addEventListener('message', ({ origin, data }) => heard.push({ origin, data }));</script>
+<body style="margin:0"><iframe src="${address.replaceAll('&', '&amp;')}" allow="${allow}" style="border:0;width:100%;height:100vh"></iframe></html>`;
+}
+
+/** For the tests of a `describe`. At its end the audit finds nothing wrong. */
+export function onOnboardingPages(): OnboardingPages {
+  let app: TestApp | null = null;
+  afterAll(() => expectInOrder(app!.config.databaseUrl!));
+  app = onTestApp();
+  const pages = new OnboardingPages(app, onTestBrowser());
+  afterAll(() => pages.close());
+  return pages;
 }

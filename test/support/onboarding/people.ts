@@ -102,6 +102,16 @@ export function pageUrl(app: Pick<INestApplicationContext, 'get'>, page = ONBOAR
   return `http://127.0.0.1:${app.get(PagesModule, { strict: false }).portOf(page)}`;
 }
 
+/** What a page was opened with. */
+export async function factsIn<Facts>(response: Response): Promise<Facts> {
+  const [, text = ''] = /<main data-facts="([^"]*)"/.exec(await response.text()) ?? [];
+  const plain = Object.entries({ quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' }).reduce(
+    (html, [name, character]) => html.replaceAll(`&${name};`, character),
+    text,
+  );
+  return JSON.parse(plain) as Facts;
+}
+
 /** A ticket of a request without an Idempotency-Key. */
 export function plainTicket(id: string): { id(): string; response(): undefined } {
   return { id: () => id, response: () => undefined };

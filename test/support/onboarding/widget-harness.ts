@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
+import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
@@ -60,44 +62,9 @@ export class Widget {
 
   async visitor(): Promise<Visitor> {
     const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
-    const browser = randomBytes(16).toString('hex');
     const profile = { phone_number: phone };
     await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
-    const address = `${this.url}/onboarding?merchant_id=${this.merchantId}&user_id=${userId}`;
-    const post = (
-      name: string,
-      body: RequestInit['body'],
-      headers: Record<string, string>,
-    ): Promise<Response> =>
-      fetch(`${this.url}/onboarding/${this.merchantId}/${userId}/${name}`, {
-        method: 'POST',
-        headers,
-        body,
-        duplex: 'half',
-      } as RequestInit);
-    const step: Visitor['step'] = (name, body = {}, headers = {}) =>
-      post(name, JSON.stringify({ browser, ...body }), { 'content-type': 'application/json', ...headers });
-    const upload: Visitor['upload'] = (kind, image, headers = {}) =>
-      post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers });
-    return {
-      userId,
-      phone,
-      browser,
-      page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
-      step,
-      upload,
-      async handIn(headers) {
-        for (const kind of REQUIRED_IMAGES) expect((await upload(kind, JPEG, headers)).status).toBe(200);
-        return step('identity', {}, headers);
-      },
-      async signIn(headers = {}) {
-        expect((await step('code', { phone_number: phone }, headers)).status).toBe(200);
-        const { code } = (await (await step('inbox', {}, headers)).json()) as { code: string };
-        const verified = await step('phone', { phone_number: phone, code }, headers);
-        expect(verified.status).toBe(200);
-        return { authorization: `Bearer ${((await verified.json()) as { session: string }).session}` };
-      },
-    };
+    return visitorAt(this.url, this.merchantId, userId, phone);
   }
 
   /** Types of all events of the user's onboarding. */
@@ -115,9 +82,60 @@ export class Widget {
     ).length;
   }
 
+  async embed(change: Partial<Embedding>): Promise<void> {
+    await this.people.commandBus.execute(new SetEmbedding(this.merchantId, change));
+  }
+
+  /** {@link framersOf} the page of a visitor. */
+  async framersFor(visitor: Visitor): Promise<string | undefined> {
+    const response = await visitor.page({ method: 'HEAD' });
+    expect(response.status).toBe(200);
+    return framersOf(response);
+  }
+
   close(): Promise<void> {
     return this.people.close();
   }
+}
+
+/** A visitor of the page of a user at `url`, and what the page may send. */
+export function visitorAt(url: string, merchantId: string, userId: string, phone: string): Visitor {
+  const browser = randomBytes(16).toString('hex');
+  const address = `${url}/onboarding?merchant_id=${merchantId}&user_id=${userId}`;
+  const post = (
+    name: string,
+    body: RequestInit['body'],
+    headers: Record<string, string>,
+  ): Promise<Response> =>
+    fetch(`${url}/onboarding/${merchantId}/${userId}/${name}`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+  const step: Visitor['step'] = (name, body = {}, headers = {}) =>
+    post(name, JSON.stringify({ browser, ...body }), { 'content-type': 'application/json', ...headers });
+  const upload: Visitor['upload'] = (kind, image, headers = {}) =>
+    post(`images/${kind}`, image as RequestInit['body'], { 'content-type': 'image/jpeg', ...headers });
+  return {
+    userId,
+    phone,
+    browser,
+    page: (init, query = {}) => fetch(`${address}&${new URLSearchParams(query).toString()}`, init),
+    step,
+    upload,
+    async handIn(headers) {
+      for (const kind of REQUIRED_IMAGES) expect((await upload(kind, JPEG, headers)).status).toBe(200);
+      return step('identity', {}, headers);
+    },
+    async signIn(headers = {}) {
+      expect((await step('code', { phone_number: phone }, headers)).status).toBe(200);
+      const { code } = (await (await step('inbox', {}, headers)).json()) as { code: string };
+      const verified = await step('phone', { phone_number: phone, code }, headers);
+      expect(verified.status).toBe(200);
+      return { authorization: `Bearer ${((await verified.json()) as { session: string }).session}` };
+    },
+  };
 }
 
 /** The directive of the page's policy that says who may frame it; undefined when it says nothing. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { TestBrowser, findChromium } from '../http/browser.js';
+import { TestBrowser } from '../http/browser.js';
 import { eventually } from '../eventually.js';
 import { TestRedis } from '../programs/redis.js';
 import { specFolder } from '../run-folder.js';
@@ -13,10 +13,7 @@ const started = process.env['PLANTED']!;
 
 const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'a Redis': () => TestRedis.start(),
-  'a browser': async () => {
-    const path = findChromium();
-    if (path !== null) await TestBrowser.start(path);
-  },
+  'a browser': () => new TestBrowser().start(),
   // Holds the standard error of Jest.
   'a process': async () => spawn('sleep', ['600'], { stdio: 'inherit' }),
   'a process in its own session with a child': async () => {

@@ -22,7 +22,7 @@ const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   requestTimeoutMs,
   media: "img-src 'self'",
 });
-const [SHOP, DESK] = [pageOf('onboarding', 1000), pageOf('pay')];
+const [SHOP, DESK] = [pageOf('onboarding', 500), pageOf('pay')];
 
 class Closed implements CanActivate {
   canActivate(): boolean {

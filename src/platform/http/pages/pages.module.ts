@@ -81,8 +81,16 @@ class PageListener implements Drainable {
   ) {
     const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void =>
       this.refuse(request, reply, error);
-    const options = { ...listenerOptions(config, refuse), requestTimeout: page.requestTimeoutMs };
-    const routes = fastify(options);
+    const { http, ...options } = listenerOptions(config, refuse);
+    const { requestTimeoutMs: requestTimeout } = page;
+    // Node applies a requestTimeout only after these two.
+    const headersTimeout = Math.min(http.headersTimeout, requestTimeout);
+    const connectionsCheckingInterval = Math.min(http.connectionsCheckingInterval, requestTimeout);
+    const routes = fastify({
+      ...options,
+      requestTimeout,
+      http: { ...http, headersTimeout, connectionsCheckingInterval },
+    });
     this.routes = routes;
     this.connections = guardConnections(routes.server, connectionBounds(config));
     noticeProxies(routes.server, config, log);

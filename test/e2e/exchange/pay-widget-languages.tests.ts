@@ -1,0 +1,110 @@
+import { expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import type { BrowserContextOptions } from 'playwright-core';
+import { SetExchangeKeyPage } from '../../../src/contexts/access/application/exchange-key-commands.js';
+import { logoOf } from '../../../src/contexts/access/domain/exchange-key.js';
+import type { TestApp } from '../../support/app.js';
+import { SIZES, type TestBrowser } from '../../support/http/browser.js';
+import { PayGuest } from '../../support/exchange/pay-guest.js';
+import { ordersOf, signedUrl } from '../../support/exchange/pay-page.js';
+
+const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };
+
+/** What people type, in each language, for five thousand; and what the page writes for it. */
+const LANGUAGES = [
+  { locale: 'en-GB', typed: '5 000', written: '5,000', ambiguous: ['5.000', '1.125'] },
+  { locale: 'de-DE', typed: '5 000', written: '5.000', ambiguous: ['5,000', '1,125'] },
+  { locale: 'es-ES', typed: '5\u202f000', written: '5000', ambiguous: ['5,000', '1,125'] },
+];
+
+/** Tests of `pay-widget.e2e.ts`. */
+export function testLanguages(app: TestApp, browser: TestBrowser): void {
+  it.each(LANGUAGES)(
+    'reads five thousand however it is written in $locale, and says what it understood before there is an order',
+    async ({ locale, typed, written, ambiguous }) => {
+      const guest = await PayGuest.arrive(app, browser, { locale });
+      const user = `five-thousand-${locale}`;
+      await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: user }));
+      expect(await guest.page.evaluate('document.documentElement.lang')).toBe(locale.slice(0, 2));
+      const understood = { amount: written, symbol: 'USDC', toAmount: '25', toSymbol: 'SOL' };
+      for (const text of [typed, written]) {
+        await guest.enterAmount('');
+        await guest.enterAmount(text);
+        await guest.text('amountUnderstood', understood).waitFor();
+      }
+      // The limits, as the page writes them, are amounts that it reads.
+      const limits = { minimum: '5', maximum: written, symbol: 'USDC' };
+      await guest.text('amountLimits', limits).waitFor();
+      await guest.enterAmount('4');
+      await guest.text('amountOutside', limits).waitFor();
+      for (const text of ambiguous) {
+        await guest.enterAmount(text);
+        await guest.page.locator('.error', { hasText: text }).waitFor();
+        const field = guest.field('amountFrom', { symbol: 'USDC' });
+        expect(await field.getAttribute('aria-invalid')).toBe('true');
+        expect(await guest.button('amountSubmit').isDisabled()).toBe(true);
+      }
+      await guest.check();
+      await guest.enterAmount(typed);
+      await guest.text('amountUnderstood', understood).waitFor();
+      await guest.press('amountSubmit');
+      await guest.heading('payHeading', { amount: written, symbol: 'USDC' });
+      expect(await ordersOf(app, user)).toMatchObject([{ amount_from: '5000', status: 'pending' }]);
+    },
+  );
+
+  it('says on each step that it is a sandbox, and pays with test money', async () => {
+    const guest = await PayGuest.arrive(app, browser, { locale: 'de-DE', ...PHONE });
+    const isSandbox = () => guest.text('sandboxText').waitFor();
+    await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: `test-de` }));
+    await isSandbox();
+    await guest.check();
+    await guest.press('amountSubmit');
+    const address = await guest.address();
+    await isSandbox();
+    const uri = await guest.page.getByRole('link', { name: guest.says('payWallet') }).getAttribute('href');
+    const usdc = app.chain.usdcAddress.toLowerCase();
+    expect(uri!.toLowerCase()).toBe(
+      `ethereum:${usdc}@31337/transfer?address=${address.toLowerCase()}&uint256=100000000`,
+    );
+    await guest.check('pay-3-payment-de-phone');
+    await guest.press('sandboxPay', { amount: '100', symbol: 'USDC' });
+    await guest.text('sandboxPaid').waitFor();
+    await guest.heading('completedHeading');
+    await isSandbox();
+    expect(await guest.page.title()).toBe(`${guest.says('completedHeading')} · Test merchant`);
+    await guest.check();
+  });
+
+  it('has the logo and the links of the key, and leads back to where the link says', async () => {
+    const key = await app.newExchangeKey(false);
+    const page = {
+      logo: logoOf(PNG),
+      helpUrl: 'https://shop.example/help',
+      termsUrl: 'https://shop.example/terms',
+    };
+    await app.app.get(CommandBus).execute(new SetExchangeKeyPage(key.credentials.apiKey, page));
+    const guest = await PayGuest.arrive(app, browser, { locale: 'es-ES' });
+    const back = 'https://shop.example/orders/1';
+    await guest.page.goto(signedUrl(app, key, { return_url: back }));
+    await guest.heading('chooseHeading');
+    expect(
+      await guest.page
+        .locator('.merchant img')
+        .evaluate((img) => (img as unknown as { naturalWidth: number }).naturalWidth),
+    ).toBe(32);
+    for (const [name, url] of [
+      ['back', back],
+      ['help', page.helpUrl],
+      ['terms', page.termsUrl],
+    ] as const)
+      expect(await guest.page.getByRole('link', { name: guest.says(name) }).getAttribute('href')).toBe(url);
+    await guest.check();
+  });
+}
+
+/** A ring of 32 by 32 pixels. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAACAAAAAgAQMAAABJtOi3AAAABlBMVEX////YWhSM1tZVAAAAAXRSTlMAQObYZgAAAFhJREFUeNpljrERgCAUQ+NRUDICozgajuYojEBpwfnEqEdhitf8/CSSlY8BkBbYFGBXhKoETRkOrdBf9LWrtHSq1PhhD3/M623220xxqONd5EqXe8YzaOgCp2dL8ejuWbAAAAAASUVORK5CYII=',
+  'base64',
+);
