@@ -3,15 +3,15 @@ import { ONBOARDING_FAILPOINTS } from '../../../src/contexts/onboarding/failpoin
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
 import { Twilio } from '../../support/onboarding/twilio/twilio.js';
-import { runAudit } from '../support/audit.js';
+import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
 import { Decisions } from '../support/onboarding/decisions.js';
 import { allCompleted, checkOnboardings, COMPLETED } from '../support/onboarding/onboarding-facts.js';
 import { Persons } from '../support/onboarding/persons.js';
-import { Receiver } from '../support/receiver.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, type Suite } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
+import { Receivers } from '../support/webhooks/receivers.js';
 
 const PEOPLE = 4;
 const SETTLE_MS = 600_000;
@@ -59,12 +59,12 @@ export const onboarding: Suite = async (options) => {
     },
     options,
   );
-  let receiver: Receiver | null = null;
+  let receiver: Receivers | null = null;
   let decisions: Decisions | null = null;
   let persons: Persons | null = null;
   try {
     const { merchant } = await harness.open();
-    receiver = await Receiver.register(harness.targets()[0]!.baseUrl, merchant, [COMPLETED]);
+    receiver = await Receivers.register(harness.targets()[0]!.baseUrl, merchant, [COMPLETED]);
     decisions = new Decisions(onfido, () => harness.targets(), maxMs);
     persons = new Persons(() => harness.targets(), merchant, twilio, verdict);
     persons.start(PEOPLE);
@@ -107,7 +107,7 @@ export const onboarding: Suite = async (options) => {
     say(`kills at points: ${points.toString()}`);
     say(`messages ${twilio.messages.length}; decisions: ${decisions.tally.toString()}`);
     say(`outages ${harness.outages.length}: ${harness.outages.join(', ')}`);
-    say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
+    say(`audit  ${await checkBooks(shared, verdict)}`);
     await harness.terminate();
   } finally {
     await persons?.abandon();

@@ -1,13 +1,12 @@
 import { ORDER_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { TestNode } from '../../support/payouts/test-node.js';
-import { runAudit } from '../support/audit.js';
+import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
 import { checkMoney, ordersSettled } from '../support/orders/order-facts.js';
 import { OrderLoad } from '../support/orders/order-load.js';
 import { Shared } from '../support/shared.js';
 import { between, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Treasury } from '../support/treasury.js';
 
 /** Erasures have further points, which no order reaches: exchange-erasure-kill kills there. */
 const POINTS: readonly string[] = ORDER_FAILPOINTS;
@@ -51,10 +50,9 @@ export const orders: Suite = async (options) => {
   let load: OrderLoad | null = null;
   try {
     const { exchange } = await harness.open();
-    const key = { apiKey: exchange.api_key, secret: exchange.secret };
     const clients = (): readonly ExchangeClient[] =>
-      harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, key));
-    load = new OrderLoad(clients, await Treasury.of(chain), verdict, PAUSE_MS);
+      harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, exchange));
+    load = new OrderLoad(clients, await shared.treasury(), verdict, PAUSE_MS);
     load.start(CLIENTS);
     // Few kills begin anywhere: many runs of few kills reach every point.
     const first = Math.floor(Math.random() * POINTS.length);
@@ -85,7 +83,7 @@ export const orders: Suite = async (options) => {
     say(`requests ${load.tally.toString()}`);
     await checkOrders(shared, load, options);
     await checkMoney(pool, sent, verdict, say);
-    say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
+    say(`audit  ${await checkBooks(shared, verdict)}`);
     await harness.terminate();
   } finally {
     await load?.abandon();

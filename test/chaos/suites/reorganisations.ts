@@ -1,7 +1,6 @@
 import { Wallet } from 'ethers';
 import { eventually } from '../../../bench/support/wait.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { runAudit } from '../support/audit.js';
 import { checkBooks } from '../support/books.js';
 import { SALE } from '../support/orders/order-facts.js';
 import { activePayee, reportPayout, type Payee } from '../support/payouts.js';
@@ -10,7 +9,7 @@ import { MoneyBooks, type Reported } from '../support/reorganisations/money-book
 import { fickleContract } from '../support/reorganisations/token-transfers.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, seconds, type Suite } from '../support/suite.js';
-import { Treasury, type Prepared } from '../support/treasury.js';
+import type { Prepared } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
 /** Blocks after which a transfer counts. */
@@ -56,8 +55,8 @@ export const reorganisations: Suite = async ({ count, verdict, say }) => {
     });
     const payees: Payee[] = [];
     for (let n = 0; n < PAYEES; n += 1) payees.push(await activePayee(baseUrl, merchant));
-    const client = new ExchangeClient(baseUrl, { apiKey: exchange.api_key, secret: exchange.secret });
-    const treasury = await Treasury.of({ rpcUrl, usdcAddress });
+    const client = new ExchangeClient(baseUrl, exchange);
+    const treasury = await shared.treasury();
     const tally = new Tally();
     const chain = new MovingChain(rpcUrl, CONFIRMATIONS, tally);
     const reported: Reported[] = [];
@@ -108,8 +107,7 @@ export const reorganisations: Suite = async ({ count, verdict, say }) => {
     say(
       `${tally.toString()}; ${books.summary()}; ${seconds(performance.now() - began)} after the last reorganisation`,
     );
-    await checkBooks(shared.pool, verdict);
-    say(await runAudit(await shared.databaseUrl(), verdict));
+    say(await checkBooks(shared, verdict));
   } finally {
     await shared.close();
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../bench/support/service.js';
 import { until } from '../../../sandbox/processes.js';
 import { checkBooks } from '../support/books.js';
 import { activePayee, keyed, randomHash, REPORT, reportBody } from '../support/payouts.js';
 import { encode, RawConnection, type Outcome } from '../support/raw-connection.js';
-import { portOf, Shared } from '../support/shared.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { Shared } from '../support/shared.js';
 import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
 
@@ -37,7 +37,7 @@ export const sigterm: Suite = async (options) => {
     }
     // A last one brings the read models up to date.
     await shared.service('service');
-    await checkBooks(shared.pool, options.verdict);
+    options.say(await checkBooks(shared, options.verdict));
   } finally {
     await shared.close();
   }
@@ -45,7 +45,7 @@ export const sigterm: Suite = async (options) => {
 
 async function terminateUnderLoad(
   round: number,
-  service: Service,
+  service: ServiceProcess,
   userId: string,
   shared: Shared,
   { say, verdict }: SuiteOptions,
@@ -58,15 +58,15 @@ async function terminateUnderLoad(
   ];
   await sleep(between(300, 1200));
   const terminated = performance.now();
-  process.kill(service.child.pid, 'SIGTERM');
+  process.kill(service.pid, 'SIGTERM');
   await sleep(200);
   slowEnd.abort();
-  const exited = await until(() => service.child.exited() !== null, EXIT_WITHIN_MS + 5000);
+  const exited = await until(() => service.exited() !== null, EXIT_WITHIN_MS + 5000);
   const took = performance.now() - terminated;
   await Promise.all(clients);
 
   const where = `round ${round}`;
-  const end = service.child.exited();
+  const end = service.exited();
   verdict.expect(exited && took <= EXIT_WITHIN_MS, `${where}: exit within 35 s`, seconds(took));
   verdict.expect(
     ['exit code 0', 'exit code 143', 'signal SIGTERM'].includes(end ?? ''),
@@ -123,8 +123,8 @@ async function doneOf(sent: readonly Sent[], { pool }: Shared): Promise<string[]
 }
 
 /** Reports on one keep-alive connection until it ends; after each response it opens no other. */
-async function client(service: Service, userId: string, sent: Sent[]): Promise<void> {
-  const connection = await RawConnection.open(portOf(service));
+async function client(service: ServiceProcess, userId: string, sent: Sent[]): Promise<void> {
+  const connection = await RawConnection.open(service.port);
   for (;;) {
     const { reference, bytes } = report(service, userId);
     connection.write(bytes);
@@ -139,8 +139,13 @@ async function client(service: Service, userId: string, sent: Sent[]): Promise<v
 }
 
 /** Sends the head and most of the body, and the rest on the signal. */
-async function slowClient(service: Service, userId: string, sent: Sent[], rest: AbortSignal): Promise<void> {
-  const connection = await RawConnection.open(portOf(service));
+async function slowClient(
+  service: ServiceProcess,
+  userId: string,
+  sent: Sent[],
+  rest: AbortSignal,
+): Promise<void> {
+  const connection = await RawConnection.open(service.port);
   const { reference, bytes } = report(service, userId);
   connection.write(bytes.subarray(0, bytes.length - 40));
   const at = performance.now();
@@ -151,7 +156,7 @@ async function slowClient(service: Service, userId: string, sent: Sent[], rest: 
   connection.close();
 }
 
-function report(service: Service, userId: string): { reference: string; bytes: Buffer } {
+function report(service: ServiceProcess, userId: string): { reference: string; bytes: Buffer } {
   const reference = randomUUID();
   const body = reportBody(userId, 12_500_000, randomHash(), reference);
   return { reference, bytes: encode(keyed(service.merchant, REPORT.path, body, randomUUID())) };

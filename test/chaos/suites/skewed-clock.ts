@@ -6,7 +6,6 @@ import { checkBooks } from '../support/books.js';
 import { activePayee, outcomesOf, randomHash, reportPayout } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
 import { between, type Suite } from '../support/suite.js';
-import { Treasury } from '../support/treasury.js';
 
 const SKEWS_HOURS = [25, -25] as const;
 const WINDOW_SECONDS = 8;
@@ -26,7 +25,7 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
     };
     const { baseUrl, merchant } = await shared.service('first', env);
     const payee = await activePayee(baseUrl, merchant);
-    const treasury = await Treasury.of(await shared.chain());
+    const treasury = await shared.treasury();
     for (let round = 1; round <= count; round += 1) {
       const hours = SKEWS_HOURS[(round - 1) % SKEWS_HOURS.length]!;
       const worker = shared.process(`skewed-${round}`, {
@@ -77,7 +76,7 @@ export const skewedClock: Suite = async ({ count, say, verdict }) => {
       await worker.stop();
       say(`round ${round}  clock ${hours} h off: ${paid.length} received, ${unpaid.length} expired`);
     }
-    await checkBooks(shared.pool, verdict);
+    say(await checkBooks(shared, verdict));
   } finally {
     await shared.close();
   }

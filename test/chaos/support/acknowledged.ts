@@ -1,10 +1,10 @@
 import type pg from 'pg';
+import type { Credentials } from '../../../bench/support/sign.js';
 import { keyed, REPORT } from './payouts.js';
 import { RawConnection } from './raw-connection.js';
-import type { Receiver } from './receiver.js';
 import type { Acknowledged } from './report-load.js';
-import type { Sandbox } from './sandbox.js';
 import type { Verdict } from './verdict.js';
+import type { Receivers } from './webhooks/receivers.js';
 
 const REPLAYS = 200;
 
@@ -81,11 +81,10 @@ function sameFacts(body: string | undefined, response: string): boolean {
 
 /** Each key still returns the bytes that were acknowledged. */
 export async function checkReplays(
-  sandbox: Sandbox,
+  { merchant, port }: { readonly merchant: Credentials; readonly port: number },
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
-  const { merchant, port } = sandbox;
   // Those that took most attempts have seen the most.
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
   const connection = await RawConnection.open(port);
@@ -107,7 +106,7 @@ export async function checkReplays(
 }
 
 /** The receiver got every outcome, and nothing else; each delivery had its own webhook-id. */
-export async function checkWebhooks(pool: pg.Pool, receiver: Receiver, verdict: Verdict): Promise<void> {
+export async function checkWebhooks(pool: pg.Pool, receiver: Receivers, verdict: Verdict): Promise<void> {
   verdict.none(receiver.faults, 'a delivery did not verify');
   for (const [type, event] of [
     ['payout.received', 'payout.received.v2'],

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../bench/support/service.js';
 import { until } from '../../../sandbox/processes.js';
 import type { ServiceProcess } from './service-process.js';
 import type { Shared } from './shared.js';
@@ -38,11 +37,10 @@ export class KillHarness {
   }
 
   /** Merchants and keys are those of a first process, which is stopped again. */
-  async open(): Promise<Service> {
+  async open(): Promise<ServiceProcess> {
     const first = await this.shared.service('victim', this.options.env);
-    await this.living.spawn();
-    await this.living.ready();
-    await first.child.stop();
+    await this.living.start();
+    await first.stop();
     return first;
   }
 

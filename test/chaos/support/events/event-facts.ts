@@ -25,11 +25,10 @@ export async function settled(pool: pg.Pool): Promise<boolean> {
 
 /** Every accepted event is stored once and was forwarded with its id; nothing else is, or was. */
 export async function checkEvents(
-  { service, forwarded, forwardRequests }: EventsHarness,
+  { shared: { pool }, forwarded, forwardRequests }: EventsHarness,
   books: EventBooks,
   { verdict, say }: SuiteOptions,
 ): Promise<void> {
-  const { pool } = service;
   const events = await pool.query<StoredEvent>(
     'select merchant_id, event_id, event_name, payload from tracking.events',
   );

@@ -19,7 +19,7 @@ const requests = new WeakMap<TamperingHarness, Promise<readonly Stored[]>>();
 
 /** Responses that are stored for repeats under their Idempotency-Key: those of others, or invented. */
 export const responses: Group = {
-  percent: 9,
+  percent: 10,
   atOnce: 30,
   async run(harness, random, count) {
     const { db, verdict } = harness;
