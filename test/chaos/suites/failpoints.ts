@@ -11,7 +11,7 @@ import {
   REPORT,
   type Operation,
 } from '../support/payouts.js';
-import { RawConnection, type RawResponse, type Outcome } from '../support/raw-connection.js';
+import { Line, type Outcome, type Responded } from '../support/line.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
@@ -83,14 +83,15 @@ async function dieAndRetry(
   const body = operation.body(userId);
   const count = (): Promise<number> => countEvents(shared.pool, operation.event, merchant.apiKey);
   const before = await count();
-  const connection = await RawConnection.open(doomed.port);
-  const first = await connection.exchange(keyed(merchant, operation.path, body, key));
+  const line = new Line(doomed.port, verdict);
+  const first = await line.exchange(keyed(merchant, operation.path, body, key));
+  line.close();
   await eventually(`${where}: the process died`, () => Promise.resolve(doomed.exited() !== null));
   verdict.equal(doomed.exited(), 'signal SIGKILL', `${where}: its end`);
   if (point !== 'response.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
 
   const service = await replace();
-  const retries = await retry(service, atOnce, () => keyed(merchant, operation.path, body, key));
+  const retries = await retry(service, atOnce, verdict, () => keyed(merchant, operation.path, body, key));
   verdict.equal((await count()) - before, 1, `${where}: events written`);
   checkRetries(where, point, retries, first, verdict);
   const statuses = new Tally();
@@ -105,12 +106,13 @@ async function dieAndRetry(
 async function retry(
   service: ServiceProcess,
   atOnce: number,
+  verdict: Verdict,
   request: () => SignedRequest,
 ): Promise<Outcome[]> {
   const send = async (): Promise<Outcome> => {
-    const connection = await RawConnection.open(service.port);
-    const outcome = await connection.exchange(request());
-    connection.close();
+    const line = new Line(service.port, verdict);
+    const outcome = await line.exchange(request());
+    line.close();
     return outcome;
   };
   const outcomes = await Promise.all(Array.from({ length: atOnce }, send));
@@ -126,7 +128,7 @@ function checkRetries(
   verdict: Verdict,
 ): void {
   const created = retries.filter(
-    (each): each is RawResponse => each.kind === 'responded' && each.status === 201,
+    (each): each is Responded => each.kind === 'responded' && each.status === 201,
   );
   const others = retries.filter((each) => !(each.kind === 'responded' && [201, 409].includes(each.status)));
   verdict.none(others, `${where}: a retry is neither 201 nor 409`);

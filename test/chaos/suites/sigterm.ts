@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SignedRequest } from '../../../bench/support/sign.js';
 import { until } from '../../../sandbox/processes.js';
 import { checkBooks } from '../support/books.js';
 import { activePayee, keyed, randomHash, REPORT, reportBody } from '../support/payouts.js';
-import { encode, RawConnection, type Outcome } from '../support/raw-connection.js';
+import { Line, type Outcome } from '../support/line.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
 import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Tally } from '../support/verdict.js';
+import { Tally, type Verdict } from '../support/verdict.js';
 
 const CLIENTS = 24;
 /** Of these the end of the body follows only after SIGTERM. */
@@ -53,8 +54,8 @@ async function terminateUnderLoad(
   const sent: Sent[] = [];
   const slowEnd = new AbortController();
   const clients = [
-    ...Array.from({ length: CLIENTS }, () => client(service, userId, sent)),
-    ...Array.from({ length: SLOW_CLIENTS }, () => slowClient(service, userId, sent, slowEnd.signal)),
+    ...Array.from({ length: CLIENTS }, () => client(service, userId, sent, verdict)),
+    ...Array.from({ length: SLOW_CLIENTS }, () => slowClient(service, userId, sent, verdict, slowEnd.signal)),
   ];
   await sleep(between(300, 1200));
   const terminated = performance.now();
@@ -122,20 +123,24 @@ async function doneOf(sent: readonly Sent[], { pool }: Shared): Promise<string[]
   return found.rows.map(({ reference }) => reference);
 }
 
-/** Reports on one keep-alive connection until it ends; after each response it opens no other. */
-async function client(service: ServiceProcess, userId: string, sent: Sent[]): Promise<void> {
-  const connection = await RawConnection.open(service.port);
+/** Reports on one keep-alive connection until it ends. */
+async function client(
+  service: ServiceProcess,
+  userId: string,
+  sent: Sent[],
+  verdict: Verdict,
+): Promise<void> {
+  const line = new Line(service.port, verdict);
   for (;;) {
-    const { reference, bytes } = report(service, userId);
-    connection.write(bytes);
+    const { reference, request } = report(service, userId);
+    const responded = line.exchange(request);
     const at = performance.now();
-    const outcome = await connection.response(EXIT_WITHIN_MS);
+    const outcome = await responded;
     sent.push({ reference, at, outcome });
-    if (outcome.kind === 'cut_off' || outcome.headers['connection'] === 'close') break;
+    if (outcome.kind === 'cut_off' || outcome.headers.connection === 'close') break;
     await sleep(between(0, 30));
-    if (!connection.usable) break;
   }
-  connection.close();
+  line.close();
 }
 
 /** Sends the head and most of the body, and the rest on the signal. */
@@ -143,21 +148,25 @@ async function slowClient(
   service: ServiceProcess,
   userId: string,
   sent: Sent[],
+  verdict: Verdict,
   rest: AbortSignal,
 ): Promise<void> {
-  const connection = await RawConnection.open(service.port);
-  const { reference, bytes } = report(service, userId);
-  connection.write(bytes.subarray(0, bytes.length - 40));
+  const line = new Line(service.port, verdict);
+  const { reference, request } = report(service, userId);
+  const begun = line.begin(request);
+  begun.sent.write(request.body.slice(0, -40));
   const at = performance.now();
   await new Promise((resolve) => rest.addEventListener('abort', resolve, { once: true }));
-  connection.write(bytes.subarray(bytes.length - 40));
-  const outcome = await connection.response(EXIT_WITHIN_MS);
-  sent.push({ reference, at, outcome });
-  connection.close();
+  begun.sent.end(request.body.slice(-40));
+  sent.push({ reference, at, outcome: await begun.outcome });
+  line.close();
 }
 
-function report(service: ServiceProcess, userId: string): { reference: string; bytes: Buffer } {
+function report(
+  service: ServiceProcess,
+  userId: string,
+): { readonly reference: string; readonly request: SignedRequest } {
   const reference = randomUUID();
   const body = reportBody(userId, 12_500_000, randomHash(), reference);
-  return { reference, bytes: encode(keyed(service.merchant, REPORT.path, body, randomUUID())) };
+  return { reference, request: keyed(service.merchant, REPORT.path, body, randomUUID()) };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { keyed, REPORT } from './payouts.js';
-import { RawConnection } from './raw-connection.js';
+import { Line } from './line.js';
 import type { Acknowledged } from './report-load.js';
 import type { Verdict } from './verdict.js';
 import type { Receivers } from './webhooks/receivers.js';
@@ -87,9 +87,9 @@ export async function checkReplays(
 ): Promise<void> {
   // Those that took most attempts have seen the most.
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
-  const connection = await RawConnection.open(port);
+  const line = new Line(port, verdict);
   for (const { key, request, response, attempts } of chosen) {
-    const outcome = await connection.exchange(keyed(merchant, REPORT.path, request, key));
+    const outcome = await line.exchange(keyed(merchant, REPORT.path, request, key));
     const same =
       outcome.kind === 'responded' &&
       outcome.status === 201 &&
@@ -102,7 +102,7 @@ export async function checkReplays(
     );
     if (outcome.kind !== 'responded') break;
   }
-  connection.close();
+  line.close();
 }
 
 /** The receiver got every outcome, and nothing else; each delivery had its own webhook-id. */

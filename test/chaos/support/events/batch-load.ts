@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { signed } from '../../../../bench/support/sign.js';
 import type { EventBooks, SentBatch } from '../../../support/tracking/event-books.js';
 import { keyed } from '../payouts.js';
-import { Line, type RawResponse } from '../raw-connection.js';
+import { Line, type Responded } from '../line.js';
 import { Senders } from '../senders.js';
 import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
@@ -71,7 +71,7 @@ export class BatchLoad extends Senders {
     const last = Math.random() < REPEATED ? this.last.get(client) : undefined;
     const batch = last ?? this.draft(who.apiKey);
     const key = Math.random() < KEYED ? randomUUID() : null;
-    const send = (): Promise<RawResponse> =>
+    const send = (): Promise<Responded> =>
       line.send(key === null ? signed(who, 'POST', PATH, batch.body) : keyed(who, PATH, batch.body, key));
     const response =
       Math.random() < CARELESS
