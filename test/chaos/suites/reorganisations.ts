@@ -22,7 +22,6 @@ const DEEP = 2 * CONFIRMATIONS;
 const BATCH = 10;
 const PAYEES = 3;
 const ORDERS = 3;
-const EXPIRY_SECONDS = 20;
 
 /** In units of 0.000001 USDC; the amount of an order is 100 USDC. */
 function randomAmount(): number {
@@ -39,9 +38,10 @@ function randomAmount(): number {
 /**
  * `--count` random reorganisations of the dev chain while transfers of payouts and deposits of orders are mined. Of the
  * transactions that it removes some return in another order, some later, some never, some are replaced by another one of
- * the same sender, and some pay another recipient in another block. In the end books and chain agree.
+ * the same sender, and some pay another recipient in another block. Orders wait for `--seconds N` (20 by default). In the end
+ * books and chain agree.
  */
-export const reorganisations: Suite = async ({ count, verdict, say }) => {
+export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const shared = await Shared.start();
   try {
     const { rpcUrl, usdcAddress } = await shared.chain();
@@ -51,7 +51,7 @@ export const reorganisations: Suite = async ({ count, verdict, say }) => {
       EXCHANGE_SCAN_INTERVAL_MS: '50',
       EXCHANGE_CHECK_INTERVAL_MS: '100',
       EXCHANGE_SETTLE_MS: '200',
-      EXCHANGE_ORDER_EXPIRY_SECONDS: String(EXPIRY_SECONDS),
+      EXCHANGE_ORDER_EXPIRY_SECONDS: String(sizes.seconds ?? 20),
     });
     const payees: Payee[] = [];
     for (let n = 0; n < PAYEES; n += 1) payees.push(await activePayee(baseUrl, merchant));

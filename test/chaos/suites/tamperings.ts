@@ -43,9 +43,9 @@ export const tamperings: Suite = async ({ count, verdict, say, sizes = {} }) => 
         left.set(name, rest - done.length);
         for (const each of done) tally.add(`${name}: ${each}`);
         if (group.stops) await harness.works();
-        if (!group.onCopies) await harness.untouched();
         spent.add(name, Math.round(performance.now() - began));
       }
+      await harness.untouched();
       if (performance.now() - reportedAt < REPORTED_EVERY_MS) continue;
       reportedAt = performance.now();
       say(`${[...left].map(([name, rest]) => `${name} ${rest}`).join(', ')} left`);

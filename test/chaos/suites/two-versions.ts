@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../bench/support/wait.js';
+import { checkReported } from '../support/acknowledged.js';
 import { haveReached, headOf } from '../support/books.js';
 import { buildNextVersion } from '../support/next-version.js';
 import { activePayee } from '../support/payouts.js';
@@ -81,24 +82,8 @@ async function checkEnd(
     return rows.length === 0;
   };
   await verdict.eventually('every payout has its outcome', settled, SETTLE_MS);
-  const acknowledged = [...older.acknowledged, ...newer.acknowledged].map(({ payoutId }) => payoutId);
   verdict.expect(newer.acknowledged.length > 0, 'the next version acknowledged reports');
-  const { rows } = await shared.pool.query<{ id: string; stored: string }>(
-    `select view.id, count(event.id) as stored from payouts.payouts view
-     left join event_store.events event on event.stream = 'payout-' || view.id and event.type like 'payout.reported.v_'
-     group by view.id`,
-  );
-  verdict.equal(new Set(acknowledged).size, acknowledged.length, 'distinct payouts');
-  verdict.equal(rows.length, acknowledged.length, 'payouts listed, one per acknowledged report');
-  verdict.none(
-    rows.filter(({ stored }) => Number(stored) !== 1),
-    'a payout is reported other than once',
-  );
-  const listed = new Set(rows.map(({ id }) => id));
-  verdict.none(
-    acknowledged.filter((id) => !listed.has(id)),
-    'an acknowledged payout is not listed',
-  );
+  await checkReported(shared.pool, [...older.acknowledged, ...newer.acknowledged], verdict);
   const exitCode = audit(shared, dist);
   verdict.expect(exitCode === 0 || exitCode === 1, "the next version's audit finds nothing wrong", exitCode);
   say(`end  attempts ${older.tally.toString()}; ${newer.tally.toString()}`);

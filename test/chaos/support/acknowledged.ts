@@ -21,13 +21,22 @@ export async function checkAcknowledged(
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
+  checkOutcomes(await checkReported(pool, acknowledged, verdict), acknowledged, verdict);
+}
+
+/** Every acknowledged report is in the events once, and listed with what was acknowledged; and no other is. The payouts by id. */
+export async function checkReported(
+  pool: pg.Pool,
+  acknowledged: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<ReadonlyMap<string, PayoutRow>> {
   const found = await pool.query<PayoutRow>(
     `select r.data::json->>'payout_id' as id, r.data::json->>'transaction_hash' as hash, view.body,
        case t.type when 'payout.received.v2' then 'received' when 'payout.expired.v1' then 'expired' else 'pending' end as status
      from event_store.events r
      left join event_store.events t on t.stream = r.stream and t.revision = 1
      left join payouts.payouts view on view.id = (r.data::json->>'payout_id')::uuid
-     where r.type = 'payout.reported.v1'`,
+     where r.type like 'payout.reported.v_'`,
   );
   const payouts = new Map(found.rows.map((row) => [row.id, row]));
   verdict.expect(acknowledged.length > 0, 'some report was acknowledged');
@@ -45,7 +54,7 @@ export async function checkAcknowledged(
     acknowledged.filter(({ payoutId, response }) => !sameFacts(payouts.get(payoutId)?.body, response)),
     'a payout row differs from what was acknowledged',
   );
-  checkOutcomes(payouts, acknowledged, verdict);
+  return payouts;
 }
 
 function checkOutcomes(

@@ -14,6 +14,8 @@ type Env = Readonly<Record<string, string>>;
 
 /** A PostgreSQL and a dev chain of the run's own, and any number of service processes that share them. */
 export class Shared {
+  private readonly processes: ServiceProcess[] = [];
+
   private constructor(
     readonly environment: BenchEnvironment,
     readonly masterKey: string,
@@ -52,7 +54,9 @@ export class Shared {
   /** A process that is not started yet. */
   process(name: string, env: Env, more: Pick<ServiceOptions, 'main' | 'wrap'> = {}): ServiceProcess {
     const all = { MASTER_KEY: this.masterKey, ...env };
-    return new ServiceProcess(this.environment, { name, database: DATABASE, env: all, ...more });
+    const created = new ServiceProcess(this.environment, { name, database: DATABASE, env: all, ...more });
+    this.processes.push(created);
+    return created;
   }
 
   /** Which process of PostgreSQL to kill or to stop: the server, or a backend of the service. */
@@ -73,7 +77,9 @@ export class Shared {
     return name;
   }
 
-  close(): Promise<void> {
-    return this.environment.close();
+  /** Nothing is asked of the processes any more: they need not drain. */
+  async close(): Promise<void> {
+    await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
+    await this.environment.close();
   }
 }

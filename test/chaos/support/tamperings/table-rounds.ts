@@ -147,7 +147,6 @@ const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalo
 export const tables: Group = {
   percent: 20,
   atOnce: 15,
-  onCopies: true,
   async run(harness, random, count) {
     const done: Changed[] = [];
     const used = new Set<string>();

@@ -28,8 +28,6 @@ export interface Group {
   readonly atOnce: number;
   /** The service refuses to work meanwhile, and is ready again afterwards. */
   readonly stops?: true;
-  /** The database of the service remains as it was. */
-  readonly onCopies?: true;
   /** Tampers at most `count` times, checks, and restores the database. Returns what was done, a name for each. */
   run(harness: TamperingHarness, random: Random, count: number): Promise<readonly string[]>;
 }
@@ -76,7 +74,7 @@ export class TamperingHarness {
       const env = { AUDIT_HEAD_SECONDS: String(HEAD_MS / 1000), PAYOUT_CHECK_INTERVAL_MS: '50' };
       const service = await shared.service('service', env);
       const endpoint = await createHistory(shared, service, receiver.url);
-      await service.stop();
+      await service.kill();
       await shared.copyDatabase(FROZEN);
       await service.start();
       const db = new pg.Client({ connectionString: shared.databaseUrl });
