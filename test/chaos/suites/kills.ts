@@ -1,6 +1,6 @@
 import { until } from '../../../sandbox/processes.js';
 import { storm } from '../support/storm.js';
-import { percentile, seconds, type Suite } from '../support/suite.js';
+import { seconds, type Suite } from '../support/suite.js';
 
 /** One kill in so many hits a service that is still starting. */
 const DURING_START = 0.15;
@@ -17,9 +17,8 @@ export const killApp: Suite = (options) =>
   });
 
 /** `kill -9` of the PostgreSQL server or of one backend under load: the service survives and continues. */
-export const killPostgres: Suite = async (options) => {
-  const recoveries: number[] = [];
-  await storm(options, async ({ shared, service, load }) => {
+export const killPostgres: Suite = (options) =>
+  storm(options, async ({ shared, service, load }) => {
     const name = await shared.killPostgres();
     const began = performance.now();
     const recovered = await until(
@@ -27,17 +26,12 @@ export const killPostgres: Suite = async (options) => {
       RECOVERY_MS,
     );
     const took = performance.now() - began;
-    recoveries.push(took);
     options.verdict.equal(service.exited(), null, 'the service survives');
     if (service.exited() !== null)
       throw new Error(`the service ended with its PostgreSQL:\n${service.lastWords()}`);
     options.verdict.expect(recovered, `reports are acknowledged again within ${seconds(RECOVERY_MS)}`);
     return `${name} killed; a report begun later was acknowledged after ${seconds(took)}`;
   });
-  options.say(
-    `recovery median ${seconds(percentile(recoveries, 0.5))}, longest ${seconds(Math.max(...recoveries))}`,
-  );
-};
 
 /** `kill -9` of the service and its PostgreSQL in the same instant, as when a machine loses its memory. */
 export const killBoth: Suite = (options) =>

@@ -192,12 +192,6 @@ class Race {
       ),
       'a response has an order as it was before an earlier response',
     );
-    const { rows } = await this.pool.query<{ ways: number }>(
-      `select count(distinct types)::int as ways from
-         (select string_agg(type, ' ' order by revision) as types from event_store.events
-          where stream like 'order-%' group by stream) each`,
-    );
-    this.options.say(`ways   ${rows[0]!.ways} different histories`);
   }
 }
 

@@ -24,7 +24,7 @@ const MAX_FROZEN_MS = 35_000;
  * requests. Meanwhile the node fails, and a process is stopped for longer than its leases.
  */
 export const orders: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
+  const { verdict, say, sizes = {} } = options;
   const shared = await Shared.start();
   const chain = await shared.chain();
   const node = await TestNode.start(chain.rpcUrl);
@@ -54,33 +54,28 @@ export const orders: Suite = async (options) => {
       harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, exchange));
     load = new OrderLoad(clients, await shared.treasury(), verdict, PAUSE_MS);
     load.start(CLIENTS);
-    // Few kills begin anywhere: many runs of few kills reach every point.
-    const first = Math.floor(Math.random() * POINTS.length);
-    for (let n = 1; n <= count; n += 1) {
-      if (n % FREEZE_EVERY === 0) await harness.freeze();
-      if (n % OUTAGE_EVERY === 0)
+    const { created, sent } = load;
+    await harness.storm({
+      points: POINTS,
+      randomEvery: Infinity,
+      freezeEvery: FREEZE_EVERY,
+      outageEvery: OUTAGE_EVERY,
+      fail: () =>
         harness.startOutage(
           'the node',
           between(2000, 20_000),
           () => node.goDown(),
           () => node.comeBack(),
-        );
-      const next = sizes.only === undefined ? first + n : sizes.only - 1;
-      const [, line] = await harness.killAt(POINTS[next % POINTS.length]!);
-      say(`${String(n).padStart(3)}  ${line}; ${load.created.length} orders`);
-    }
-    const allSent = load.stop();
-    await harness.calm();
-    await harness.readyVictim();
-    await allSent;
+        ),
+      load,
+      progress: () => `${created.length} orders`,
+    });
     const { pool } = shared;
-    const { sent } = load;
     await verdict.eventually(
       'every order ends, and every transfer is recorded',
       () => ordersSettled(pool, sent),
       SETTLE_MS,
     );
-    say(`requests ${load.tally.toString()}`);
     await checkOrders(shared, load, options);
     await checkMoney(pool, sent, verdict, say);
     say(`audit  ${await checkBooks(shared, verdict)}`);

@@ -39,63 +39,36 @@ const linesOf = (text: string): string[] =>
     .split('\n')
     .map((line) => JSON.parse(`"${line.trim()}"`) as string);
 
-const LENGTHS = [
-  '-1',
-  '+5',
-  '0x5',
-  '5 5',
-  '',
-  '1e3',
-  '18446744073709551616',
-  '5, 5',
-  '5\r\ncontent-length: 6',
-];
-const CHUNKS = [
-  ...linesOf(String.raw`
-    zz\r\n
-    5\r\nab
-    ffffffffffffffff\r\nx
-    1\r\nab\r\n0\r\n\r\n
-    0\r\nx: y\r\n\r\n
-    1;a=b\r\nx\r\n0\r\n\r\n
-    1\nx\n0\n\n`),
-  `1;${'a'.repeat(20_000)}\r\nx\r\n`,
-  `${'1\r\nx\r\n'.repeat(2000)}0\r\n\r\n`,
-];
-const LINES = [
-  ...linesOf(String.raw`
-    GET /
+const LINES = linesOf(String.raw`
     GET / HTTP/1.0
     GET / HTTP/2.0
-    GET  / HTTP/1.1
     FOO / HTTP/1.1
     OPTIONS * HTTP/1.1
     CONNECT 127.0.0.1:9 HTTP/1.1
     GET http://[ HTTP/1.1
-    GET //x HTTP/1.1
     GET /\u0000 HTTP/1.1
-    GET /a\rb HTTP/1.1
     GET # HTTP/1.1
     PRI * HTTP/2.0\r\n\r\nSM
-    \u0016\u0003\u0001\u0002\u0000`),
-  `GET /${'a'.repeat(100_000)} HTTP/1.1`,
-];
+    \u0016\u0003\u0001\u0002\u0000`);
 const HEADERS = [
   ...linesOf(String.raw`
     no colon
     x : y
     x: a\r\n\tfolded
     x: \u0000
-    x: a\nb: c
     host: a\r\nhost: b
-    host: [
     transfer-encoding: chunked, gzip
+    content-length: 5\r\ncontent-length: 6
+    content-length: 0\r\ntransfer-encoding: chunked
+    content-length: 18446744073709551616
     expect: 100-continue
     expect: 200-ok
-    upgrade: websocket\r\nconnection: upgrade
-    content-length: 0\r\ntransfer-encoding: chunked
-    __proto__: x`),
+    upgrade: websocket\r\nconnection: upgrade`),
   `x: ${'y'.repeat(70_000)}`,
+];
+const CHUNKS = [
+  ...['zz\r\n', '5\r\nab', 'ffffffffffffffff\r\nx', '1\r\nab\r\n0\r\n\r\n', '1;a=b\r\nx\r\n0\r\n\r\n'],
+  `${'1\r\nx\r\n'.repeat(2000)}0\r\n\r\n`,
 ];
 
 /** By its name, each way to break a request; `others` are further valid ones. */
@@ -109,19 +82,15 @@ const BREAKERS: Readonly<Record<string, (request: Pieces, others: readonly Piece
       return [bytes];
     });
   },
-  'content-length': (request) =>
+  'wrong length': (request) =>
     fc
-      .constantFrom(...LENGTHS, request.body.length + 50, Math.max(0, request.body.length - 50))
-      .map((length) => [head(request, `content-length: ${length}`), request.body]),
-  'both lengths': (request) => {
-    const both = [`content-length: ${request.body.length}`, 'transfer-encoding: chunked'];
-    const size = `${request.body.length.toString(16)}\r\n`;
-    return fc.constant([head(request, ...both), size, request.body, '\r\n0\r\n\r\n']);
-  },
+      .integer({ min: -50, max: 50 })
+      .map((more) => [
+        head(request, `content-length: ${Math.max(0, request.body.length + more)}`),
+        request.body,
+      ]),
   chunks: (request) =>
-    fc
-      .tuple(fc.constantFrom(...CHUNKS), fc.constantFrom(...CHUNKS))
-      .map((chunks) => [head(request, 'transfer-encoding: chunked'), ...chunks]),
+    fc.constantFrom(...CHUNKS).map((chunk) => [head(request, 'transfer-encoding: chunked'), chunk]),
   'request line': (request) =>
     fc.constantFrom(...LINES).map((line) => [framed({ ...request, line }), request.body]),
   'header line': (request) =>

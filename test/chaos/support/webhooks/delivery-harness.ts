@@ -7,9 +7,14 @@ import { ringOf } from '../../../support/key-ring.js';
 import { TestRedis } from '../../../support/programs/redis.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
+import { seconds } from '../suite.js';
+import type { Verdict } from '../verdict.js';
 import { DeadDns } from './dead-dns.js';
 import { Merchants } from './merchants.js';
 import { Receivers, type Behavior } from './receivers.js';
+
+/** What a worker has in flight when SIGTERM comes is requeued after ten seconds. */
+const EXIT_MS = 35_000;
 
 export interface DeliveryHarnessOptions {
   readonly endpoints: number;
@@ -70,6 +75,21 @@ export class DeliveryHarness {
     const { dns } = this;
     const wrap = dns === null ? {} : { wrap: (argv: readonly string[]) => dns.wrapped(argv) };
     return this.shared.process(name, { ...this.workerEnv, ROLES: 'worker' }, wrap);
+  }
+
+  /** SIGTERM, also while deliveries hang: the workers end in time, and what they held is free for others. How long it took. */
+  async terminate(workers: readonly ServiceProcess[], verdict: Verdict): Promise<string> {
+    const began = performance.now();
+    const ends = await Promise.all(workers.map((each) => each.stop()));
+    const tookMs = performance.now() - began;
+    verdict.none(
+      ends.filter((end) => end !== 'exit code 0'),
+      'SIGTERM does not end a worker',
+    );
+    verdict.expect(tookMs < EXIT_MS, 'SIGTERM ends a worker within 35 s', tookMs);
+    const { rows } = await this.pool.query('select from webhooks.deliveries where leased_by is not null');
+    verdict.equal(rows.length, 0, 'deliveries held after SIGTERM');
+    return seconds(tookMs);
   }
 
   async close(): Promise<void> {
