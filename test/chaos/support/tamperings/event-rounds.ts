@@ -24,9 +24,13 @@ interface Scene {
 type Tampering = (scene: Scene) => Promise<Done | null>;
 
 /** Most of an event is data. */
-const COLUMNS = [
-  ...['data', 'data', 'data', 'metadata', 'stream', 'type', 'id', 'revision', 'recorded_at'],
-] as const;
+const COLUMNS = 'data data data metadata stream type id revision recorded_at'.split(' ');
+/** Of columns that are no text. */
+const OTHERS: Readonly<Record<string, string>> = {
+  id: 'gen_random_uuid()',
+  revision: 'revision + 1000000',
+  recorded_at: `recorded_at + interval '1 ms'`,
+};
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 type At = { readonly position: string };
@@ -39,33 +43,22 @@ const at =
       ),
     );
 
-/** One character of one column is another one. */
+/** One column is another one; of a text one character. */
 const flip: Tampering = async ({ tx, events, random }) => {
   const event = random.pick(events);
-  const isNamed = at(['changed', 'unreadable'], event.position);
   const column = random.pick(COLUMNS);
-  const what = `${column} of ${event.position} changed`;
-  const set = (value: string, given: unknown): Promise<unknown> =>
-    tx.query(`update ${EVENTS} set ${column} = ${value} where position = $1`, [event.position, given]);
-  switch (column) {
-    case 'revision':
-      await set('$2::int', 1_000_000 + random.below(1000));
-      return { what, isNamed };
-    case 'recorded_at':
-      await set('recorded_at + make_interval(secs => $2)', (1 + random.below(1_000_000)) / 1000);
-      return { what, isNamed };
-    case 'id':
-      await set('$2::uuid', random.uuid());
-      return { what, isNamed };
-    default: {
-      const text = event[column];
-      const place = random.below(text.length);
-      const changed = text.slice(0, place) + random.pick([...LETTERS]) + text.slice(place + 1);
-      if (sameMeaning(column, text, changed)) return null;
-      await set('$2', changed);
-      return { what, isNamed };
-    }
+  let value = OTHERS[column];
+  if (value === undefined) {
+    const text = event[column as 'data'];
+    const [place, letter] = [random.below(text.length), random.pick([...LETTERS])];
+    if (sameMeaning(column, text, text.slice(0, place) + letter + text.slice(place + 1))) return null;
+    value = `overlay(${column} placing '${letter}' from ${place + 1} for 1)`;
   }
+  await tx.query(`update ${EVENTS} set ${column} = ${value} where position = $1`, [event.position]);
+  return {
+    what: `${column} of ${event.position} changed`,
+    isNamed: at(['changed', 'unreadable'], event.position),
+  };
 };
 
 function sameMeaning(column: string, one: string, other: string): boolean {
