@@ -77,7 +77,7 @@ export class Shared {
     return name;
   }
 
-  /** Nothing is asked of the processes any more: they need not drain. */
+  /** No process has requests in flight: they need not drain. */
   async close(): Promise<void> {
     await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
     await this.environment.close();
