@@ -5,6 +5,7 @@ import pg from 'pg';
 import { postgresHome } from '../../sandbox/binaries.js';
 import { startChain, type RunningChain } from '../../sandbox/chain.js';
 import { ensureDatabase, startPostgres, type RunningPostgres } from '../../sandbox/postgres.js';
+import type { PostgresOptions } from '../../sandbox/postgres-cluster.js';
 import { serverUser } from '../../sandbox/server-user.js';
 import { deployUsdc } from '../../sandbox/usdc.js';
 import { Children } from './children.js';
@@ -28,7 +29,8 @@ export class BenchEnvironment {
 
   private constructor(
     readonly dir: string,
-    private readonly postgres: RunningPostgres,
+    private readonly options: PostgresOptions,
+    private postgres: RunningPostgres,
   ) {}
 
   static async start(): Promise<BenchEnvironment> {
@@ -36,14 +38,27 @@ export class BenchEnvironment {
     const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
     // PostgreSQL may run as another user, who has to pass through.
     chmodSync(dir, 0o711);
-    const postgres = await startPostgres({
+    const options = {
       dir: join(dir, 'postgres'),
       home: postgresHome(),
       password: 'bench',
       durable: true,
       user: serverUser(),
-    });
-    return new BenchEnvironment(dir, postgres);
+    };
+    return new BenchEnvironment(dir, options, await startPostgres(options));
+  }
+
+  /** The process of the PostgreSQL server. */
+  get postmaster(): number {
+    return this.postgres.pid;
+  }
+
+  /** Starts the server again that was killed, on its data and its port. */
+  async restartPostgres(): Promise<void> {
+    const { port } = this.postgres;
+    this.postgres = await startPostgres({ ...this.options, port });
+    // The URLs that processes have are of the former port.
+    if (this.postgres.port !== port) throw new Error(`another program uses port ${port} of PostgreSQL`);
   }
 
   /** URL of the database of that name, created when missing. */

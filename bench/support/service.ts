@@ -18,9 +18,6 @@ export interface Service {
   readonly exchange: SandboxFile['exchange'];
 }
 
-/** Where service processes run: their folders, their database, their chain. */
-export type ServiceHost = Pick<BenchEnvironment, 'children' | 'folder' | 'chain' | 'database'>;
-
 export interface ServiceOptions {
   /** Name of its folder and, unless `database` is given, of its database. */
   readonly name: string;
@@ -43,7 +40,7 @@ export interface SpawnedService {
 }
 
 /** The service as it is deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. */
-export async function startService(host: ServiceHost, options: ServiceOptions): Promise<Service> {
+export async function startService(host: BenchEnvironment, options: ServiceOptions): Promise<Service> {
   const { child, port, dir, readyUrl } = await spawnService(host, options);
   await ready(child, readyUrl);
   // Written last, after the merchants were registered.
@@ -60,12 +57,13 @@ export async function startService(host: ServiceHost, options: ServiceOptions): 
 }
 
 /** Starts the process and does not wait for it. */
-export async function spawnService(host: ServiceHost, options: ServiceOptions): Promise<SpawnedService> {
+export async function spawnService(host: BenchEnvironment, options: ServiceOptions): Promise<SpawnedService> {
   const { name, database = name, env = {}, main = MAIN, wrap } = options;
   if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
   const dir = host.folder(name);
   const chain = await host.chain();
-  const [port, widgetPort, payPort, metricsPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
+  const [free, widgetPort, payPort, metricsPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
+  const port = Number(env['PORT'] ?? free);
   const child = host.children.start({
     name: 'service',
     ...(wrap === undefined ? { args: [main] } : wrap([process.execPath, main])),
@@ -90,7 +88,7 @@ export async function spawnService(host: ServiceHost, options: ServiceOptions): 
   const readyUrl = servesApi
     ? `http://127.0.0.1:${port}/health/ready`
     : `http://127.0.0.1:${metricsPort}/metrics`;
-  return { child, dir, port: port!, widgetPort: widgetPort!, readyUrl };
+  return { child, dir, port, widgetPort: widgetPort!, readyUrl };
 }
 
 export function credentials(merchant: SandboxFile['merchant']): Credentials {

@@ -40,7 +40,7 @@ const SUITES = {
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
-  'skewed-clock': { suite: skewedClock, count: 6, of: 'rounds' },
+  'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },

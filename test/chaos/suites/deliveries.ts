@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '../support/service-process.js';
-import { between, oneOf, percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 import {
   atTheEnd,
   checkArrived,
@@ -9,7 +9,7 @@ import {
   settled,
 } from '../support/webhooks/delivery-facts.js';
 import { expectedDeliveries } from '../support/webhooks/expected.js';
-import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
+import type { Behavior } from '../support/webhooks/receivers.js';
 import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
 /** A kill comes this long after the one before; a start takes about a second, so that some kills hit it. */
@@ -20,13 +20,6 @@ const BEHAVIORS: readonly Behavior[] = ['prompt', 'flaky', 'slow', 'prompt', 'fl
 const SETTLE_MS = 120_000;
 /** Deliveries to one endpoint at once, from one process; a killed worker's requests may be open when its successor begins. */
 const MAX_OPEN = 4 * 16;
-
-interface Kill {
-  /** Unix milliseconds when the process had ended. */
-  readonly at: number;
-  /** No other worker ran. */
-  readonly alone: boolean;
-}
 
 /**
  * Deliveries to many endpoints while workers are killed with `kill -9` at random times and started again, one alone in
@@ -68,15 +61,13 @@ export const deliveries: Suite = async (options) => {
       { unrecorded, held: kills.held },
     );
     verdict.expect(receivers.maxOpen <= MAX_OPEN, 'requests open at once at one endpoint', receivers.maxOpen);
-    sayRecovery(kills.all, receivers, options);
-    await terminate(harness, kills.workers, options);
+    await harness.terminate(kills.workers, verdict);
   } finally {
     await harness.close();
   }
 };
 
 interface Kills {
-  readonly all: readonly Kill[];
   /** Deliveries that a sender held at a kill; one that two senders held counts twice. */
   readonly held: number;
   readonly workers: readonly ServiceProcess[];
@@ -90,7 +81,6 @@ async function killWhile(
   const { count, say, verdict } = options;
   const workers = [harness.worker('worker-1'), harness.worker('worker-2')];
   const [first, second] = workers as [ServiceProcess, ServiceProcess];
-  const all: Kill[] = [];
   const held = new Set<string>();
   await first.spawn();
   await first.ready();
@@ -101,7 +91,6 @@ async function killWhile(
     const alone = n <= Math.ceil(count / 2);
     const victim = alone ? first : oneOf(workers);
     await victim.kill();
-    all.push({ at: performance.timeOrigin + performance.now(), alone });
     const left = await leftBehind(harness);
     const before = held.size;
     for (const each of left.held) held.add(each);
@@ -114,7 +103,7 @@ async function killWhile(
   const published = await publishing.done();
   verdict.expect(published >= deliveryCount, 'as many deliveries are emitted as requested', published);
   await Promise.all(workers.map((each) => each.ready()));
-  return { all, held: held.size, workers };
+  return { held: held.size, workers };
 }
 
 /** Appends events evenly over the time that the kills take on average. */
@@ -168,29 +157,4 @@ async function strikeQueue(
     await redis.replace(2000);
     say('     Redis killed and replaced by an empty one after 2 s');
   }
-}
-
-/** From a kill until the next request came, while one worker was alone. */
-function sayRecovery(kills: readonly Kill[], { arrived }: Receivers, { say }: SuiteOptions): void {
-  const arrivals = [...arrived.values()].flatMap(({ at }) => at).sort((a, b) => a - b);
-  // Requests in flight when the process died still come.
-  const inFlightMs = 50;
-  const took = kills
-    .filter(({ alone }) => alone)
-    .map(({ at }) => (arrivals.find((each) => each > at + inFlightMs) ?? Infinity) - at)
-    .filter(Number.isFinite);
-  say(
-    `recovery ${took.length} times: median ${seconds(percentile(took, 0.5))}, worst ${seconds(Math.max(...took))}`,
-  );
-}
-
-/** SIGTERM: the workers end, and no delivery is held any more. */
-async function terminate(
-  harness: DeliveryHarness,
-  workers: readonly ServiceProcess[],
-  { verdict }: SuiteOptions,
-): Promise<void> {
-  for (const each of workers) verdict.equal(await each.stop(), 'exit code 0', 'SIGTERM ends a worker');
-  const { rows } = await harness.pool.query('select from webhooks.deliveries where leased_by is not null');
-  verdict.equal(rows.length, 0, 'deliveries held after SIGTERM');
 }

@@ -3,12 +3,10 @@ import { EventBooks } from '../../support/tracking/event-books.js';
 import { BatchLoad } from '../support/events/batch-load.js';
 import { checkEvents, settled, waiting } from '../support/events/event-facts.js';
 import { EventsHarness } from '../support/events/events-harness.js';
-import { restart } from '../support/sandbox.js';
 import { between, oneOf, percentile, seconds } from '../support/suite.js';
 import type { EventVictim, Suite, SuiteOptions } from '../support/suite.js';
 
-const MERCHANTS = 4;
-const CLIENTS_OF_MERCHANT = 3;
+const CLIENTS = 12;
 const BETWEEN_KILLS_MS = [50, 800] as const;
 /** One kill in so many hits a service that is still starting. */
 const DURING_START = 0.1;
@@ -19,25 +17,25 @@ const SETTLE_MS = 180_000;
 const MAX_KILLS_PER_COUNT = 3;
 
 /**
- * `kill -9` as soon as a batch got its 202, under the load of several merchants. A kill counts when it found batches
+ * `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it found batches
  * that had a response and were not processed. In the end every accepted event is stored once, and nothing else is; each
  * was forwarded with its id; no batch is stuck.
  */
 export const events: Suite = async (options) => {
   const { count, verdict, say, kill } = options;
   const books = new EventBooks();
-  const harness = await EventsHarness.open(MERCHANTS);
-  const { service } = harness;
-  const load = new BatchLoad(service.port, harness.merchants, books, verdict);
+  const harness = await EventsHarness.open();
+  const { service, shared } = harness;
+  const load = new BatchLoad(service, books, verdict);
   try {
-    load.start(MERCHANTS * CLIENTS_OF_MERCHANT);
+    load.start(CLIENTS);
     const found: number[] = [];
     let kills = 0;
     for (; found.length < count && kills < count * MAX_KILLS_PER_COUNT; kills += 1) {
       await sleep(between(...BETWEEN_KILLS_MS));
       const victim = kill ?? oneOf(['service', 'both', 'both'] as const);
       const line = await strike(harness, load, victim, options, async () => {
-        const left = await waiting(service.pool, books);
+        const left = await waiting(shared.pool, books);
         if (left.responded > 0) found.push(left.responded);
         return `${left.accepted} batches unprocessed, ${left.responded} of them with a response`;
       });
@@ -47,15 +45,10 @@ export const events: Suite = async (options) => {
     verdict.expect(found.length >= count, 'kills between 202 and processing', found.length);
     say(`kills ${kills}; unprocessed batches with a response: median ${percentile(found, 0.5)}`);
     say(`load  ${books.sent.length} batches, responses: ${load.tally.toString()}`);
-    await verdict.eventually(
-      'every batch is processed and forwarded',
-      () => settled(service.pool),
-      SETTLE_MS,
-    );
+    await verdict.eventually('every batch is processed and forwarded', () => settled(shared.pool), SETTLE_MS);
     await checkEvents(harness, books, options);
     for (const each of [harness.worker, service])
       verdict.equal(await each.stop(), 'exit code 0', `SIGTERM ends ${each.name}`);
-    verdict.none(service.parts(), 'a process of the sandbox is left');
   } finally {
     await load.abandon();
     await harness.close();
@@ -64,23 +57,21 @@ export const events: Suite = async (options) => {
 
 /** Waits for a 202 and kills at once; counts what is left; starts what was killed. */
 async function strike(
-  { service, worker }: EventsHarness,
+  { shared, service, worker }: EventsHarness,
   load: BatchLoad,
   victim: EventVictim,
   { verdict }: SuiteOptions,
   countLeft: () => Promise<string>,
 ): Promise<string> {
   let killed: Promise<unknown> = Promise.resolve();
-  let name: string = victim;
+  const kills: Readonly<Record<EventVictim, readonly (() => Promise<unknown>)[]>> = {
+    service: [() => service.kill()],
+    worker: [() => worker.kill()],
+    both: [() => service.kill(), () => worker.kill()],
+    postgres: [() => shared.killPostgres()],
+  };
   const kill = (): void => {
-    if (victim === 'postgres') {
-      const chosen = service.postgresVictim();
-      name = chosen.name;
-      process.kill(chosen.pid, 'SIGKILL');
-    } else {
-      const victims = { service: [service], worker: [worker], both: [service, worker] }[victim];
-      killed = Promise.all(victims.map((each) => each.kill()));
-    }
+    killed = Promise.all(kills[victim].map((each) => each()));
   };
   const responded = await load.atNext202(kill, RESPONSES_WITHIN_MS);
   verdict.expect(responded, `batches get a response within ${RESPONSES_WITHIN_MS / 1000} s`);
@@ -89,8 +80,8 @@ async function strike(
   const began = performance.now();
   const left = await onceDatabaseResponds(countLeft);
   if (victim === 'worker' || victim === 'both') await worker.spawn();
-  if (victim === 'service' || victim === 'both') await restart(service, DURING_START);
-  return `${name.padEnd(7)} killed; ${left}; restarted after ${seconds(performance.now() - began)}`;
+  if (victim === 'service' || victim === 'both') await service.restart(DURING_START);
+  return `${victim.padEnd(8)} killed; ${left}; restarted after ${seconds(performance.now() - began)}`;
 }
 
 async function onceDatabaseResponds(query: () => Promise<string>): Promise<string> {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SignedRequest } from '../../../bench/support/sign.js';
-import type { Service } from '../../../bench/support/service.js';
 import { eventually } from '../../../bench/support/wait.js';
 import { FAILPOINTS, type Failpoint } from '../../../src/platform/failpoints.js';
-import { checkBooks, countEvents, viewsAgree } from '../support/books.js';
+import { checkBooks, countEvents } from '../support/books.js';
 import {
   activePayee,
   CREATE_USER,
@@ -12,8 +11,9 @@ import {
   REPORT,
   type Operation,
 } from '../support/payouts.js';
-import { RawConnection, type RawResponse, type Outcome } from '../support/raw-connection.js';
-import { portOf, Shared } from '../support/shared.js';
+import { Line, type Outcome, type Responded } from '../support/line.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
 
@@ -51,12 +51,11 @@ export const failpoints: Suite = async (options) => {
               ? { replace: () => Promise.resolve(other), atOnce: 1 }
               : { replace: () => shared.service('service'), atOnce: RETRIES };
           const service = await dieAndRetry({ point, operation, userId, doomed, ...how }, shared, options);
-          await eventually('the read models agree with the events', () => viewsAgree(shared.pool));
-          if (service !== other) await service.child.stop();
+          if (service !== other) await service.stop();
         }
       }
     }
-    await checkBooks(shared.pool, options.verdict);
+    await checkBooks(shared, options.verdict);
   } finally {
     await shared.close();
   }
@@ -66,9 +65,9 @@ interface Death {
   readonly point: Failpoint;
   readonly operation: Operation;
   readonly userId: string;
-  readonly doomed: Service;
+  readonly doomed: ServiceProcess;
   /** Starts the process that continues. */
-  readonly replace: () => Promise<Service>;
+  readonly replace: () => Promise<ServiceProcess>;
   /** How many retries go to it at the same time. */
   readonly atOnce: number;
 }
@@ -77,21 +76,22 @@ async function dieAndRetry(
   { point, operation, userId, doomed, replace, atOnce }: Death,
   shared: Shared,
   { say, verdict }: SuiteOptions,
-): Promise<Service> {
+): Promise<ServiceProcess> {
   const where = `${operation.name} killed at ${point}`;
   const { merchant } = doomed;
   const key = randomUUID();
   const body = operation.body(userId);
   const count = (): Promise<number> => countEvents(shared.pool, operation.event, merchant.apiKey);
   const before = await count();
-  const connection = await RawConnection.open(portOf(doomed));
-  const first = await connection.exchange(keyed(merchant, operation.path, body, key));
-  await eventually(`${where}: the process died`, () => Promise.resolve(doomed.child.exited() !== null));
-  verdict.equal(doomed.child.exited(), 'signal SIGKILL', `${where}: its end`);
+  const line = new Line(doomed.port, verdict);
+  const first = await line.exchange(keyed(merchant, operation.path, body, key));
+  line.close();
+  await eventually(`${where}: the process died`, () => Promise.resolve(doomed.exited() !== null));
+  verdict.equal(doomed.exited(), 'signal SIGKILL', `${where}: its end`);
   if (point !== 'response.sent') verdict.equal(first.kind, 'cut_off', `${where}: the first try`);
 
   const service = await replace();
-  const retries = await retry(service, atOnce, () => keyed(merchant, operation.path, body, key));
+  const retries = await retry(service, atOnce, verdict, () => keyed(merchant, operation.path, body, key));
   verdict.equal((await count()) - before, 1, `${where}: events written`);
   checkRetries(where, point, retries, first, verdict);
   const statuses = new Tally();
@@ -103,11 +103,16 @@ async function dieAndRetry(
 }
 
 /** So many at the same time, then one more. */
-async function retry(service: Service, atOnce: number, request: () => SignedRequest): Promise<Outcome[]> {
+async function retry(
+  service: ServiceProcess,
+  atOnce: number,
+  verdict: Verdict,
+  request: () => SignedRequest,
+): Promise<Outcome[]> {
   const send = async (): Promise<Outcome> => {
-    const connection = await RawConnection.open(portOf(service));
-    const outcome = await connection.exchange(request());
-    connection.close();
+    const line = new Line(service.port, verdict);
+    const outcome = await line.exchange(request());
+    line.close();
     return outcome;
   };
   const outcomes = await Promise.all(Array.from({ length: atOnce }, send));
@@ -123,7 +128,7 @@ function checkRetries(
   verdict: Verdict,
 ): void {
   const created = retries.filter(
-    (each): each is RawResponse => each.kind === 'responded' && each.status === 201,
+    (each): each is Responded => each.kind === 'responded' && each.status === 201,
   );
   const others = retries.filter((each) => !(each.kind === 'responded' && [201, 409].includes(each.status)));
   verdict.none(others, `${where}: a retry is neither 201 nor 409`);

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceProcess } from '../support/service-process.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 import { expectedDeliveries, type Expected } from '../support/webhooks/expected.js';
 import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
@@ -10,8 +9,6 @@ const SLOW_OF = 10;
 /** Deliveries to one endpoint at once, from one process. */
 const CAP = 16;
 const P99_MS = 100;
-/** What a worker has in flight when SIGTERM comes is requeued after ten seconds. */
-const EXIT_MS = 35_000;
 /** After the load: what goes to prompt endpoints arrives within this time. */
 const REST_MS = 10_000;
 
@@ -62,7 +59,7 @@ async function playRound(options: SuiteOptions): Promise<void> {
       receivers.maxOpen,
     );
     for (const each of workers) verdict.equal(each.exited(), null, 'the worker lives');
-    await terminate(harness, workers, options);
+    say(`SIGTERM ended the workers after ${await harness.terminate(workers, verdict)}, nothing held`);
   } finally {
     await harness.close();
   }
@@ -125,26 +122,4 @@ async function checkLateness(
 function describe(ms: readonly number[]): string {
   const of = (share: number): string => `${percentile(ms, share).toFixed(1)} ms`;
   return `p50 ${of(0.5)}, p99 ${of(0.99)}, p99.9 ${of(0.999)}, max ${of(1)}`;
-}
-
-/** SIGTERM while deliveries hang: the processes end in time, and what they held is free for others. */
-async function terminate(
-  { pool }: DeliveryHarness,
-  workers: readonly ServiceProcess[],
-  { say, verdict }: SuiteOptions,
-): Promise<void> {
-  const began = performance.now();
-  const ends = await Promise.all(workers.map((each) => each.stop()));
-  const tookMs = performance.now() - began;
-  verdict.expect(
-    ends.every((end) => end === 'exit code 0'),
-    'SIGTERM ends a worker',
-    ends,
-  );
-  verdict.expect(tookMs < EXIT_MS, 'SIGTERM ends a worker within 35 s', tookMs);
-  const { rows } = await pool.query<{ held: number }>(
-    'select count(leased_by)::int as held from webhooks.deliveries',
-  );
-  verdict.equal(rows[0]!.held, 0, 'deliveries held after SIGTERM');
-  say(`SIGTERM: ${ends.join(', ')} after ${(tookMs / 1000).toFixed(1)} s, nothing held`);
 }

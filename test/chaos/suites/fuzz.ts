@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMiB } from '../../../bench/support/memory.js';
-import { credentials } from '../../../bench/support/service.js';
-import { runAudit } from '../support/audit.js';
+import { checkBooks } from '../support/books.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
 import { createWorld } from '../support/fuzz/world.js';
 import { honestLoad } from '../support/honest-load.js';
 import { createUser } from '../support/payouts.js';
-import { Sandbox } from '../support/sandbox.js';
-import { portOf } from '../support/shared.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { Shared } from '../support/shared.js';
 import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
 const AT_ONCE = 48;
@@ -28,20 +27,17 @@ export const fuzz: Suite = async (options) => {
   const { count, verdict, say, sizes = {} } = options;
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
   say(`seed  ${seed}`);
-  const sandbox = await Sandbox.create();
+  const shared = await Shared.start();
   try {
-    await sandbox.spawn();
-    await sandbox.ready();
-    const { baseUrl, merchant: hostile, file, port } = sandbox;
-    const ports = { api: port, widget: portOf({ baseUrl: file.widget_url }) };
-    const fuzzer = new Fuzzer(seed, ports, await createWorld(baseUrl, hostile));
-    const merchant = credentials(file.second_merchant);
+    const service = await shared.service('service');
+    const { baseUrl, merchant: hostile, secondMerchant: merchant, port, widgetPort: widget } = service;
+    const fuzzer = new Fuzzer(seed, { api: port, widget }, await createWorld(baseUrl, hostile));
     const target = { port, merchant, userId: await createUser(baseUrl, merchant) };
     let isDone = false;
     const honest = honestLoad(target, verdict, () => isDone);
     const began = performance.now();
     const range = sizes.only === undefined ? ([1, count] as const) : ([sizes.only, sizes.only] as const);
-    const memory = await run(fuzzer, sandbox, range, options);
+    const memory = await run(fuzzer, service, range, options);
     const took = performance.now() - began;
     isDone = true;
     const { tookMs, refused, tally } = await honest;
@@ -60,19 +56,18 @@ export const fuzz: Suite = async (options) => {
     verdict.equal(fuzzer.faults.length, 0, 'no response is wrong and no request hangs');
     const growth = memory.max - memory.warm;
     verdict.expect(growth <= MAX_GROWTH_MIB, `memory grows by less than ${MAX_GROWTH_MIB} MiB`, growth);
-    verdict.equal(sandbox.exited(), null, 'the process lives');
-    // It folds metadata with \u0000 too, which PostgreSQL does not read as jsonb (books.ts).
-    say(`audit ${await runAudit(sandbox.databaseUrl, verdict)}`);
-    verdict.equal(await sandbox.stop(), 'exit code 0', 'SIGTERM ends it');
+    verdict.equal(service.exited(), null, 'the process lives');
+    say(`audit ${await checkBooks(shared, verdict)}`);
+    verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
   } finally {
-    await sandbox.remove();
+    await shared.close();
   }
 };
 
 /** Sends the requests from one number to another, {@link AT_ONCE} at a time. Resident memory in MiB. */
 async function run(
   fuzzer: Fuzzer,
-  sandbox: Sandbox,
+  service: ServiceProcess,
   [first, last]: readonly [number, number],
   { say, verdict }: SuiteOptions,
 ): Promise<{ warm: number; max: number }> {
@@ -80,11 +75,11 @@ async function run(
   let running = true;
   const memory = { warm: 0, max: 0 };
   const worker = async (): Promise<void> => {
-    while (next <= last && !fuzzer.gaveUp && sandbox.runs) await fuzzer.send(next++);
+    while (next <= last && !fuzzer.gaveUp && service.runs) await fuzzer.send(next++);
   };
   const watch = async (): Promise<void> => {
-    for (let second = 1; running && sandbox.runs; second += 1) {
-      const now = residentMiB(sandbox.pid);
+    for (let second = 1; running && service.runs; second += 1) {
+      const now = residentMiB(service.pid);
       if (next - first < (last - first) * WARM_SHARE) memory.warm = Math.max(memory.warm, now);
       memory.max = Math.max(memory.max, now);
       if (second % 30 === 0) say(`      ${next - 1} sent, ${now} MiB, ${fuzzer.faults.length} faults`);
@@ -95,6 +90,6 @@ async function run(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   running = false;
   await watching;
-  if (!sandbox.runs) verdict.expect(false, 'the process lives', sandbox.lastWords());
+  if (!service.runs) verdict.expect(false, 'the process lives', service.lastWords());
   return memory;
 }

@@ -8,7 +8,7 @@ import { LIES, type Receipt } from '../support/lies.js';
 import { activePayee, outcomesOf, randomHash, reportPayout, type Payee } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Treasury } from '../support/treasury.js';
+import type { Treasury } from '../support/treasury.js';
 
 const WINDOW_SECONDS = 6;
 const MARGIN_SECONDS = 1;
@@ -39,7 +39,7 @@ export const lyingNode: Suite = async (options) => {
 
 async function play(quorum: boolean, options: SuiteOptions): Promise<void> {
   const shared = await Shared.start();
-  const { rpcUrl, usdcAddress } = await shared.chain();
+  const { rpcUrl } = await shared.chain();
   await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
   const node = await TestNode.start(rpcUrl);
   try {
@@ -52,10 +52,10 @@ async function play(quorum: boolean, options: SuiteOptions): Promise<void> {
       PAYOUT_CHECK_INTERVAL_MS: '100',
     });
     const payee = await activePayee(baseUrl, merchant);
-    const treasury = await Treasury.of({ rpcUrl, usdcAddress });
+    const treasury = await shared.treasury();
     const context = { shared, node, rpcUrl, baseUrl, who: merchant, payee, treasury, quorum };
     for (let round = 1; round <= options.count; round += 1) await playRound(round, context, options);
-    await checkBooks(shared.pool, options.verdict);
+    options.say(await checkBooks(shared, options.verdict));
   } finally {
     await node.stop();
     await shared.close();

@@ -3,15 +3,14 @@ import { ONBOARDING_FAILPOINTS } from '../../../src/contexts/onboarding/failpoin
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
 import { Twilio } from '../../support/onboarding/twilio/twilio.js';
-import { runAudit } from '../support/audit.js';
+import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
 import { Decisions } from '../support/onboarding/decisions.js';
 import { allCompleted, checkOnboardings, COMPLETED } from '../support/onboarding/onboarding-facts.js';
 import { Persons } from '../support/onboarding/persons.js';
-import { Receiver } from '../support/receiver.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, type Suite } from '../support/suite.js';
-import { Tally } from '../support/verdict.js';
+import { Receivers } from '../support/webhooks/receivers.js';
 
 const PEOPLE = 4;
 const SETTLE_MS = 600_000;
@@ -30,7 +29,7 @@ const OUT_OF_REACH_MS = 12_000;
  * (120 by default) to all of them, and a process is stopped.
  */
 export const onboarding: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
+  const { verdict, say, sizes = {} } = options;
   const maxMs = (sizes.seconds ?? 120) * 1000;
   const shared = await Shared.start();
   const [twilio, onfido, stripe] = [await Twilio.start(), await Onfido.start(), await StripeServer.start()];
@@ -59,20 +58,22 @@ export const onboarding: Suite = async (options) => {
     },
     options,
   );
-  let receiver: Receiver | null = null;
+  let receiver: Receivers | null = null;
   let decisions: Decisions | null = null;
   let persons: Persons | null = null;
   try {
     const { merchant } = await harness.open();
-    receiver = await Receiver.register(harness.targets()[0]!.baseUrl, merchant, [COMPLETED]);
+    receiver = await Receivers.register(harness.targets()[0]!.baseUrl, merchant, [COMPLETED]);
     decisions = new Decisions(onfido, () => harness.targets(), maxMs);
     persons = new Persons(() => harness.targets(), merchant, twilio, verdict);
     persons.start(PEOPLE);
-    const points = new Tally();
-    let next = Math.floor(Math.random() * ONBOARDING_FAILPOINTS.length);
-    for (let n = 1; n <= count; n += 1) {
-      if (n % FREEZE_EVERY === 0) await harness.freeze();
-      if (n % OUTAGE_EVERY === 0) {
+    const { handedIn } = persons;
+    await harness.storm({
+      points: ONBOARDING_FAILPOINTS,
+      randomEvery: RANDOM_EVERY,
+      freezeEvery: FREEZE_EVERY,
+      outageEvery: OUTAGE_EVERY,
+      fail: () => {
         const name = oneOf(['twilio', 'onfido', 'stripe'] as const);
         const provider = providers[name];
         harness.startOutage(
@@ -81,33 +82,21 @@ export const onboarding: Suite = async (options) => {
           () => provider.shutDown(),
           () => provider.restart(),
         );
-      }
-      const point = ONBOARDING_FAILPOINTS[next % ONBOARDING_FAILPOINTS.length]!;
-      const atPoint = n % RANDOM_EVERY !== 0;
-      const [reached, line] = atPoint ? await harness.killAt(point) : [false, await harness.killAnywhere()];
-      if (atPoint) next += 1;
-      if (reached) points.add(point.replace('onboarding.', ''));
-      say(`${String(n).padStart(3)}  ${line}; ${persons.handedIn.length} people`);
-    }
-    const allHandedIn = persons.stop();
-    await harness.calm();
-    await harness.readyVictim();
-    await allHandedIn;
-    const { handedIn } = persons;
+      },
+      load: persons,
+      progress: () => `${handedIn.length} people`,
+    });
     const delivered = receiver;
     await verdict.eventually(
       'every person has completed, and it was delivered',
       () => allCompleted(shared.pool, handedIn, delivered),
       SETTLE_MS,
     );
-    say(`requests ${persons.tally.toString()}`);
     verdict.expect(handedIn.length > 0, 'there are people');
     await decisions.stop();
     await checkOnboardings({ pool: shared.pool, onfido, stripe, account, receiver }, handedIn, verdict, say);
-    say(`kills at points: ${points.toString()}`);
     say(`messages ${twilio.messages.length}; decisions: ${decisions.tally.toString()}`);
-    say(`outages ${harness.outages.length}: ${harness.outages.join(', ')}`);
-    say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
+    say(`audit  ${await checkBooks(shared, verdict)}`);
     await harness.terminate();
   } finally {
     await persons?.abandon();

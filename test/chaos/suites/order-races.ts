@@ -6,14 +6,14 @@ import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-even
 import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
-import { runAudit } from '../support/audit.js';
+import { checkBooks } from '../support/books.js';
 import { interleaving, type Step } from '../support/orders/interleaving.js';
 import { checkMoney, historiesOf, ordersSettled, SALE } from '../support/orders/order-facts.js';
 import type { Order, Sent } from '../support/orders/order-facts.js';
 import { Random } from '../support/random.js';
 import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Treasury } from '../support/treasury.js';
+import type { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
 /** How long an order waits for its deposit, and how many are in progress at once. */
@@ -52,10 +52,10 @@ export const orderRaces: Suite = async (options) => {
       PAYOUT_FINALITY: '2',
     };
     const services = [await shared.service('first', env), await shared.service('second', env)];
-    const { api_key: apiKey, secret } = services[0]!.exchange;
-    const clients = services.map(({ baseUrl }) => new ExchangeClient(baseUrl, { apiKey, secret }));
+    const { exchange } = services[0]!;
+    const clients = services.map(({ baseUrl }) => new ExchangeClient(baseUrl, exchange));
     const chain = await shared.chain();
-    const race = new Race(clients, shared.pool, await Treasury.of(chain), options);
+    const race = new Race(clients, shared.pool, await shared.treasury(), options);
     // A deposit counts in its second block.
     mining = setInterval(
       () => void rpc(chain.rpcUrl, 'anvil_mine', ['0x1']).catch(() => undefined),
@@ -78,8 +78,8 @@ export const orderRaces: Suite = async (options) => {
     );
     await race.checkResponses();
     await checkMoney(shared.pool, race.sent, verdict, say);
-    say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
-    for (const { child } of services) verdict.equal(child.exited(), null, 'both processes live');
+    say(`audit  ${await checkBooks(shared, verdict)}`);
+    for (const each of services) verdict.equal(each.exited(), null, 'both processes live');
   } finally {
     clearInterval(mining);
     await shared.close();
@@ -192,12 +192,6 @@ class Race {
       ),
       'a response has an order as it was before an earlier response',
     );
-    const { rows } = await this.pool.query<{ ways: number }>(
-      `select count(distinct types)::int as ways from
-         (select string_agg(type, ' ' order by revision) as types from event_store.events
-          where stream like 'order-%' group by stream) each`,
-    );
-    this.options.say(`ways   ${rows[0]!.ways} different histories`);
   }
 }
 

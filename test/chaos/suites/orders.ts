@@ -1,13 +1,12 @@
 import { ORDER_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { TestNode } from '../../support/payouts/test-node.js';
-import { runAudit } from '../support/audit.js';
+import { checkBooks } from '../support/books.js';
 import { KillHarness } from '../support/kill-harness.js';
 import { checkMoney, ordersSettled } from '../support/orders/order-facts.js';
 import { OrderLoad } from '../support/orders/order-load.js';
 import { Shared } from '../support/shared.js';
 import { between, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Treasury } from '../support/treasury.js';
 
 /** Erasures have further points, which no order reaches: exchange-erasure kills there. */
 const POINTS: readonly string[] = ORDER_FAILPOINTS;
@@ -25,7 +24,7 @@ const MAX_FROZEN_MS = 35_000;
  * requests. Meanwhile the node fails, and a process is stopped for longer than its leases.
  */
 export const orders: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
+  const { verdict, say, sizes = {} } = options;
   const shared = await Shared.start();
   const chain = await shared.chain();
   const node = await TestNode.start(chain.rpcUrl);
@@ -51,41 +50,35 @@ export const orders: Suite = async (options) => {
   let load: OrderLoad | null = null;
   try {
     const { exchange } = await harness.open();
-    const key = { apiKey: exchange.api_key, secret: exchange.secret };
     const clients = (): readonly ExchangeClient[] =>
-      harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, key));
-    load = new OrderLoad(clients, await Treasury.of(chain), verdict, PAUSE_MS);
+      harness.targets().map(({ baseUrl }) => new ExchangeClient(baseUrl, exchange));
+    load = new OrderLoad(clients, await shared.treasury(), verdict, PAUSE_MS);
     load.start(CLIENTS);
-    // Few kills begin anywhere: many runs of few kills reach every point.
-    const first = Math.floor(Math.random() * POINTS.length);
-    for (let n = 1; n <= count; n += 1) {
-      if (n % FREEZE_EVERY === 0) await harness.freeze();
-      if (n % OUTAGE_EVERY === 0)
+    const { created, sent } = load;
+    await harness.storm({
+      points: POINTS,
+      randomEvery: Infinity,
+      freezeEvery: FREEZE_EVERY,
+      outageEvery: OUTAGE_EVERY,
+      fail: () =>
         harness.startOutage(
           'the node',
           between(2000, 20_000),
           () => node.goDown(),
           () => node.comeBack(),
-        );
-      const next = sizes.only === undefined ? first + n : sizes.only - 1;
-      const [, line] = await harness.killAt(POINTS[next % POINTS.length]!);
-      say(`${String(n).padStart(3)}  ${line}; ${load.created.length} orders`);
-    }
-    const allSent = load.stop();
-    await harness.calm();
-    await harness.readyVictim();
-    await allSent;
+        ),
+      load,
+      progress: () => `${created.length} orders`,
+    });
     const { pool } = shared;
-    const { sent } = load;
     await verdict.eventually(
       'every order ends, and every transfer is recorded',
       () => ordersSettled(pool, sent),
       SETTLE_MS,
     );
-    say(`requests ${load.tally.toString()}`);
     await checkOrders(shared, load, options);
     await checkMoney(pool, sent, verdict, say);
-    say(`audit  ${await runAudit(await shared.databaseUrl(), verdict)}`);
+    say(`audit  ${await checkBooks(shared, verdict)}`);
     await harness.terminate();
   } finally {
     await load?.abandon();

@@ -1,17 +1,16 @@
 import { Wallet } from 'ethers';
 import { eventually } from '../../../bench/support/wait.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { runAudit } from '../support/audit.js';
 import { checkBooks } from '../support/books.js';
 import { SALE } from '../support/orders/order-facts.js';
 import { activePayee, reportPayout, type Payee } from '../support/payouts.js';
 import { MovingChain } from '../support/reorganisations/moving-chain.js';
-import { MoneyBooks, type Reported } from '../support/reorganisations/money-books.js';
+import { checkAgainstChain, type Reported } from '../support/reorganisations/money-books.js';
 import { fickleContract } from '../support/reorganisations/token-transfers.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, seconds, type Suite } from '../support/suite.js';
-import { Treasury, type Prepared } from '../support/treasury.js';
-import { Tally } from '../support/verdict.js';
+import type { Prepared } from '../support/treasury.js';
+import { Tally, Verdict } from '../support/verdict.js';
 
 /** Blocks after which a transfer counts. */
 const CONFIRMATIONS = 8;
@@ -23,7 +22,6 @@ const DEEP = 2 * CONFIRMATIONS;
 const BATCH = 10;
 const PAYEES = 3;
 const ORDERS = 3;
-const EXPIRY_SECONDS = 20;
 
 /** In units of 0.000001 USDC; the amount of an order is 100 USDC. */
 function randomAmount(): number {
@@ -40,9 +38,10 @@ function randomAmount(): number {
 /**
  * `--count` random reorganisations of the dev chain while transfers of payouts and deposits of orders are mined. Of the
  * transactions that it removes some return in another order, some later, some never, some are replaced by another one of
- * the same sender, and some pay another recipient in another block. In the end books and chain agree.
+ * the same sender, and some pay another recipient in another block. Orders wait for `--seconds N` (20 by default). In the end
+ * books and chain agree.
  */
-export const reorganisations: Suite = async ({ count, verdict, say }) => {
+export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }) => {
   const shared = await Shared.start();
   try {
     const { rpcUrl, usdcAddress } = await shared.chain();
@@ -52,12 +51,12 @@ export const reorganisations: Suite = async ({ count, verdict, say }) => {
       EXCHANGE_SCAN_INTERVAL_MS: '50',
       EXCHANGE_CHECK_INTERVAL_MS: '100',
       EXCHANGE_SETTLE_MS: '200',
-      EXCHANGE_ORDER_EXPIRY_SECONDS: String(EXPIRY_SECONDS),
+      EXCHANGE_ORDER_EXPIRY_SECONDS: String(sizes.seconds ?? 20),
     });
     const payees: Payee[] = [];
     for (let n = 0; n < PAYEES; n += 1) payees.push(await activePayee(baseUrl, merchant));
-    const client = new ExchangeClient(baseUrl, { apiKey: exchange.api_key, secret: exchange.secret });
-    const treasury = await Treasury.of({ rpcUrl, usdcAddress });
+    const client = new ExchangeClient(baseUrl, exchange);
+    const treasury = await shared.treasury();
     const tally = new Tally();
     const chain = new MovingChain(rpcUrl, CONFIRMATIONS, tally);
     const reported: Reported[] = [];
@@ -102,14 +101,16 @@ export const reorganisations: Suite = async ({ count, verdict, say }) => {
     }
     await chain.settle();
     const began = performance.now();
-    const books = await MoneyBooks.read({ pool: shared.pool, rpcUrl, usdcAddress, reported, deposits });
-    await eventually('books and chain agree', () => books.agree(), 120_000, 500).catch(() => undefined);
-    books.check(verdict);
-    say(
-      `${tally.toString()}; ${books.summary()}; ${seconds(performance.now() - began)} after the last reorganisation`,
-    );
-    await checkBooks(shared.pool, verdict);
-    say(await runAudit(await shared.databaseUrl(), verdict));
+    const compared = { pool: shared.pool, rpcUrl, usdcAddress, reported, deposits };
+    const agree = async (): Promise<boolean> => {
+      const trial = new Verdict();
+      await checkAgainstChain(compared, trial, () => undefined);
+      return trial.broken.length === 0;
+    };
+    await eventually('books and chain agree', agree, 120_000, 500).catch(() => undefined);
+    say(`${tally.toString()}; settled ${seconds(performance.now() - began)} after the last reorganisation`);
+    await checkAgainstChain(compared, verdict, say);
+    say(await checkBooks(shared, verdict));
   } finally {
     await shared.close();
   }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../bench/support/service.js';
+import type { SignedRequest } from '../../../bench/support/sign.js';
 import { until } from '../../../sandbox/processes.js';
 import { checkBooks } from '../support/books.js';
 import { activePayee, keyed, randomHash, REPORT, reportBody } from '../support/payouts.js';
-import { encode, RawConnection, type Outcome } from '../support/raw-connection.js';
-import { portOf, Shared } from '../support/shared.js';
+import { Line, type Outcome } from '../support/line.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { Shared } from '../support/shared.js';
 import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Tally } from '../support/verdict.js';
+import { Tally, type Verdict } from '../support/verdict.js';
 
 const CLIENTS = 24;
 /** Of these the end of the body follows only after SIGTERM. */
@@ -37,7 +38,7 @@ export const sigterm: Suite = async (options) => {
     }
     // A last one brings the read models up to date.
     await shared.service('service');
-    await checkBooks(shared.pool, options.verdict);
+    options.say(await checkBooks(shared, options.verdict));
   } finally {
     await shared.close();
   }
@@ -45,7 +46,7 @@ export const sigterm: Suite = async (options) => {
 
 async function terminateUnderLoad(
   round: number,
-  service: Service,
+  service: ServiceProcess,
   userId: string,
   shared: Shared,
   { say, verdict }: SuiteOptions,
@@ -53,20 +54,20 @@ async function terminateUnderLoad(
   const sent: Sent[] = [];
   const slowEnd = new AbortController();
   const clients = [
-    ...Array.from({ length: CLIENTS }, () => client(service, userId, sent)),
-    ...Array.from({ length: SLOW_CLIENTS }, () => slowClient(service, userId, sent, slowEnd.signal)),
+    ...Array.from({ length: CLIENTS }, () => client(service, userId, sent, verdict)),
+    ...Array.from({ length: SLOW_CLIENTS }, () => slowClient(service, userId, sent, verdict, slowEnd.signal)),
   ];
   await sleep(between(300, 1200));
   const terminated = performance.now();
-  process.kill(service.child.pid, 'SIGTERM');
+  process.kill(service.pid, 'SIGTERM');
   await sleep(200);
   slowEnd.abort();
-  const exited = await until(() => service.child.exited() !== null, EXIT_WITHIN_MS + 5000);
+  const exited = await until(() => service.exited() !== null, EXIT_WITHIN_MS + 5000);
   const took = performance.now() - terminated;
   await Promise.all(clients);
 
   const where = `round ${round}`;
-  const end = service.child.exited();
+  const end = service.exited();
   verdict.expect(exited && took <= EXIT_WITHIN_MS, `${where}: exit within 35 s`, seconds(took));
   verdict.expect(
     ['exit code 0', 'exit code 143', 'signal SIGTERM'].includes(end ?? ''),
@@ -122,37 +123,50 @@ async function doneOf(sent: readonly Sent[], { pool }: Shared): Promise<string[]
   return found.rows.map(({ reference }) => reference);
 }
 
-/** Reports on one keep-alive connection until it ends; after each response it opens no other. */
-async function client(service: Service, userId: string, sent: Sent[]): Promise<void> {
-  const connection = await RawConnection.open(portOf(service));
+/** Reports on one keep-alive connection until it ends. */
+async function client(
+  service: ServiceProcess,
+  userId: string,
+  sent: Sent[],
+  verdict: Verdict,
+): Promise<void> {
+  const line = new Line(service.port, verdict);
   for (;;) {
-    const { reference, bytes } = report(service, userId);
-    connection.write(bytes);
+    const { reference, request } = report(service, userId);
+    const responded = line.exchange(request);
     const at = performance.now();
-    const outcome = await connection.response(EXIT_WITHIN_MS);
+    const outcome = await responded;
     sent.push({ reference, at, outcome });
-    if (outcome.kind === 'cut_off' || outcome.headers['connection'] === 'close') break;
+    if (outcome.kind === 'cut_off' || outcome.headers.connection === 'close') break;
     await sleep(between(0, 30));
-    if (!connection.usable) break;
   }
-  connection.close();
+  line.close();
 }
 
 /** Sends the head and most of the body, and the rest on the signal. */
-async function slowClient(service: Service, userId: string, sent: Sent[], rest: AbortSignal): Promise<void> {
-  const connection = await RawConnection.open(portOf(service));
-  const { reference, bytes } = report(service, userId);
-  connection.write(bytes.subarray(0, bytes.length - 40));
+async function slowClient(
+  service: ServiceProcess,
+  userId: string,
+  sent: Sent[],
+  verdict: Verdict,
+  rest: AbortSignal,
+): Promise<void> {
+  const line = new Line(service.port, verdict);
+  const { reference, request } = report(service, userId);
+  const begun = line.begin(request);
+  begun.sent.write(request.body.slice(0, -40));
   const at = performance.now();
   await new Promise((resolve) => rest.addEventListener('abort', resolve, { once: true }));
-  connection.write(bytes.subarray(bytes.length - 40));
-  const outcome = await connection.response(EXIT_WITHIN_MS);
-  sent.push({ reference, at, outcome });
-  connection.close();
+  begun.sent.end(request.body.slice(-40));
+  sent.push({ reference, at, outcome: await begun.outcome });
+  line.close();
 }
 
-function report(service: Service, userId: string): { reference: string; bytes: Buffer } {
+function report(
+  service: ServiceProcess,
+  userId: string,
+): { readonly reference: string; readonly request: SignedRequest } {
   const reference = randomUUID();
   const body = reportBody(userId, 12_500_000, randomHash(), reference);
-  return { reference, bytes: encode(keyed(service.merchant, REPORT.path, body, randomUUID())) };
+  return { reference, request: keyed(service.merchant, REPORT.path, body, randomUUID()) };
 }

@@ -1,10 +1,10 @@
 import { residentMiB } from '../../../bench/support/memory.js';
-import type { Service } from '../../../bench/support/service.js';
 import { call } from '../../../bench/support/sign.js';
 import { during, type Attack } from '../support/attacks/attack.js';
 import { honestLoad, type Experience } from '../support/honest-load.js';
 import { createUser, randomHash, REPORT, reportBody } from '../support/payouts.js';
-import { portOf, Shared } from '../support/shared.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { Shared } from '../support/shared.js';
 import { percentile, type Suite, type SuiteOptions } from '../support/suite.js';
 
 /** How many connections each attack holds, or requests per second it sends. */
@@ -45,13 +45,13 @@ export const slowReaders: Suite = async (options) => {
 };
 
 async function endure(
-  service: Service,
+  service: ServiceProcess,
   kind: Attack['kind'],
   userId: string,
   { say, verdict, sizes = {} }: SuiteOptions,
 ): Promise<void> {
   const { seconds: attackSeconds = 180, 'p99-times': times = P99_TIMES } = sizes;
-  const port = portOf(service);
+  const { port } = service;
   const measure = (seconds: number): Promise<Experience> => {
     const end = performance.now() + seconds * 1000;
     const target = { port, merchant: service.merchant, userId };
@@ -69,7 +69,7 @@ async function endure(
     addresses: sizes.addresses ?? 4,
   };
   let maxMiB = 0;
-  const watch = setInterval(() => (maxMiB = Math.max(maxMiB, residentMiB(service.child.pid))), 250);
+  const watch = setInterval(() => (maxMiB = Math.max(maxMiB, residentMiB(service.pid))), 250);
   const [attacked, report] = await during(attack, () => measure(attackSeconds)).finally(() =>
     clearInterval(watch),
   );
@@ -83,7 +83,7 @@ async function endure(
     `  honest p99: quiet ${quietP99.toFixed(1)} ms, attacked ${attackedP99.toFixed(1)} ms (${attacked.tally})`,
   );
   say(`  memory: ${maxMiB} MiB at most; attacker: ${JSON.stringify(report)}`);
-  verdict.equal(service.child.exited(), null, `${kind}: the service lives`);
+  verdict.equal(service.exited(), null, `${kind}: the service lives`);
   verdict.none(attacked.refused, `${kind}: an honest request did not get 200 or 201`);
   verdict.expect(attacked.tookMs.length > 0, `${kind}: the honest merchant was served`);
   verdict.expect(maxMiB <= MEMORY_MIB, `${kind}: resident memory stays within ${MEMORY_MIB} MiB`, maxMiB);
@@ -95,7 +95,7 @@ async function endure(
 }
 
 /** Payouts of the second merchant, as large as possible. */
-async function fillPage({ baseUrl, secondMerchant: who }: Service, count: number): Promise<void> {
+async function fillPage({ baseUrl, secondMerchant: who }: ServiceProcess, count: number): Promise<void> {
   const userId = await createUser(baseUrl, who);
   const note = 'n'.repeat(METADATA_BYTES);
   const report = (): Promise<unknown> => {

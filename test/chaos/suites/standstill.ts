@@ -3,9 +3,8 @@ import type pg from 'pg';
 import { eventually } from '../../../bench/support/wait.js';
 import { haveReached, headOf } from '../support/books.js';
 import type { ReportLoad } from '../support/report-load.js';
-import type { Sandbox } from '../support/sandbox.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { storm } from '../support/storm.js';
+import { storm, type Struck } from '../support/storm.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
 /** How long a stopped process may delay others: 10 s in a transaction, and what a busy machine adds. */
@@ -24,13 +23,16 @@ export const standstill: Suite = async (options) => {
   const others: ServiceProcess[] = [];
   let blows = 0;
   try {
-    await storm(options, async (sandbox, load) => {
+    await storm(options, async (struck) => {
       blows += 1;
-      if (blows % 4 === 0) return stopPostgres(sandbox, load, options);
+      if (blows % 4 === 0) return stopPostgres(struck, options);
+      const { shared, env } = struck;
       if (others.length === 0)
-        others.push(...ROLES.map((roles) => sandbox.companion(roles.replace(',', '-'), { ROLES: roles })));
-      for (const each of others) if (!each.runs) await each.spawn().then(() => each.ready());
-      return stopProcess(oneOf(others), sandbox, load, options);
+        others.push(
+          ...ROLES.map((roles) => shared.process(roles.replace(',', '-'), { ...env, ROLES: roles })),
+        );
+      for (const each of others) if (!each.runs) await each.start();
+      return stopProcess(oneOf(others), struck, options);
     });
   } finally {
     await Promise.all(others.map((each) => each.kill().catch(() => undefined)));
@@ -40,8 +42,7 @@ export const standstill: Suite = async (options) => {
 /** All others continue within the bound, while the process is still stopped. */
 async function stopProcess(
   victim: ServiceProcess,
-  { pool }: Sandbox,
-  load: ReportLoad,
+  { shared: { pool }, load }: Struck,
   { verdict, sizes = {} }: SuiteOptions,
 ): Promise<string> {
   const isInTransaction = await stopInTransaction(victim.pid, pool);
@@ -75,13 +76,13 @@ async function stopInTransaction(pid: number, pool: pg.Pool): Promise<boolean> {
   return false;
 }
 
-async function stopPostgres(sandbox: Sandbox, load: ReportLoad, { verdict }: SuiteOptions): Promise<string> {
-  const { pid, name } = sandbox.postgresVictim();
+async function stopPostgres({ shared, load }: Struck, { verdict }: SuiteOptions): Promise<string> {
+  const { pid, name } = await shared.postgresVictim();
   const ms = between(200, 6000);
   process.kill(pid, 'SIGSTOP');
   await sleep(ms);
   process.kill(pid, 'SIGCONT');
-  const waited = await continues(sandbox.pool, load);
+  const waited = await continues(shared.pool, load);
   verdict.expect(waited < BOUND_MS, `all continue after ${name} of PostgreSQL was stopped`, seconds(waited));
   return `${name} of PostgreSQL stopped for ${seconds(ms)}; all continued after ${seconds(waited)}`;
 }

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../bench/support/wait.js';
+import { checkReported } from '../support/acknowledged.js';
 import { haveReached, headOf } from '../support/books.js';
 import { buildNextVersion } from '../support/next-version.js';
 import { activePayee } from '../support/payouts.js';
 import { ReportLoad } from '../support/report-load.js';
-import { Sandbox } from '../support/sandbox.js';
+import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
-import { Treasury } from '../support/treasury.js';
 
 const CLIENTS = 4;
 const PAUSE_MS = 150;
@@ -25,44 +25,37 @@ const SETTLE_MS = 180_000;
  */
 export const twoVersions: Suite = async (options) => {
   const { count, verdict, say } = options;
-  const sandbox = await Sandbox.create({
-    PAYOUT_VERIFICATION_WINDOW_SECONDS: '10',
-    PAYOUT_CHECK_INTERVAL_MS: '200',
-  });
+  const shared = await Shared.start();
+  const env = { PAYOUT_VERIFICATION_WINDOW_SECONDS: '10', PAYOUT_CHECK_INTERVAL_MS: '200' };
   const loads: ReportLoad[] = [];
   try {
-    await sandbox.spawn();
-    await sandbox.ready();
-    const dist = buildNextVersion(join(sandbox.root, 'next'));
+    const service = await shared.service('service', env);
+    const dist = buildNextVersion(shared.environment.folder('next'));
     const main = join(dist, 'sandbox', 'main.js');
-    const { merchant, baseUrl } = sandbox;
+    const { merchant, baseUrl } = service;
     const payees = await Promise.all([1, 2, 3].map(() => activePayee(baseUrl, merchant)));
-    const { rpc_url: rpcUrl, usdc_address: usdcAddress } = sandbox.file.chain;
-    const treasury = await Treasury.of({ rpcUrl, usdcAddress });
+    const treasury = await shared.treasury();
     const load = (port: number): ReportLoad => {
       const started = new ReportLoad({ port, merchant, payees, treasury }, verdict, PAUSE_MS);
       loads.push(started);
       started.start(CLIENTS);
       return started;
     };
-    const older = load(sandbox.port);
-    const api = sandbox.companion('next-api', { ROLES: 'api' }, main);
-    await api.spawn();
-    await api.ready();
+    const older = load(service.port);
+    const api = await shared.process('next-api', { ...env, ROLES: 'api' }, { main }).start();
     const newer = load(api.port);
-    const worker = sandbox.companion('next-worker', { ROLES: 'worker' }, main);
+    const worker = shared.process('next-worker', { ...env, ROLES: 'worker' }, { main });
     for (let round = 1; round <= count; round += 1) {
       await eventually('the older version waits', async () => (await lagOf(baseUrl)).includes(NEWER));
       verdict.equal(
-        audit(sandbox, DIST),
+        audit(shared, DIST),
         1,
         `round ${round}: the older audit finds types that it does not know`,
       );
       const began = performance.now();
-      await worker.spawn();
-      await worker.ready();
-      const head = await headOf(sandbox.pool);
-      await eventually('the subscriptions continue', () => haveReached(sandbox.pool, head));
+      await worker.start();
+      const head = await headOf(shared.pool);
+      await eventually('the subscriptions continue', () => haveReached(shared.pool, head));
       const tookMs = performance.now() - began;
       await sleep(4000);
       if (round < count) await worker.stop();
@@ -71,43 +64,27 @@ export const twoVersions: Suite = async (options) => {
       );
     }
     await Promise.all(loads.map((each) => each.stop()));
-    await checkEnd(sandbox, dist, [older, newer], options);
+    await checkEnd(shared, dist, [older, newer], options);
   } finally {
     await Promise.all(loads.map((each) => each.abandon()));
-    await sandbox.remove();
+    await shared.close();
   }
 };
 
 async function checkEnd(
-  sandbox: Sandbox,
+  shared: Shared,
   dist: string,
   [older, newer]: readonly [ReportLoad, ReportLoad],
   { verdict, say }: SuiteOptions,
 ): Promise<void> {
   const settled = async (): Promise<boolean> => {
-    const { rows } = await sandbox.pool.query('select from payouts.payouts where status = 0 limit 1');
+    const { rows } = await shared.pool.query('select from payouts.payouts where status = 0 limit 1');
     return rows.length === 0;
   };
   await verdict.eventually('every payout has its outcome', settled, SETTLE_MS);
-  const acknowledged = [...older.acknowledged, ...newer.acknowledged].map(({ payoutId }) => payoutId);
   verdict.expect(newer.acknowledged.length > 0, 'the next version acknowledged reports');
-  const { rows } = await sandbox.pool.query<{ id: string; stored: string }>(
-    `select view.id, count(event.id) as stored from payouts.payouts view
-     left join event_store.events event on event.stream = 'payout-' || view.id and event.type like 'payout.reported.v_'
-     group by view.id`,
-  );
-  verdict.equal(new Set(acknowledged).size, acknowledged.length, 'distinct payouts');
-  verdict.equal(rows.length, acknowledged.length, 'payouts listed, one per acknowledged report');
-  verdict.none(
-    rows.filter(({ stored }) => Number(stored) !== 1),
-    'a payout is reported other than once',
-  );
-  const listed = new Set(rows.map(({ id }) => id));
-  verdict.none(
-    acknowledged.filter((id) => !listed.has(id)),
-    'an acknowledged payout is not listed',
-  );
-  const exitCode = audit(sandbox, dist);
+  await checkReported(shared.pool, [...older.acknowledged, ...newer.acknowledged], verdict);
+  const exitCode = audit(shared, dist);
   verdict.expect(exitCode === 0 || exitCode === 1, "the next version's audit finds nothing wrong", exitCode);
   say(`end  attempts ${older.tally.toString()}; ${newer.tally.toString()}`);
 }
@@ -120,9 +97,9 @@ async function lagOf(baseUrl: string): Promise<string> {
 }
 
 /** The exit code of a version's `audit verify`. */
-function audit(sandbox: Sandbox, dist: string): number | null {
+function audit({ databaseUrl }: Shared, dist: string): number | null {
   return spawnSync(process.execPath, [join(dist, 'sandbox', 'cli.js'), 'audit', 'verify'], {
-    env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: sandbox.databaseUrl },
+    env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: databaseUrl },
     timeout: 120_000,
   }).status;
 }

@@ -1,10 +1,10 @@
 import type pg from 'pg';
+import type { Credentials } from '../../../bench/support/sign.js';
 import { keyed, REPORT } from './payouts.js';
-import { RawConnection } from './raw-connection.js';
-import type { Receiver } from './receiver.js';
+import { Line } from './line.js';
 import type { Acknowledged } from './report-load.js';
-import type { Sandbox } from './sandbox.js';
 import type { Verdict } from './verdict.js';
+import type { Receivers } from './webhooks/receivers.js';
 
 const REPLAYS = 200;
 
@@ -21,13 +21,22 @@ export async function checkAcknowledged(
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
+  checkOutcomes(await checkReported(pool, acknowledged, verdict), acknowledged, verdict);
+}
+
+/** Every acknowledged report is in the events once, and listed with what was acknowledged; and no other is. The payouts by id. */
+export async function checkReported(
+  pool: pg.Pool,
+  acknowledged: readonly Acknowledged[],
+  verdict: Verdict,
+): Promise<ReadonlyMap<string, PayoutRow>> {
   const found = await pool.query<PayoutRow>(
     `select r.data::json->>'payout_id' as id, r.data::json->>'transaction_hash' as hash, view.body,
        case t.type when 'payout.received.v2' then 'received' when 'payout.expired.v1' then 'expired' else 'pending' end as status
      from event_store.events r
      left join event_store.events t on t.stream = r.stream and t.revision = 1
      left join payouts.payouts view on view.id = (r.data::json->>'payout_id')::uuid
-     where r.type = 'payout.reported.v1'`,
+     where r.type like 'payout.reported.v_'`,
   );
   const payouts = new Map(found.rows.map((row) => [row.id, row]));
   verdict.expect(acknowledged.length > 0, 'some report was acknowledged');
@@ -45,7 +54,7 @@ export async function checkAcknowledged(
     acknowledged.filter(({ payoutId, response }) => !sameFacts(payouts.get(payoutId)?.body, response)),
     'a payout row differs from what was acknowledged',
   );
-  checkOutcomes(payouts, acknowledged, verdict);
+  return payouts;
 }
 
 function checkOutcomes(
@@ -81,16 +90,15 @@ function sameFacts(body: string | undefined, response: string): boolean {
 
 /** Each key still returns the bytes that were acknowledged. */
 export async function checkReplays(
-  sandbox: Sandbox,
+  { merchant, port }: { readonly merchant: Credentials; readonly port: number },
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
-  const { merchant, port } = sandbox;
   // Those that took most attempts have seen the most.
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
-  const connection = await RawConnection.open(port);
+  const line = new Line(port, verdict);
   for (const { key, request, response, attempts } of chosen) {
-    const outcome = await connection.exchange(keyed(merchant, REPORT.path, request, key));
+    const outcome = await line.exchange(keyed(merchant, REPORT.path, request, key));
     const same =
       outcome.kind === 'responded' &&
       outcome.status === 201 &&
@@ -103,11 +111,11 @@ export async function checkReplays(
     );
     if (outcome.kind !== 'responded') break;
   }
-  connection.close();
+  line.close();
 }
 
 /** The receiver got every outcome, and nothing else; each delivery had its own webhook-id. */
-export async function checkWebhooks(pool: pg.Pool, receiver: Receiver, verdict: Verdict): Promise<void> {
+export async function checkWebhooks(pool: pg.Pool, receiver: Receivers, verdict: Verdict): Promise<void> {
   verdict.none(receiver.faults, 'a delivery did not verify');
   for (const [type, event] of [
     ['payout.received', 'payout.received.v2'],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signed, type Credentials, type SignedRequest } from '../../../bench/support/sign.js';
 import { REPORT } from './payouts.js';
-import { Line } from './raw-connection.js';
+import { Line } from './line.js';
 import { Tally, type Verdict } from './verdict.js';
 
 const CLIENTS = 4;

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../bench/support/service.js';
 import { until } from '../../../sandbox/processes.js';
+import type { Senders } from './senders.js';
 import type { ServiceProcess } from './service-process.js';
 import type { Shared } from './shared.js';
 import { between, seconds, type SuiteOptions } from './suite.js';
+import { Tally } from './verdict.js';
 
 /** Leases of killed processes have to run out before another process continues their work. */
 const REACHED_WITHIN_MS = 240_000;
@@ -19,9 +20,21 @@ export interface KillHarnessOptions {
   readonly maxFrozenMs: number;
 }
 
+interface Storm {
+  readonly points: readonly string[];
+  /** One kill in so many is at no named point; before so many a process is stopped, or something fails. */
+  readonly randomEvery: number;
+  readonly freezeEvery: number;
+  readonly outageEvery: number;
+  readonly fail: () => void;
+  readonly load: Senders;
+  /** What the load has done so far. */
+  readonly progress: () => string;
+}
+
 /** One process that accepts requests and stays up, and one that does all the work and is killed again and again. */
 export class KillHarness {
-  readonly outages: string[] = [];
+  private readonly outages: string[] = [];
   private readonly living: ServiceProcess;
   private victim: ServiceProcess | null = null;
   private folder = 'victim';
@@ -38,11 +51,10 @@ export class KillHarness {
   }
 
   /** Merchants and keys are those of a first process, which is stopped again. */
-  async open(): Promise<Service> {
+  async open(): Promise<ServiceProcess> {
     const first = await this.shared.service('victim', this.options.env);
-    await this.living.spawn();
-    await this.living.ready();
-    await first.child.stop();
+    await this.living.start();
+    await first.stop();
     return first;
   }
 
@@ -52,7 +64,7 @@ export class KillHarness {
   }
 
   /** Whether the point was reached, and a line about it. */
-  async killAt(point: string): Promise<readonly [reached: boolean, line: string]> {
+  private async killAt(point: string): Promise<readonly [reached: boolean, line: string]> {
     const { outOfReachMs = Infinity } = this.options;
     const began = performance.now();
     const after = (): number => performance.now() - began;
@@ -70,7 +82,7 @@ export class KillHarness {
     ];
   }
 
-  async killAnywhere(): Promise<string> {
+  private async killAnywhere(): Promise<string> {
     await this.readyVictim();
     const ms = between(0, 4000);
     await sleep(ms);
@@ -79,12 +91,12 @@ export class KillHarness {
   }
 
   /** A new process in place of the killed one, ready. */
-  async readyVictim(): Promise<void> {
+  private async readyVictim(): Promise<void> {
     await readyOnItsPort(() => this.replace({}));
   }
 
   /** A process is stopped for longer or shorter than its leases, while others continue its work and are killed. */
-  async freeze(): Promise<void> {
+  private async freeze(): Promise<void> {
     if (this.frozen) return;
     this.frozen = true;
     const still = await readyOnItsPort(async () => {
@@ -95,6 +107,39 @@ export class KillHarness {
     await sleep(between(100, 2000));
     process.kill(still.pid, 'SIGSTOP');
     this.inBackground.push(this.thaw(still));
+  }
+
+  /**
+   * Kills as often as the suite counts, at one point after the other and, one in `randomEvery`, anywhere; meanwhile
+   * processes freeze and providers fail. Then all is calm, and the load ends.
+   */
+  async storm(storm: Storm): Promise<void> {
+    const { count, say, sizes = {} } = this.suite;
+    const { points, load, progress } = storm;
+    // Few kills begin anywhere: many runs of few kills reach every point.
+    let next = sizes.only === undefined ? Math.floor(Math.random() * points.length) : sizes.only - 1;
+    const reachedPoints = new Tally();
+    for (let n = 1; n <= count; n += 1) {
+      if (n % storm.freezeEvery === 0) await this.freeze();
+      if (n % storm.outageEvery === 0) storm.fail();
+      if (n % storm.randomEvery === 0) {
+        say(`${String(n).padStart(3)}  ${await this.killAnywhere()}; ${progress()}`);
+        continue;
+      }
+      const point = points[next % points.length]!;
+      if (sizes.only === undefined) next += 1;
+      const [reached, line] = await this.killAt(point);
+      if (reached) reachedPoints.add(point);
+      say(`${String(n).padStart(3)}  ${line}; ${progress()}`);
+    }
+    const ended = load.stop();
+    // All outages are over and no process is frozen.
+    await Promise.all(this.inBackground);
+    await this.readyVictim();
+    await ended;
+    say(`kills at points: ${reachedPoints.toString()}`);
+    say(`outages ${this.outages.length}: ${this.outages.join(', ')}`);
+    say(`requests ${load.tally.toString()}`);
   }
 
   /** Something that the service depends on fails for a while, unless something fails already. */
@@ -110,11 +155,6 @@ export class KillHarness {
       this.suite.say(`     ${name} was unavailable for ${seconds(ms)}`);
     };
     this.inBackground.push(outage());
-  }
-
-  /** All outages are over and no process is frozen. */
-  async calm(): Promise<void> {
-    await Promise.all(this.inBackground);
   }
 
   /** SIGTERM ends both processes. */

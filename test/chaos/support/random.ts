@@ -29,11 +29,6 @@ export class Random {
     return choices[this.below(choices.length)]!;
   }
 
-  /** Small ones mostly, sometimes as large as `max`: each power of two is as likely. */
-  size(max: number): number {
-    return Math.floor(2 ** (this.fraction() * Math.log2(max + 1))) - 1;
-  }
-
   bytes(count: number): Buffer {
     return Buffer.from(Array.from({ length: count }, () => this.below(256)));
   }

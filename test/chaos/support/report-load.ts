@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { keyed, randomHash, REPORT, reportBody, type Payee } from './payouts.js';
-import { Line } from './raw-connection.js';
+import { Line } from './line.js';
 import { Senders } from './senders.js';
 import { between, oneOf } from './suite.js';
 import type { Treasury } from './treasury.js';

@@ -1,27 +1,61 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { lastWords, ready, type Child } from '../../../bench/support/children.js';
-import { residentMiB } from '../../../bench/support/memory.js';
-import type { SpawnedService } from '../../../bench/support/service.js';
+import type { BenchEnvironment } from '../../../bench/support/environment.js';
+import {
+  credentials,
+  spawnService,
+  type ServiceOptions,
+  type SpawnedService,
+} from '../../../bench/support/service.js';
+import type { Credentials } from '../../../bench/support/sign.js';
+import type { SandboxFile } from '../../../sandbox/announce.js';
 import { until } from '../../../sandbox/processes.js';
+import { between } from './suite.js';
 
-type Env = Readonly<Record<string, string>>;
-
-/** A process of the build that is killed, stopped and started again. */
+/** A process of the build that is killed, stopped and started again, on the port that it had. */
 export class ServiceProcess {
   private spawned: SpawnedService | null = null;
+  private file: SandboxFile | null = null;
 
   constructor(
-    readonly name: string,
-    private readonly start: (env: Env) => Promise<SpawnedService>,
+    private readonly environment: BenchEnvironment,
+    private readonly options: ServiceOptions,
   ) {}
 
-  /** Starts the process without waiting for it; `env` applies to this start alone. */
-  async spawn(env: Env = {}): Promise<void> {
-    this.spawned = await this.start(env);
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** Starts the process without waiting for it. */
+  async spawn(): Promise<void> {
+    const env = { ...this.options.env, ...(this.spawned !== null && { PORT: String(this.port) }) };
+    this.spawned = await spawnService(this.environment, { ...this.options, env });
   }
 
   /** Resolves when it works. Throws when it ends first. */
   async ready(): Promise<void> {
     await ready(this.child, this.current.readyUrl);
+  }
+
+  async start(): Promise<this> {
+    await this.spawn();
+    await this.ready();
+    return this;
+  }
+
+  /** Starts it again after a kill; in `share` of all cases it is killed again while it starts. Whether it was. */
+  async restart(share = 0): Promise<boolean> {
+    await this.spawn();
+    const isKilled = Math.random() < share;
+    if (isKilled) {
+      await sleep(between(50, 1500));
+      await this.kill();
+      await this.spawn();
+    }
+    await this.ready();
+    return isKilled;
   }
 
   /** `kill -9`; resolves when the process has ended. */
@@ -63,17 +97,31 @@ export class ServiceProcess {
     return this.current.port;
   }
 
+  get widgetPort(): number {
+    return this.current.widgetPort;
+  }
+
   /** Of the API. */
   get baseUrl(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
   get widgetUrl(): string {
-    return `http://127.0.0.1:${this.current.widgetPort}`;
+    return `http://127.0.0.1:${this.widgetPort}`;
   }
 
-  get residentMiB(): number {
-    return this.runs ? residentMiB(this.pid) : 0;
+  get merchant(): Credentials {
+    return credentials(this.sandbox.merchant);
+  }
+
+  get secondMerchant(): Credentials {
+    return credentials(this.sandbox.second_merchant);
+  }
+
+  /** Key of the first merchant for the exchange. */
+  get exchange(): { readonly apiKey: string; readonly secret: string } {
+    const { api_key: apiKey, secret } = this.sandbox.exchange;
+    return { apiKey, secret };
   }
 
   /** The end of what it wrote to standard output and error. */
@@ -84,6 +132,19 @@ export class ServiceProcess {
   /** Free ports are chosen before the process listens: on a busy machine another process may get one first. */
   get lostItsPort(): boolean {
     return this.exited() === 'exit code 1' && this.lastWords().includes('EADDRINUSE');
+  }
+
+  /** Of merchants that are the same at every start in its folder. */
+  private get sandbox(): SandboxFile {
+    this.file ??= JSON.parse(readFileSync(join(this.dir, 'sandbox.json'), 'utf8')) as SandboxFile;
+    return this.file;
+  }
+
+  /** The merchants were written last. */
+  async registered(): Promise<void> {
+    const file = join(this.dir, 'sandbox.json');
+    if (!(await until(() => existsSync(file), 10_000))) throw new Error(`${file} was not written`);
+    void this.sandbox;
   }
 
   private get child(): Child {

@@ -1,58 +1,85 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { BenchEnvironment } from '../../../bench/support/environment.js';
-import { spawnService, startService, type Service } from '../../../bench/support/service.js';
+import type { ServiceOptions } from '../../../bench/support/service.js';
 import { ServiceProcess } from './service-process.js';
+import { oneOf } from './suite.js';
+import { Treasury } from './treasury.js';
 
 const DATABASE = 'chaos';
+/** One kill in so many hits a single backend; PostgreSQL then ends all others and recovers. */
+const BACKEND_SHARE = 0.4;
+
+type Env = Readonly<Record<string, string>>;
 
 /** A PostgreSQL and a dev chain of the run's own, and any number of service processes that share them. */
 export class Shared {
+  private readonly processes: ServiceProcess[] = [];
+
   private constructor(
     readonly environment: BenchEnvironment,
-    private readonly masterKey: string,
+    readonly masterKey: string,
+    readonly databaseUrl: string,
     readonly pool: pg.Pool,
   ) {}
 
   static async start(): Promise<Shared> {
     const environment = await BenchEnvironment.start();
-    return new Shared(environment, randomBytes(32).toString('hex'), await environment.pool(DATABASE));
+    const masterKey = randomBytes(32).toString('hex');
+    const url = await environment.database(DATABASE);
+    return new Shared(environment, masterKey, url, await environment.pool(DATABASE));
   }
 
   chain(): Promise<{ readonly rpcUrl: string; readonly usdcAddress: string }> {
     return this.environment.chain();
   }
 
-  databaseUrl(name = DATABASE): Promise<string> {
+  async treasury(): Promise<Treasury> {
+    return Treasury.of(await this.chain());
+  }
+
+  /** A database of that name with the contents of `from`; no service may run on that one. Its URL. */
+  async copyDatabase(name: string, from = DATABASE): Promise<string> {
+    await this.environment.copyDatabase(from, name);
     return this.environment.database(name);
   }
 
-  /** A database of that name with the contents of `from`; no service may run on that one. */
-  copyDatabase(name: string, from = DATABASE): Promise<void> {
-    return this.environment.copyDatabase(from, name);
+  /** A process with its merchants, ready. A name used before gets that one's folder, and so its merchants. */
+  async service(name: string, env: Env = {}): Promise<ServiceProcess> {
+    const started = await this.process(name, env).start();
+    await started.registered();
+    return started;
   }
 
-  /** A service process, ready. A name used before gets that one's folder, and so its merchants. */
-  service(name: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
-    return startService(this.environment, this.optionsOf(name, env));
+  /** A process that is not started yet. */
+  process(name: string, env: Env, more: Pick<ServiceOptions, 'main' | 'wrap'> = {}): ServiceProcess {
+    const all = { MASTER_KEY: this.masterKey, ...env };
+    const created = new ServiceProcess(this.environment, { name, database: DATABASE, env: all, ...more });
+    this.processes.push(created);
+    return created;
   }
 
-  /** A service process that is not started yet. */
-  process(name: string, env: Readonly<Record<string, string>>): ServiceProcess {
-    return new ServiceProcess(name, (more) =>
-      spawnService(this.environment, this.optionsOf(name, { ...env, ...more })),
+  /** Which process of PostgreSQL to kill or to stop: the server, or a backend of the service. */
+  async postgresVictim(): Promise<{ readonly pid: number; readonly name: string }> {
+    const { rows } = await this.pool.query<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name = 'disburse'`,
     );
+    return rows.length > 0 && Math.random() < BACKEND_SHARE
+      ? { pid: oneOf(rows).pid, name: 'a backend' }
+      : { pid: this.environment.postmaster, name: 'the server' };
   }
 
-  close(): Promise<void> {
-    return this.environment.close();
+  /** `kill -9` of the server or of a backend; the server is started again, as a supervisor does it. Which it was. */
+  async killPostgres(): Promise<string> {
+    const { pid, name } = await this.postgresVictim();
+    process.kill(pid, 'SIGKILL');
+    if (name === 'the server') await this.environment.restartPostgres();
+    return name;
   }
 
-  private optionsOf(name: string, env: Readonly<Record<string, string>>) {
-    return { name, database: DATABASE, env: { MASTER_KEY: this.masterKey, ...env } };
+  /** No process has requests in flight: they need not drain. */
+  async close(): Promise<void> {
+    await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
+    await this.environment.close();
   }
-}
-
-export function portOf({ baseUrl }: { readonly baseUrl: string }): number {
-  return Number(new URL(baseUrl).port);
 }

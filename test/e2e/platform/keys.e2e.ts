@@ -181,5 +181,6 @@ describe('a master key', () => {
       const read = await last.get(`${USERS}/${id}`);
       expect(read.json<{ user: { phone_number: string } }>().user.phone_number).toBe(phone);
     }
+    expect(await run('audit', { ...next, masterKeyFormer: null }, 'verify')).toContain('\nin order: ');
   });
 });

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { encode } from '../raw-connection.js';
 import { signed } from '../../../../bench/support/sign.js';
 import type { Attack, Report } from './attack.js';
 
@@ -20,6 +19,13 @@ const count = (what: string): void => {
   report[what] = (report[what] ?? 0) + 1;
 };
 let running = true;
+
+/** A GET of a page, as bytes. */
+function pageGet(who: Attack['merchant']): Buffer {
+  const { path, headers } = signed(who, 'GET', '/merchants/v1/payouts');
+  const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.from([`GET ${path} HTTP/1.1`, 'host: 127.0.0.1', ...names, '', ''].join('\r\n'));
+}
 
 /** The head of a POST of a megabyte with a wrong signature. */
 function largePost(apiKey: string): Buffer {
@@ -41,7 +47,7 @@ function bytesOf(attack: Attack, place: number): readonly Buffer[] {
     case 'read-mismatches':
       return [largePost(attack.merchant.apiKey), LARGE];
     case 'unread-pages':
-      return [encode(signed(attack.merchant, 'GET', '/merchants/v1/payouts'))];
+      return [pageGet(attack.merchant)];
     case 'unfinished-bodies':
       // Half of them name an existing merchant: the public id is no secret.
       return [largePost(place % 2 === 0 ? attack.merchant.apiKey : randomUUID()), LARGE.subarray(1)];

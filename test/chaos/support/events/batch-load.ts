@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { signed, type Credentials } from '../../../../bench/support/sign.js';
+import { signed } from '../../../../bench/support/sign.js';
 import type { EventBooks, SentBatch } from '../../../support/tracking/event-books.js';
 import { keyed } from '../payouts.js';
-import { Line, type RawResponse } from '../raw-connection.js';
+import { Line, type Responded } from '../line.js';
 import { Senders } from '../senders.js';
+import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
 import type { Verdict } from '../verdict.js';
 
@@ -33,8 +34,7 @@ export class BatchLoad extends Senders {
   private readonly listeners = new Set<() => void>();
 
   constructor(
-    private readonly port: number,
-    private readonly merchants: readonly Credentials[],
+    private readonly service: ServiceProcess,
     private readonly books: EventBooks,
     verdict: Verdict,
   ) {
@@ -64,13 +64,14 @@ export class BatchLoad extends Senders {
   }
 
   protected override async round(client: number): Promise<void> {
-    const who = this.merchants[client % this.merchants.length]!;
-    const line = this.lines.get(client) ?? new Line(this.port, this.verdict);
+    const { merchant, secondMerchant, port } = this.service;
+    const who = client % 2 === 0 ? merchant : secondMerchant;
+    const line = this.lines.get(client) ?? new Line(port, this.verdict);
     this.lines.set(client, line);
     const last = Math.random() < REPEATED ? this.last.get(client) : undefined;
     const batch = last ?? this.draft(who.apiKey);
     const key = Math.random() < KEYED ? randomUUID() : null;
-    const send = (): Promise<RawResponse> =>
+    const send = (): Promise<Responded> =>
       line.send(key === null ? signed(who, 'POST', PATH, batch.body) : keyed(who, PATH, batch.body, key));
     const response =
       Math.random() < CARELESS

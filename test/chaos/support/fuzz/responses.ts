@@ -47,54 +47,30 @@ function problemFault(status: number, body: string): string | null {
   return fine ? null : `${status} whose errors are no lists of messages`;
 }
 
-/** The responses on a connection, one after the other, and how many bytes belong to none. */
-export function responsesIn(bytes: Buffer): { readonly responses: Response[]; readonly rest: number } {
-  const responses: Response[] = [];
-  let at = 0;
-  for (;;) {
-    const end = bytes.indexOf('\r\n\r\n', at);
-    if (end < 0) break;
-    const [first = '', ...lines] = bytes.subarray(at, end).toString('latin1').split('\r\n');
-    const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(first)?.[1] ?? NaN);
-    if (Number.isNaN(status)) break;
-    const headers = Object.fromEntries(
-      lines.map((line) => [
-        line.slice(0, line.indexOf(':')).toLowerCase(),
-        line.slice(line.indexOf(':') + 1).trim(),
-      ]),
-    );
-    const found = bodyAt(bytes, end + 4, headers);
-    if (found === null) break;
+/** The whole responses on a connection, one after the other; null when what came is no HTTP. */
+export function responsesIn(bytes: Buffer): readonly Response[] | null {
+  const text = bytes.toString('utf8');
+  if (text !== '' && !text.startsWith('HTTP/1.1 ')) return null;
+  return text.split(/(?=HTTP\/1\.1 [0-9]{3} )/).flatMap((part) => {
+    const end = part.indexOf('\r\n\r\n');
+    const status = Number(part.slice(9, 12));
     // Of an interim response the final one follows.
-    if (status >= 200) responses.push({ status, headers, ...found });
-    at = found.next;
-  }
-  return { responses, rest: bytes.length - at };
-}
-
-/** The body that begins there; null when not all of it is there. */
-function bodyAt(
-  bytes: Buffer,
-  start: number,
-  headers: Readonly<Record<string, string>>,
-): { readonly body: string; readonly toHead: boolean; readonly next: number } | null {
-  const length = Number(headers['content-length'] ?? 0);
-  const chunked = headers['transfer-encoding'] === 'chunked';
-  // To a HEAD, which a flipped byte may make, there is a length and no body.
-  const none = bytes.length === start || bytes.subarray(start, start + 9).toString('latin1') === 'HTTP/1.1 ';
-  if (none) return { body: '', toHead: chunked || length > 0, next: start };
-  if (!chunked) {
-    const next = start + length;
-    return next > bytes.length ? null : { body: bytes.toString('utf8', start, next), toHead: false, next };
-  }
-  const chunks: Buffer[] = [];
-  for (let at = start; ;) {
-    const line = bytes.indexOf('\r\n', at);
-    const size = line < 0 ? NaN : parseInt(bytes.toString('latin1', at, line), 16);
-    const next = line + 2 + size + 2;
-    if (!(next <= bytes.length)) return null;
-    if (size === 0) return { body: Buffer.concat(chunks).toString('utf8'), toHead: false, next };
-    chunks.push(bytes.subarray(line + 2, next - 2));
-    at = next;
-  }
+    if (end < 0 || status < 200) return [];
+    const lines = part.slice(0, end).split('\r\n').slice(1);
+    const names = lines.map((line) => [
+      line.slice(0, line.indexOf(':')).toLowerCase(),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]);
+    const headers = Object.fromEntries(names) as Record<string, string>;
+    const body = part.slice(end + 4);
+    const length = Number(headers['content-length'] ?? 0);
+    const received = Buffer.byteLength(body);
+    // To a HEAD, which a flipped byte may make, there is a length and no body.
+    const toHead = body === '' && length > 0;
+    const isCut = received < length && !toHead;
+    const isJson = String(headers['content-type']).startsWith('application/problem+json');
+    return isCut || (isJson && headers['transfer-encoding'] !== undefined)
+      ? []
+      : [{ status, headers, body, toHead }];
+  });
 }

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { call, type Credentials } from '../../../../bench/support/sign.js';
-import { activePayee, createUser, randomHash, reportPayout } from '../payouts.js';
-import type { Random } from '../random.js';
+import { activePayee, createUser, randomHash, randomPhone, reportPayout } from '../payouts.js';
+import { oneOf } from '../suite.js';
 
 /** An operation of the service's own document. */
 export interface Endpoint {
@@ -54,45 +55,44 @@ export async function createWorld(baseUrl: string, merchant: Credentials): Promi
   return { merchant, endpoints, users, ids: [payee.id, payout, webhook_endpoint.id, ...users] };
 }
 
-/** Bodies that would be accepted, by operation. URLs are of loopback: the service calls those that it accepts. */
-export function validBody(method: string, path: string, random: Random, world: World): unknown {
-  const user_id = random.pick(world.ids);
-  const url = `http://${random.pick(['127.0.0.1:9', '[::1]:9', 'localhost:9', '0x7f.1:9', '2130706433:9'])}/${random.pick(['', 'a?b=c', '%00', '\u00e9', '#'])}`;
-  const amount = random.pick(['12.5', '0.000001', '1', '999999999999.999999']);
+/** A body that would be accepted, by operation, about the user. URLs are of loopback: the service calls those that it accepts. */
+export function validBody(method: string, path: string, user_id: string): unknown {
   switch (`${method} ${path.replace('/merchants/v1/', '')}`) {
     case 'POST users':
-      return {
-        phone_number: `+4915${String(1_000_000_00 + random.below(899_999_999)).padStart(9, '0')}`,
-        email: 'ada@example.com',
-        external_id: random.uuid(),
-      };
+      return { phone_number: randomPhone(), email: 'ada@example.com', external_id: randomUUID() };
     case 'POST payouts/report':
       return {
         user_id,
-        payout: { amount, transaction_hash: randomHash(), custom_metadata: { note: 'fuzz', n: 1.0 } },
+        payout: { amount: '12.5', transaction_hash: randomHash(), custom_metadata: { note: 'fuzz', n: 1.5 } },
       };
-    case 'POST events':
-      return {
-        events: Array.from({ length: 1 + random.size(20) }, () => ({
-          event_name: random.pick(['Order Paid', 'Checkout']),
-          payload: { amount: '1.50', items: [{ sku: 'a' }] },
-          event_datetime: '2026-01-31T12:00:00.000Z',
-          event_id: random.uuid(),
-          user_external_id: 'customer-1',
-          device_id: random.uuid(),
-        })),
+    case 'POST events': {
+      const event = {
+        event_name: 'Order Paid',
+        payload: { amount: '1.50', items: [{ sku: 'a' }] },
+        event_datetime: '2026-01-31T12:00:00.000Z',
+        user_external_id: 'customer-1',
+        device_id: randomUUID(),
       };
+      return { events: [1, 2, 3].map(() => ({ ...event, event_id: randomUUID() })) };
+    }
     case 'POST webhook_endpoints':
-    case 'PATCH webhook_endpoints/{id}':
+    case 'PATCH webhook_endpoints/{id}': {
+      const url = oneOf([
+        'http://127.0.0.1:9/a?b=c',
+        'http://[::1]:9/%00',
+        'http://0x7f.1:9/#',
+        'http://2130706433:9/',
+      ]);
       return {
         webhook_endpoint: { url, description: 'fuzz', event_types: ['payout.received'], status: 'enabled' },
       };
+    }
     case 'POST webhook_endpoints/{id}/rotate_secret':
-      return { overlap_seconds: random.below(90_000) };
+      return { overlap_seconds: 3600 };
     case 'POST webhook_endpoints/{id}/recover':
-      return { since: new Date(Date.now() - random.below(100_000_000)).toISOString() };
+      return { since: new Date(Date.now() - 3_600_000).toISOString() };
     case 'POST sandbox/transfers':
-      return { to: `0x${'1'.repeat(40)}`, user_id, amount };
+      return { to: `0x${'1'.repeat(40)}`, user_id, amount: '0.000001' };
     default:
       return {};
   }

@@ -2,8 +2,8 @@ import type { HDNodeWallet } from 'ethers';
 import type pg from 'pg';
 import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';
 import type { StripeServer } from '../../../support/onboarding/stripe/stripe.js';
-import type { Receiver } from '../receiver.js';
 import type { Verdict } from '../verdict.js';
+import type { Receivers } from '../webhooks/receivers.js';
 
 /** Type of the webhook at the end. */
 export const COMPLETED = 'user.onboarding_completed';
@@ -25,14 +25,14 @@ interface Parts {
   readonly onfido: Onfido;
   readonly stripe: StripeServer;
   readonly account: HDNodeWallet;
-  readonly receiver: Receiver;
+  readonly receiver: Receivers;
 }
 
 /** Whether every person who submitted has completed, no step is due, and the receiver was notified of each. */
 export async function allCompleted(
   pool: pg.Pool,
   handedIn: readonly string[],
-  receiver: Receiver,
+  receiver: Receivers,
 ): Promise<boolean> {
   const { rows } = await pool.query<{ completed: number; waiting: number }>(
     `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,

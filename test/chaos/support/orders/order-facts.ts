@@ -26,16 +26,28 @@ export interface Sent {
   readonly minor: bigint;
 }
 
-/** An order of the read model in the end, and what the sandbox provider has of it. */
+/** An order in the end: as a response has it, as operators see it, and what the sandbox provider has of it. */
 interface Ended {
   readonly id: string;
   readonly status: OrderStatus;
   readonly amount_from: string;
   readonly amount_to: string;
-  readonly amount_received: string;
   readonly amount_refundable: string;
+  readonly refundable: string;
+  readonly shortfall: string;
   readonly settled_amount_to: string | null;
   readonly is_cancelled: boolean;
+}
+
+type OrderBody = Pick<Ended, 'status' | 'amount_from' | 'amount_to' | 'amount_refundable'>;
+
+/** What was recorded about a deposit. */
+interface DepositEvent {
+  readonly type: string;
+  readonly order_id: string;
+  readonly deposit_id: string;
+  readonly hash: string;
+  readonly amount: string;
 }
 
 const FINAL: readonly OrderStatus[] = ['completed', 'cancelled', 'expired', 'failed', 'refunded'];
@@ -54,79 +66,84 @@ export async function ordersSettled(pool: pg.Pool, sent: readonly Sent[]): Promi
   return open === 0 && behind === 0 && recorded >= new Set(sent.map(({ hash }) => hash)).size;
 }
 
-/** Each transfer is recorded once, for its order; what came was exchanged or is refundable; what was exchanged is paid out once. */
+/**
+ * `sent` are all transfers to orders that the chain has in the end. Each is recorded once, for its order; what came was
+ * exchanged or is refundable; what was exchanged is paid out once.
+ */
 export async function checkMoney(
   pool: pg.Pool,
   sent: readonly Sent[],
   verdict: Verdict,
   say: (line: string) => void,
 ): Promise<void> {
-  const { rows: recorded } = await pool.query<{
-    order_id: string;
-    hash: string;
-    amount: string;
-    type: string;
-  }>(
-    `select type, data::json->>'order_id' as order_id, data::json->>'transaction_hash' as hash, data::json->>'amount' as amount
-     from event_store.events where type in ('order.deposit_received.v1', 'order.late_deposit_recorded.v1')`,
+  const { rows: events } = await pool.query<DepositEvent>(
+    `select type, data::json->>'order_id' as order_id, data::json->>'deposit_id' as deposit_id,
+       data::json->>'transaction_hash' as hash, data::json->>'amount' as amount
+     from event_store.events where type in ('order.deposit_received.v1', 'order.late_deposit_recorded.v1',
+       'order.deposit_missing.v1', 'order.dust_recorded.v1') order by position`,
   );
-  const due = new Map(sent.map((each) => [each.hash, each]));
-  verdict.none(
-    recorded.filter(({ order_id, hash, amount }) => {
-      const transfer = due.get(hash);
-      return transfer?.orderId !== order_id || transfer.minor !== toMinorUnits(amount);
-    }),
-    'a deposit is recorded that was never sent, or differs from what was sent',
+  const recorded = new Map<string, DepositEvent>();
+  const dusty = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'order.dust_recorded.v1') dusty.add(event.order_id);
+    else if (event.type === 'order.deposit_missing.v1') recorded.delete(event.deposit_id);
+    else recorded.set(event.deposit_id, event);
+  }
+  const deposits = [...recorded.values()].map((each) => ({
+    orderId: each.order_id,
+    hash: each.hash,
+    minor: toMinorUnits(each.amount),
+  }));
+  // Of very small deposits an order has the sum alone.
+  const lines = (transfers: readonly Sent[]): string =>
+    transfers
+      .filter(({ orderId }) => !dusty.has(orderId))
+      .map(({ orderId, hash, minor }) => `${orderId} ${hash} ${minor}`)
+      .sort()
+      .join('\n');
+  verdict.equal(
+    lines(deposits),
+    lines(sent),
+    'deposits recorded and not missing are the transfers that came',
   );
-  verdict.equal(recorded.length, sent.length, 'deposits recorded, one per transfer');
-  verdict.equal(new Set(recorded.map(({ hash }) => hash)).size, sent.length, 'transfers recorded');
 
-  const orders = await endedOrders(pool);
-  verdict.none(
-    orders.filter(({ status }) => !FINAL.includes(status)),
-    'an order has not ended',
+  const { rows } = await pool.query<Omit<Ended, keyof OrderBody> & { readonly body: string }>(
+    `select id, body, refundable::text, shortfall::text, settled_amount_to, cancelled_at is not null as is_cancelled
+     from exchange.orders left join exchange.sandbox_orders on order_id = id`,
   );
+  const orders = rows.map(({ body, ...row }): Ended => ({ ...(JSON.parse(body) as OrderBody), ...row }));
+  const none = (isWrong: (order: Ended) => boolean, fact: string): void =>
+    verdict.none(orders.filter(isWrong), fact);
   const came = new Map<string, bigint>();
   for (const { orderId, minor } of sent) came.set(orderId, (came.get(orderId) ?? 0n) + minor);
-  verdict.none(
-    orders.filter((order) => accountedFor(order) !== (came.get(order.id) ?? 0n)),
-    'what came to an order is not what was exchanged and what is refundable',
+  none(({ status }) => !FINAL.includes(status), 'an order has not ended');
+  none(
+    (order) => accountedFor(order) !== (came.get(order.id) ?? 0n),
+    'what was exchanged and what is refundable, less what is missing, is not what came',
   );
-  verdict.none(
-    orders.filter(
-      ({ status, amount_to, settled_amount_to }) =>
-        (status === 'completed') !== (settled_amount_to !== null) ||
-        (settled_amount_to !== null && settled_amount_to !== amount_to),
-    ),
+  none(
+    (order) => toMinorUnits(order.refundable) !== toMinorUnits(order.amount_refundable),
+    'operators see another refundable amount',
+  );
+  none(
+    ({ status, amount_to, settled_amount_to }) =>
+      settled_amount_to !== (status === 'completed' ? amount_to : null),
     'an order is completed and not paid out, or paid out otherwise',
   );
-  verdict.none(
-    orders.filter(({ status, is_cancelled }) => status === 'completed' && is_cancelled),
+  none(
+    ({ status, is_cancelled }) => status === 'completed' && is_cancelled,
     'an order is completed and was withdrawn at the provider',
   );
   const statuses = new Tally();
   for (const { status } of orders) statuses.add(status);
-  const late = recorded.filter(({ type }) => type === 'order.late_deposit_recorded.v1').length;
   const total = fromMinorUnits([...came.values()].reduce((sum, each) => sum + each, 0n));
   say(`orders ${orders.length}: ${statuses.toString()}`);
-  say(`money  ${total} USDC in ${sent.length} transfers, ${late} of them late`);
+  say(`money  ${total} USDC in ${sent.length} transfers; ${events.length} events of deposits`);
 }
 
-function accountedFor({ status, amount_from, amount_refundable }: Ended): bigint {
+function accountedFor({ status, amount_from, amount_refundable, shortfall }: Ended): bigint {
   const exchanged = status === 'completed' ? toMinorUnits(amount_from) : 0n;
-  return exchanged + toMinorUnits(amount_refundable);
-}
-
-async function endedOrders(pool: pg.Pool): Promise<readonly Ended[]> {
-  const { rows } = await pool.query<{
-    body: string;
-    settled_amount_to: string | null;
-    is_cancelled: boolean;
-  }>(
-    `select body, settled_amount_to, cancelled_at is not null as is_cancelled
-     from exchange.orders left join exchange.sandbox_orders on order_id = id`,
-  );
-  return rows.map(({ body, ...provider }) => ({ ...(JSON.parse(body) as Ended), ...provider }));
+  return exchanged + toMinorUnits(amount_refundable) - toMinorUnits(shortfall);
 }
 
 /** Which statuses each order went through, by its events. */

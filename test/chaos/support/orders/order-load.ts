@@ -87,10 +87,6 @@ export class OrderLoad extends Senders {
 }
 
 async function withinTime<T>(call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('timeout')), ATTEMPT_MS);
-  });
-  call.catch(() => undefined);
-  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+  const late = sleep(ATTEMPT_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('timeout')));
+  return Promise.race([call, late]);
 }

@@ -72,7 +72,7 @@ export class Life {
 
   /** Through the page: details are corrected before the identity is handed in, or after it was rejected. */
   private async page(who: SignedClient, id: string, phone: string, random: Random): Promise<void> {
-    const url = `http://127.0.0.1:${this.harness.widgetPort}/onboarding/${who.credentials.apiKey}/${id}`;
+    const url = `${this.harness.service.widgetUrl}/onboarding/${who.credentials.apiKey}/${id}`;
     let session = '';
     const step = async (name: string, body: object = {}, type = 'application/json'): Promise<Step> => {
       const headers = { 'content-type': type, authorization: `Bearer ${session}` };
@@ -197,8 +197,8 @@ export class Life {
 
   /** Paid in parts, too little, too much, after it was cancelled, or not; what is refundable in the end is refunded in parts. */
   private async order(random: Random): Promise<void> {
-    const { api_key: apiKey, secret } = this.harness.service.exchange;
-    const client = new ExchangeClient(this.harness.service.baseUrl, { apiKey, secret });
+    const { baseUrl, exchange } = this.harness.service;
+    const client = new ExchangeClient(baseUrl, exchange);
     const created = await client.order(SALE);
     if (created.status !== 201) throw new Error(`order: ${created.status} ${created.text}`);
     const { order } = created.json<Created>();
@@ -234,9 +234,9 @@ export class Life {
       : randomHash();
     for (let repeats = random.below(2); repeats >= 0; repeats -= 1) {
       const args = ['--amount', amount, '--transaction', transaction];
-      const { code } = await this.harness.operate('exchange', 'refund', order_id, ...args);
+      const { exitCode } = await this.harness.operate('exchange', 'refund', order_id, ...args);
       // Refused without such a transfer, or when another run refunded it meanwhile.
-      this.harness.tally.add(`exchange refund ${String(code)}`);
+      this.harness.tally.add(`exchange refund ${exitCode ?? 0}`);
     }
   }
 

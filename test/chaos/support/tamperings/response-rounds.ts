@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { keyed, CREATE_USER, REPORT, type Operation } from '../payouts.js';
 import type { Group, TamperingHarness } from './tampering-harness.js';
 
-const REQUESTS = 20;
 const RESPONSES = 'event_store.responses';
 /** In place of the contents of a response. */
 const FORGED = '0x000000000000000000000000000000000000dead';
@@ -14,17 +13,13 @@ interface Stored {
   readonly text: string;
 }
 
-/** Requests whose responses are stored: sent once. */
-const requests = new WeakMap<TamperingHarness, Promise<readonly Stored[]>>();
-
 /** Responses that are stored for repeats under their Idempotency-Key: those of others, or invented. */
 export const responses: Group = {
-  percent: 9,
+  percent: 10,
   atOnce: 30,
   async run(harness, random, count) {
     const { db, verdict } = harness;
-    if (!requests.has(harness)) requests.set(harness, storedOf(harness));
-    const stored = await requests.get(harness)!;
+    const stored = await storedOf(harness, Math.max(2, Math.ceil(count / 2)));
     const done: string[] = [];
     await db.query(`create temp table stored as table ${RESPONSES}`);
     while (done.length < count) {
@@ -57,13 +52,13 @@ export const responses: Group = {
   },
 };
 
-async function storedOf(harness: TamperingHarness): Promise<readonly Stored[]> {
+async function storedOf(harness: TamperingHarness, requests: number): Promise<readonly Stored[]> {
   const { rows } = await harness.db.query<{ user_id: string }>(
     'select user_id from payouts.wallets join payouts.balances using (user_id) where merchant_id = $1',
     [harness.service.merchant.apiKey],
   );
   return Promise.all(
-    Array.from({ length: REQUESTS }, async (_, number) => {
+    Array.from({ length: requests }, async (_, number) => {
       const operation = number % 2 === 0 ? CREATE_USER : REPORT;
       const [body, key] = [operation.body(rows[0]!.user_id), randomUUID()];
       const { status, text } = await send(harness, operation, body, key);

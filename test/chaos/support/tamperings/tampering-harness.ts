@@ -1,30 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { call, type Credentials } from '../../../../bench/support/sign.js';
-import type { Service } from '../../../../bench/support/service.js';
 import { eventually } from '../../../../bench/support/wait.js';
-import { storedLedger } from '../../../../src/contexts/audit/cli/ledger.js';
-import { checkLedger, type LedgerReport } from '../../../../src/contexts/audit/application/check-ledger.js';
-import { ledgerAtHand, type Brought } from '../../../../src/contexts/audit/application/checked-ledger.js';
-import { logPages } from '../../../../src/platform/event-store/log-pages.js';
-import type { SignedHead, SigningKey } from '../../../../src/contexts/audit/domain/signed-head.js';
-import { Heads } from '../../../../src/contexts/audit/store/heads.js';
-import { SigningKeys } from '../../../../src/contexts/audit/store/signing-keys.js';
-import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
-import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
+import type { LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
-import { ringOf } from '../../../support/key-ring.js';
+import { invoke } from '../../../support/programs/operator.js';
 import { TestReceiver } from '../../../support/webhooks/receiver.js';
+import { areCovered } from '../books.js';
 import { SALE } from '../orders/order-facts.js';
 import { activePayee, createUser, randomHash, REPORT } from '../payouts.js';
 import type { Random } from '../random.js';
+import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
-import { Treasury } from '../treasury.js';
 import type { Verdict } from '../verdict.js';
-import type { StoredRow } from './tampering.js';
 
-const ROUNDS = 6;
+const ROUNDS = 4;
 const HEAD_MS = 1000;
 const DEADLOCK = '40P01';
 /** A copy of the history that no process works on. */
@@ -38,10 +28,28 @@ export interface Group {
   readonly atOnce: number;
   /** The service refuses to work meanwhile, and is ready again afterwards. */
   readonly stops?: true;
-  /** The database of the service remains as it was. */
-  readonly onCopies?: true;
   /** Tampers at most `count` times, checks, and restores the database. Returns what was done, a name for each. */
   run(harness: TamperingHarness, random: Random, count: number): Promise<readonly string[]>;
+}
+
+/** An event of the untouched log. */
+export interface StoredRow {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+/** What `audit verify` reports. */
+interface Verified {
+  readonly exitCode: number | null;
+  /** Of the ledger. */
+  readonly findings: readonly LedgerFinding[];
+  /** Of rows from a replay, and of the catalogue. */
+  readonly differences: readonly string[];
 }
 
 /** A history created over HTTP, and a service whose follower, signer and workers run while its database is changed. */
@@ -50,14 +58,11 @@ export class TamperingHarness {
 
   private constructor(
     readonly shared: Shared,
-    readonly masterKey: Buffer,
-    readonly service: Service,
-    private readonly sealer: Sealer,
+    readonly service: ServiceProcess,
     readonly verdict: Verdict,
     readonly receiver: TestReceiver,
     /** The forger's connection, with every right but the master key. */
     readonly db: pg.Client,
-    readonly key: SigningKey,
     /** Of the first merchant. */
     private readonly endpoint: string,
   ) {}
@@ -66,36 +71,15 @@ export class TamperingHarness {
     const shared = await Shared.start();
     const receiver = await TestReceiver.start();
     try {
-      const masterKey = randomBytes(32);
-      const env = {
-        MASTER_KEY: masterKey.toString('hex'),
-        AUDIT_HEAD_SECONDS: String(HEAD_MS / 1000),
-        PAYOUT_CHECK_INTERVAL_MS: '50',
-      };
-      const first = await shared.service('service', env);
-      const endpoint = await createHistory(shared, first, receiver.url);
-      await first.child.stop();
-      await shared.copyDatabase(FROZEN);
+      const env = { AUDIT_HEAD_SECONDS: String(HEAD_MS / 1000), PAYOUT_CHECK_INTERVAL_MS: '50' };
       const service = await shared.service('service', env);
-      const url = await shared.databaseUrl();
-      const db = new pg.Client({ connectionString: url });
+      const endpoint = await createHistory(shared, service, receiver.url);
+      await service.kill();
+      await shared.copyDatabase(FROZEN);
+      await service.start();
+      const db = new pg.Client({ connectionString: shared.databaseUrl });
       await db.connect();
-      await db.query(
-        'create temp table older_ledger as table audit.ledger; create temp table older_last_head as table audit.last_head',
-      );
-      const [key] = await new SigningKeys(queryable(db)).all();
-      const sealer = await ringOf(url, masterKey);
-      const harness = new TamperingHarness(
-        shared,
-        masterKey,
-        service,
-        sealer,
-        verdict,
-        receiver,
-        db,
-        key!,
-        endpoint,
-      );
+      const harness = new TamperingHarness(shared, service, verdict, receiver, db, endpoint);
       await harness.works();
       return harness;
     } catch (error) {
@@ -118,16 +102,21 @@ export class TamperingHarness {
     return rows;
   }
 
-  /** What `audit verify` reports of the ledger, with the master key unless `brought` says otherwise; also inside a transaction of `db`. */
-  async check(brought: Partial<Brought> = {}): Promise<LedgerReport> {
-    const store = new PostgresEventStore(this.db as unknown as pg.Pool);
-    const all = { heads: [], key: null, sealer: this.sealer, ...brought };
-    const ledger = await ledgerAtHand(storedLedger(queryable(this.db)), await store.identity(), all);
-    return checkLedger(logPages(store, { end: await store.head() }), ledger);
+  /** `audit verify` with the master key, of the service's database or of a copy. */
+  async verify(url = this.shared.databaseUrl): Promise<Verified> {
+    const env = { DATABASE_URL: url, MASTER_KEY: this.shared.masterKey };
+    const { printed, exitCode } = await invoke('audit', env, '--json', 'verify');
+    const { ledger, differences } = JSON.parse(printed) as {
+      readonly ledger: { readonly findings: readonly LedgerFinding[] };
+      readonly differences: readonly string[];
+    };
+    return { exitCode, findings: ledger.findings, differences };
   }
 
-  async newestHead(): Promise<SignedHead> {
-    return (await new Heads(queryable(this.db)).newest())!;
+  /** How many events the newest head covers. */
+  async signed(): Promise<number> {
+    const { rows } = await this.db.query<{ size: string }>('select max(size) as size from audit.heads');
+    return Number(rows[0]!.size);
   }
 
   /** Writes an event through the service. */
@@ -168,27 +157,16 @@ export class TamperingHarness {
     await eventually('the service is ready', async () => (await this.readiness()).ready);
   }
 
-  private covered(): Promise<void> {
-    return eventually('every event is under a head', async () => {
-      const { rows } = await this.db.query<{ covered: boolean }>(
-        'select max(size) = (select count(*) from event_store.events) as covered from audit.heads',
-      );
-      return rows[0]!.covered;
-    });
-  }
-
   async untouched(): Promise<void> {
     await this.covered();
-    const { findings, unsigned } = await this.check({ heads: [await this.newestHead()], key: this.key });
-    this.verdict.none(findings, 'findings in an untouched log');
-    this.verdict.equal(unsigned, 0, 'events of an untouched log that no head covers');
+    const { exitCode, ...found } = await this.verify();
+    this.verdict.expect(exitCode === null, 'an untouched log is in order, and proven', found);
   }
 
   /** Hands `act` a fresh copy of the history, which is dropped afterwards. */
   async withCopy(act: (db: pg.Client, url: string) => Promise<void>): Promise<void> {
     const name = `copy_${(this.copies += 1)}`;
-    await this.shared.copyDatabase(name, FROZEN);
-    const url = await this.shared.databaseUrl(name);
+    const url = await this.shared.copyDatabase(name, FROZEN);
     const db = new pg.Client({ connectionString: url });
     await db.connect();
     try {
@@ -198,20 +176,17 @@ export class TamperingHarness {
       await this.shared.environment.dropDatabase(name);
     }
   }
-}
 
-function queryable(db: pg.Client): never {
-  return { query: async (sql: string, params: unknown[]) => (await db.query(sql, params)).rows } as never;
+  private covered(): Promise<void> {
+    return eventually('every event is under a head', () => areCovered(this.shared.pool));
+  }
 }
 
 /** Merchants, users, payouts that were received and that are pending, endpoints, deliveries and orders. */
-async function createHistory(shared: Shared, service: Service, receiver: string): Promise<string> {
+async function createHistory(shared: Shared, service: ServiceProcess, receiver: string): Promise<string> {
   const endpoints: string[] = [];
-  const treasury = await Treasury.of(await shared.chain());
-  const exchange = new ExchangeClient(service.baseUrl, {
-    apiKey: service.exchange.api_key,
-    secret: service.exchange.secret,
-  });
+  const treasury = await shared.treasury();
+  const exchange = new ExchangeClient(service.baseUrl, service.exchange);
   for (let round = 0; round < ROUNDS; round += 1) {
     const who = round % 2 === 0 ? service.merchant : service.secondMerchant;
     await createUser(service.baseUrl, who);
@@ -229,26 +204,23 @@ async function createHistory(shared: Shared, service: Service, receiver: string)
     }
     await report(service, who, payee.id, '4', randomHash());
     await exchange.order(SALE);
-    // More than one head.
-    await sleep(1.1 * HEAD_MS);
   }
   await eventually(
     'payouts with a transfer are received, their deliveries sent, every event is signed',
     async () => {
-      const { rows } = await shared.pool.query<{ received: number; sent: number; covered: boolean }>(
+      const { rows } = await shared.pool.query<{ received: number; sent: number }>(
         `select (select count(*) from payouts.payouts where status = 1)::int as received,
-         (select count(*) from webhooks.deliveries where state = 'succeeded')::int as sent,
-         (select max(size) from audit.heads) = (select count(*) from event_store.events) as covered`,
+         (select count(*) from webhooks.deliveries where state = 'succeeded')::int as sent`,
       );
-      const [{ received, sent, covered }] = rows as [(typeof rows)[number]];
-      return received === 3 * ROUNDS && sent >= received && covered;
+      const [{ received, sent }] = rows as [(typeof rows)[number]];
+      return received === 3 * ROUNDS && sent >= received && (await areCovered(shared.pool));
     },
   );
   return endpoints[0]!;
 }
 
 async function report(
-  service: Service,
+  service: ServiceProcess,
   who: Credentials,
   user_id: string,
   amount: string,
@@ -258,6 +230,11 @@ async function report(
   await post(service, who, REPORT.path, body);
 }
 
-async function post({ baseUrl }: Service, who: Credentials, path: string, body: object): Promise<unknown> {
+async function post(
+  { baseUrl }: ServiceProcess,
+  who: Credentials,
+  path: string,
+  body: object,
+): Promise<unknown> {
   return call(baseUrl, who, 'POST', path, 201, body);
 }

@@ -1,20 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { BenchEnvironment } from '../../../../bench/support/environment.js';
-import { spawnService } from '../../../../bench/support/service.js';
 import { MIGRATIONS } from '../../../../src/composition.js';
 import { AuthenticEventStore } from '../../../../src/platform/event-store/authentic-event-store.js';
-import type { EventStore } from '../../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { migrate } from '../../../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../../support/key-ring.js';
 import { TestRedis } from '../../../support/programs/redis.js';
-import { ServiceProcess } from '../service-process.js';
+import type { ServiceProcess } from '../service-process.js';
+import { Shared } from '../shared.js';
+import { seconds } from '../suite.js';
+import type { Verdict } from '../verdict.js';
 import { DeadDns } from './dead-dns.js';
 import { Merchants } from './merchants.js';
 import { Receivers, type Behavior } from './receivers.js';
 
-const DATABASE = 'chaos';
+/** What a worker has in flight when SIGTERM comes is requeued after ten seconds. */
+const EXIT_MS = 35_000;
 
 export interface DeliveryHarnessOptions {
   readonly endpoints: number;
@@ -25,80 +25,78 @@ export interface DeliveryHarnessOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/**
- * What the suites about deliveries run on: a PostgreSQL and a dev chain of their own, receivers, merchants with
- * registered endpoints, and workers of the real build.
- */
+/** What the suites about deliveries run on: receivers, merchants with registered endpoints, and workers of the real build. */
 export class DeliveryHarness {
+  readonly pool: pg.Pool;
+
   private constructor(
-    private readonly environment: BenchEnvironment,
-    readonly pool: pg.Pool,
-    private readonly store: EventStore,
+    private readonly shared: Shared,
     readonly receivers: Receivers,
     readonly merchants: Merchants,
     readonly redis: TestRedis | null,
     readonly dns: DeadDns | null,
     private readonly workerEnv: Readonly<Record<string, string>>,
-  ) {}
+  ) {
+    this.pool = shared.pool;
+  }
 
   static async open({ endpoints, behaviorOf, queue, env }: DeliveryHarnessOptions): Promise<DeliveryHarness> {
-    const environment = await BenchEnvironment.start();
-    let receivers: Receivers | null = null;
-    let redis: TestRedis | null = null;
+    const shared = await Shared.start();
+    const { databaseUrl, environment } = shared;
     const dns = await DeadDns.start(environment.folder('dns'));
+    const receivers = await Receivers.start();
+    const redis = queue === 'redis' ? await TestRedis.start(environment.folder('redis')) : null;
     try {
-      const url = await environment.database(DATABASE);
-      // The workers find the database migrated.
-      await migrate(url, MIGRATIONS);
-      const pool = await environment.pool(DATABASE);
-      const masterKey = randomBytes(32);
-      const sealer = await ringOf(url, masterKey);
-      const store = new AuthenticEventStore(new PostgresEventStore(pool), sealer);
-      const listening = (receivers = await Receivers.start());
-      redis = queue === 'redis' ? await TestRedis.start(environment.folder('redis')) : null;
       if (queue === 'redis' && redis === null) throw new Error('--queue redis needs redis-server');
+      // The workers find the database migrated.
+      await migrate(databaseUrl, MIGRATIONS);
+      const sealer = await ringOf(databaseUrl, Buffer.from(shared.masterKey, 'hex'));
       const merchants = await Merchants.register({
-        store,
+        store: new AuthenticEventStore(new PostgresEventStore(shared.pool), sealer),
         sealer,
         endpoints,
         behaviorOf: (place) => behaviorOf(place, dns !== null),
         urlOf: (place, behavior) =>
-          listening.urlOf(place, behavior === 'unresolved' ? `dead-${place}.example` : undefined),
+          receivers.urlOf(place, behavior === 'unresolved' ? `dead-${place}.example` : undefined),
       });
       receivers.introduce(merchants.hooks);
-      return new DeliveryHarness(environment, pool, store, receivers, merchants, redis, dns, {
-        ROLES: 'worker',
-        MASTER_KEY: masterKey.toString('hex'),
-        ...(redis === null ? {} : { QUEUE_URL: redis.url }),
-        ...env,
-      });
+      const workerEnv = { ...(redis !== null && { QUEUE_URL: redis.url }), ...env };
+      return new DeliveryHarness(shared, receivers, merchants, redis, dns, workerEnv);
     } catch (error) {
       dns?.stop();
       await redis?.stop();
-      await receivers?.stop();
-      await environment.close();
+      await receivers.stop();
+      await shared.close();
       throw error;
     }
   }
 
   worker(name: string): ServiceProcess {
     const { dns } = this;
-    return new ServiceProcess(name, (more) =>
-      spawnService(this.environment, {
-        name,
-        database: DATABASE,
-        env: { ...this.workerEnv, ...more },
-        ...(dns === null ? {} : { wrap: (argv) => dns.wrapped(argv) }),
-      }),
+    const wrap = dns === null ? {} : { wrap: (argv: readonly string[]) => dns.wrapped(argv) };
+    return this.shared.process(name, { ...this.workerEnv, ROLES: 'worker' }, wrap);
+  }
+
+  /** SIGTERM, also while deliveries hang: the workers end in time, and what they held is free for others. How long it took. */
+  async terminate(workers: readonly ServiceProcess[], verdict: Verdict): Promise<string> {
+    const began = performance.now();
+    const ends = await Promise.all(workers.map((each) => each.stop()));
+    const tookMs = performance.now() - began;
+    verdict.none(
+      ends.filter((end) => end !== 'exit code 0'),
+      'SIGTERM does not end a worker',
     );
+    verdict.expect(tookMs < EXIT_MS, 'SIGTERM ends a worker within 35 s', tookMs);
+    const { rows } = await this.pool.query('select from webhooks.deliveries where leased_by is not null');
+    verdict.equal(rows.length, 0, 'deliveries held after SIGTERM');
+    return seconds(tookMs);
   }
 
   async close(): Promise<void> {
-    await this.environment.children.stopAll();
-    await this.store.close();
+    await this.shared.environment.children.stopAll();
     this.dns?.stop();
     await this.redis?.stop();
     await this.receivers.stop();
-    await this.environment.close();
+    await this.shared.close();
   }
 }

@@ -1,7 +1,9 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { call, type Credentials } from '../../../../bench/support/sign.js';
 
 /** How the receiver of an endpoint responds. */
 export type Behavior =
@@ -36,6 +38,14 @@ export interface Arrived {
   readonly at: number[];
   /** Requests that got a whole 2xx. */
   accepted: number;
+  readonly envelope: Envelope;
+}
+
+interface Envelope {
+  readonly id: string;
+  readonly type: string;
+  readonly merchant_id: string;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 const MAX_FAULTS = 100;
@@ -43,8 +53,8 @@ const MAX_FAULTS = 100;
 const SETTLE_MS = 20;
 
 /**
- * The receivers of all merchants: they verify every delivery with its endpoint's secret, with none of the service's
- * code, and record what came.
+ * The receivers of all merchants: they verify every delivery with its endpoint's secret and the public library, and
+ * record what came.
  */
 export class Receivers {
   /** By webhook-id. */
@@ -75,6 +85,30 @@ export class Receivers {
     return new Receivers(server);
   }
 
+  /** One that is registered as an endpoint of the merchant. It refuses some. */
+  static async register(
+    baseUrl: string,
+    who: Credentials,
+    event_types?: readonly string[],
+  ): Promise<Receivers> {
+    const receivers = await Receivers.start();
+    const body = { webhook_endpoint: { url: receivers.urlOf(0), event_types } };
+    const path = '/merchants/v1/webhook_endpoints';
+    const { webhook_endpoint: created } = (await call(baseUrl, who, 'POST', path, 201, body)) as {
+      webhook_endpoint: { id: string; signing_secret: string };
+    };
+    const hook = { endpointId: created.id, secret: created.signing_secret, merchantId: who.apiKey };
+    receivers.introduce([{ ...hook, place: 0, behavior: 'flaky' }]);
+    return receivers;
+  }
+
+  /** What the deliveries of a type that were accepted are about, by a member of their data; one for each webhook-id. */
+  subjects(type: string, member: 'payout_id' | 'user_id'): string[] {
+    return [...this.arrived.values()]
+      .filter(({ accepted, envelope }) => accepted > 0 && envelope.type === type)
+      .map(({ envelope }) => String(envelope.data[member]));
+  }
+
   urlOf(place: number, host = '127.0.0.1'): string {
     return `http://${host}:${(this.server.address() as AddressInfo).port}/${place}`;
   }
@@ -94,12 +128,13 @@ export class Receivers {
     const webhookId = String(request.headers['webhook-id']);
     const bodyHash = createHash('sha256').update(body).digest('base64');
     const known = this.arrived.get(webhookId);
-    const fault = hook === undefined ? 'a path of no endpoint' : faultOf(hook, request, webhookId, body);
-    if (hook === undefined || fault !== null) return this.refuse(`${request.url}: ${fault}`, response);
+    if (hook === undefined) return this.refuse(`${request.url}: a path of no endpoint`, response);
+    const envelope = verified(hook, request, webhookId, body);
+    if (typeof envelope === 'string') return this.refuse(`${request.url}: ${envelope}`, response);
     if (known && known.place !== hook.place)
       return this.refuse(`${webhookId} at ${known.place} and at ${hook.place}`, response);
     if (known && known.bodyHash !== bodyHash) return this.refuse(`${webhookId} with two bodies`, response);
-    const delivery = known ?? { place: hook.place, bodyHash, at: [], accepted: 0 };
+    const delivery = known ?? { place: hook.place, bodyHash, at: [], accepted: 0, envelope };
     this.arrived.set(webhookId, delivery);
     delivery.at.push(at);
     this.countOpen(hook.place, response);
@@ -167,27 +202,21 @@ export class Receivers {
   }
 }
 
-/** What is wrong with a request; null when it is what it claims to be. */
-function faultOf(
+/** The envelope; or what is wrong with the request. */
+function verified(
   hook: Hook,
   { method, headers }: IncomingMessage,
   webhookId: string,
   body: Buffer,
-): string | null {
+): Envelope | string {
   if (method !== 'POST') return `method ${method}`;
-  const timestamp = String(headers['webhook-timestamp']);
-  const skew = Math.abs(Date.now() / 1000 - Number(timestamp));
-  if (!(skew < 300)) return `timestamp ${timestamp}`;
-  const key = Buffer.from(hook.secret.replace(/^whsec_/, ''), 'base64');
-  const digest = createHmac('sha256', key).update(`${webhookId}.${timestamp}.`).update(body).digest();
-  const signatures = String(headers['webhook-signature']).split(' ');
-  const isSigned = signatures.some((each) => {
-    const signature = Buffer.from(each.replace(/^v1,/, ''), 'base64');
-    return each.startsWith('v1,') && signature.length === digest.length && timingSafeEqual(signature, digest);
-  });
-  if (!isSigned) return `signature ${signatures.join(' ')}`;
-  const envelope = JSON.parse(body.toString('utf8')) as { id: string; merchant_id: string };
-  if (envelope.id !== webhookId) return `the body of ${envelope.id} as ${webhookId}`;
-  if (envelope.merchant_id !== hook.merchantId) return `an event of merchant ${envelope.merchant_id}`;
-  return null;
+  try {
+    const envelope = new Webhook(hook.secret).verify(body, headers as Record<string, string>) as Envelope;
+    if (envelope.id !== webhookId) return `the body of ${envelope.id} as ${webhookId}`;
+    return envelope.merchant_id === hook.merchantId
+      ? envelope
+      : `an event of merchant ${envelope.merchant_id}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -1,0 +1,89 @@
+import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { SignedRequest } from '../../../bench/support/sign.js';
+import type { Verdict } from './verdict.js';
+
+export interface Responded {
+  readonly kind: 'responded';
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** The connection ended before a response was whole. */
+interface CutOff {
+  readonly kind: 'cut_off';
+  /** Bytes of the response that had arrived: 0 when it had not begun. */
+  readonly received: number;
+  readonly why: string;
+}
+
+export type Outcome = Responded | CutOff;
+
+/** A single attempt may take this long before it counts as hung. */
+const ATTEMPT_MS = 30_000;
+
+/**
+ * A client with one keep-alive connection, opened again when it broke, and one request at a time, with nothing in between
+ * that retries: what it sees of a server that dies is what arrived on the socket.
+ */
+export class Line {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(
+    private readonly port: number,
+    /** A request that hangs is a broken fact. */
+    private readonly verdict: Verdict,
+    private readonly localAddress = '127.0.0.1',
+  ) {}
+
+  /** Sends the head; the body is to be written, and ended. */
+  begin({ method, path, headers, body }: SignedRequest): {
+    readonly sent: ClientRequest;
+    readonly outcome: Promise<Outcome>;
+  } {
+    const { port, localAddress, agent } = this;
+    const length = { host: '127.0.0.1', 'content-length': Buffer.byteLength(body) };
+    const target = { port, host: '127.0.0.1', localAddress, agent, method, path };
+    const sent = httpRequest({ ...target, headers: { ...length, ...headers } });
+    const timer = setTimeout(() => {
+      this.verdict.expect(false, `${path} responds within ${ATTEMPT_MS / 1000} s`);
+      sent.destroy(new Error('timeout'));
+    }, ATTEMPT_MS);
+    let before = 0;
+    const outcome = new Promise<Outcome>((resolve) => {
+      const cutOff = ({ code, message }: NodeJS.ErrnoException): void =>
+        resolve({
+          kind: 'cut_off',
+          received: (sent.socket?.bytesRead ?? 0) - before,
+          why: code ?? message,
+        });
+      sent.on('socket', (socket) => (before = socket.bytesRead));
+      sent.on('error', cutOff);
+      sent.on('response', (response) => {
+        const { statusCode, headers: names } = response;
+        const whole = (read: string): void =>
+          resolve({ kind: 'responded', status: statusCode!, headers: names, body: read });
+        text(response).then(whole, cutOff);
+      });
+    });
+    return { sent, outcome: outcome.finally(() => clearTimeout(timer)) };
+  }
+
+  exchange(request: SignedRequest): Promise<Outcome> {
+    const { sent, outcome } = this.begin(request);
+    sent.end(request.body);
+    return outcome;
+  }
+
+  /** Rejects when the connection was refused or ended before the response was whole, with the reason. */
+  async send(request: SignedRequest): Promise<Responded> {
+    const outcome = await this.exchange(request);
+    if (outcome.kind === 'responded') return outcome;
+    throw new Error(outcome.why);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
