@@ -1,6 +1,6 @@
 import { cpSync, renameSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { freePort } from '../../../sandbox/processes.js';
 import { onTestApp } from '../../support/app.js';

@@ -139,16 +139,21 @@ describe('the list of deliveries', () => {
   it.each([{ type: TYPES[1] }, { status: 'pending' as const }])(
     'reaches what is rare and far back, for %j, in pages of bounded work',
     async (filtered) => {
+      const count = 2 * READ_AT_ONCE + 10;
       await db.database.query(
         `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
          select gen_random_uuid(), $1, $1, case when n % $3 = 0 then 'payout.failed' else 'payout.received' end, '{}',
            false, case when n % $3 = 0 then 'pending' else 'succeeded' end, to_timestamp(n / 4)
          from generate_series(1, $2::int) n`,
-        [endpoint, 2 * READ_AT_ONCE + 10, READ_AT_ONCE],
+        [endpoint, count, READ_AT_ONCE],
       );
-      let pages = 0;
-      const seen = await walk({ ...filtered, pageSize: 100 }, async () => void (pages += 1));
-      expect([seen.length, pages]).toEqual([2, 3]);
+      const pages: number[] = [];
+      const seen = await walk({ ...filtered, pageSize: 100 }, () => {
+        pages.push(1);
+        return Promise.resolve();
+      });
+      expect(seen).toHaveLength(2);
+      expect(pages).toHaveLength('status' in filtered ? 1 : 3);
     },
   );
 });

@@ -65,20 +65,19 @@ export class DeliveriesView {
       ...(filter.type === undefined ? [] : [`type = ${parameter(filter.type)}`]),
     ];
     const place = ['endpoint_id = $1', ...pageConditions(filter, 'delivery_id', parameter)];
-    const max = conditions.length === 0 ? filter.pageSize + 1 : READ_AT_ONCE;
-    // By the smaller index of what the endpoint did not get.
-    if (filter.status === 'exhausted' || filter.status === 'dropped')
-      place.push(`state in ('exhausted', 'dropped')`);
+    const source =
+      filter.status === 'pending' && (await this.hasFewPending(endpointId))
+        ? allPending(place)
+        : newest(place, filter, conditions.length === 0 ? filter.pageSize + 1 : READ_AT_ONCE);
     const rows = await this.database.query<DeliveryColumns & { readonly matches: boolean }>(
       // A page that is not full continues after the last one that was read.
-      `with read_rows as materialized (
-           select ${DELIVERY_COLUMNS} from webhooks.deliveries where ${place.join(' and ')} ${NEWEST_FIRST} limit ${max}),
+      `with read_rows as materialized (${source.sql}),
          matching as (
            select *, true as matches from read_rows where ${['true', ...conditions].join(' and ')}
            ${NEWEST_FIRST} limit ${filter.pageSize + 1})
        (select * from matching)
        union all
-       (select *, false from read_rows ${NEWEST_FIRST} offset ${max - 1} limit 1)`,
+       (select *, false from read_rows ${NEWEST_FIRST} offset ${source.max - 1} limit 1)`,
       params,
     );
     const matching = rows.filter((row) => row.matches);
@@ -102,6 +101,39 @@ export class DeliveriesView {
       .reverse()
       .map((row) => ({ ...row, response_excerpt: row.response_excerpt && textOf(row.response_excerpt) }));
   }
+
+  private async hasFewPending(endpointId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ found: number }>(
+      `select count(*)::int as found from (select 1 from webhooks.deliveries
+         where endpoint_id = $1 and state = 'pending' and leased_by is null limit ${READ_AT_ONCE + 1}) pending`,
+      [endpointId],
+    );
+    return row!.found <= READ_AT_ONCE;
+  }
+}
+
+interface Source {
+  readonly sql: string;
+  /** Rows it returns at most; with fewer the list is at its end. */
+  readonly max: number;
+}
+
+/** In the order of the index of the endpoint's deliveries, or of the smaller one of those that it did not get. */
+function newest(place: readonly string[], { status }: DeliveryFilter, max: number): Source {
+  const unsent = status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
+  const conditions = [...place, ...unsent].join(' and ');
+  return {
+    sql: `select ${DELIVERY_COLUMNS} from webhooks.deliveries where ${conditions} ${NEWEST_FIRST} limit ${max}`,
+    max,
+  };
+}
+
+/** Through the indexes of the lanes: what is pending may be rare and far back among what succeeded. */
+function allPending(place: readonly string[]): Source {
+  const pending = (lease: string): string =>
+    `select ${DELIVERY_COLUMNS} from webhooks.deliveries
+     where ${place.join(' and ')} and state = 'pending' and leased_by is ${lease}`;
+  return { sql: `${pending('null')} union all ${pending('not null')}`, max: Number.MAX_SAFE_INTEGER };
 }
 
 /** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */
