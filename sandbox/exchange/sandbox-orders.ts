@@ -35,11 +35,11 @@ export class SandboxOrders {
     return row ?? null;
   }
 
-  /** The terms of the first order with this id. */
+  /** The terms of the first order with this id. Its address is unique too: a concurrent repeat may conflict there first. */
   async add(orderId: string, terms: ProviderOrder, firstBlock: number): Promise<ProviderOrder> {
     await this.database.query(
       `insert into exchange.sandbox_orders (order_id, address, terms, first_block) values ($1, $2, $3, $4)
-       on conflict (order_id) do nothing`,
+       on conflict do nothing`,
       [orderId, terms.provider_reference, JSON.stringify(terms), firstBlock],
     );
     return (await this.find(orderId))!.terms;
