@@ -7,14 +7,24 @@ import {
   type MerchantDirectory,
 } from '../../platform/http/merchant-directory.js';
 import {
-  ChangeCredentialHandler,
   IssueSecretHandler,
+  RevokeSecretHandler,
+  SetAddressesHandler,
   CredentialSecrets,
   Credentials,
 } from './application/credentials.js';
-import { IssueExchangeKeyHandler } from './application/exchange-key-commands.js';
+import {
+  IssueExchangeKeyHandler,
+  RevokeExchangeKeyHandler,
+  SetExchangeKeyPageHandler,
+} from './application/exchange-key-commands.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
-import { RegisterMerchantHandler, SetEmbeddingHandler } from './application/merchant-commands.js';
+import {
+  RegisterMerchantHandler,
+  ReinstateMerchantHandler,
+  SetEmbeddingHandler,
+  SuspendMerchantHandler,
+} from './application/merchant-commands.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
@@ -29,11 +39,16 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
   providers: [
     CredentialSecrets,
     Credentials,
-    ChangeCredentialHandler,
     IssueSecretHandler,
+    RevokeSecretHandler,
+    SetAddressesHandler,
     RegisterMerchantHandler,
+    SuspendMerchantHandler,
+    ReinstateMerchantHandler,
     SetEmbeddingHandler,
     IssueExchangeKeyHandler,
+    RevokeExchangeKeyHandler,
+    SetExchangeKeyPageHandler,
     DirectoryView,
     KnownCredentials,
     {

@@ -1,7 +1,12 @@
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { Global, Module } from '@nestjs/common';
-import { ChangeUserHandler } from './application/user-commands.js';
+import {
+  ActivateUserHandler,
+  CompleteDeactivationHandler,
+  EraseUserHandler,
+  StartDeactivationHandler,
+} from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure.js';
 import { LocateUser } from './application/locate-user.js';
@@ -18,7 +23,10 @@ import { userHistory } from './domain/history.js';
     CreateUserHandler,
     LocateUser,
     UserClaims,
-    ChangeUserHandler,
+    ActivateUserHandler,
+    StartDeactivationHandler,
+    CompleteDeactivationHandler,
+    EraseUserHandler,
     ErasingWorker,
     provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
       erasingSaga(partsOf(contexts), () => worker.wake()),

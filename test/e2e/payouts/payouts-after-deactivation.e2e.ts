@@ -23,8 +23,9 @@ import {
 } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { Deactivations } from '../../../src/contexts/payouts/store/deactivations.js';
 import {
-  ChangeUserHandler,
+  CompleteDeactivationHandler,
   StartDeactivation,
+  StartDeactivationHandler,
 } from '../../../src/contexts/users/application/user-commands.js';
 import { deactivationSaga } from '../../../src/contexts/payouts/application/deactivation-saga.js';
 import { plainTicket } from '../../support/onboarding/people.js';
@@ -116,7 +117,9 @@ class World {
   }
 
   start(store = this.store): Promise<unknown> {
-    return new ChangeUserHandler(loopOver(store), clock).execute(new StartDeactivation(this.userId, ACT));
+    return new StartDeactivationHandler(loopOver(store), clock).execute(
+      new StartDeactivation(this.userId, ACT),
+    );
   }
 
   /** What the subscription does with what came since the last time. Everything comes twice. */
@@ -132,7 +135,7 @@ class World {
 
   /** The worker's attempt; false when the deactivation is not to be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
-    const users = new ChangeUserHandler(loopOver(store), clock) as unknown as CommandBus;
+    const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
     const handler = new SettleDeactivationHandler(users, new Deactivations(database as Database), store);
     try {
       await handler.execute(new SettleDeactivation(this.userId));

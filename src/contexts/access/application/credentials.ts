@@ -102,29 +102,6 @@ export class Credentials {
   }
 }
 
-/** Any change that its aggregate decides: {@link ChangeCredentialHandler} executes every one. */
-export class ChangeCredential<
-  State = Credential,
-  Event extends DomainEvent = DomainEvent,
-> extends Command<CredentialChanged> {
-  constructor(
-    readonly aggregate: Aggregate<State, Event>,
-    readonly credentialId: string,
-    readonly decide: (state: State, at: string) => readonly Event[],
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(ChangeCredential)
-export class ChangeCredentialHandler implements ICommandHandler<ChangeCredential> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ aggregate, credentialId, decide }: ChangeCredential): Promise<CredentialChanged> {
-    return this.credentials.change(aggregate, credentialId, decide);
-  }
-}
-
 /** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
 export class IssueSecret extends Command<IssuedSecret> {
   constructor(
@@ -147,9 +124,24 @@ export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
 }
 
 /** Throws `not_found`, or `invalid_transition` for the last secret of a kind that keeps one. */
-export class RevokeSecret extends ChangeCredential {
-  constructor(kind: CredentialKind, credentialId: string, secretId: string) {
-    super(AGGREGATES[kind], credentialId, (state, at) => revokeSecret(kind, { secretId, at }, state));
+export class RevokeSecret extends Command<CredentialChanged> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly credentialId: string,
+    readonly secretId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeSecret)
+export class RevokeSecretHandler implements ICommandHandler<RevokeSecret> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ kind, credentialId, secretId }: RevokeSecret): Promise<CredentialChanged> {
+    return this.credentials.change(AGGREGATES[kind], credentialId, (state, at) =>
+      revokeSecret(kind, { secretId, at }, state),
+    );
   }
 }
 
@@ -157,10 +149,24 @@ export class RevokeSecret extends ChangeCredential {
  * Calls from outside these addresses and CIDR ranges get 403; none: anywhere.
  * Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed` on `cidrs`.
  */
-export class SetAddresses extends ChangeCredential {
-  constructor(kind: CredentialKind, credentialId: string, cidrs: readonly string[]) {
-    super(AGGREGATES[kind], credentialId, (state, at) =>
-      setAddresses(kind, { cidrs: canonicalCidrs(cidrs), at }, state),
+export class SetAddresses extends Command<CredentialChanged> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly credentialId: string,
+    readonly cidrs: readonly string[],
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetAddresses)
+export class SetAddressesHandler implements ICommandHandler<SetAddresses> {
+  constructor(private readonly credentials: Credentials) {}
+
+  async execute({ kind, credentialId, cidrs: given }: SetAddresses): Promise<CredentialChanged> {
+    const cidrs = canonicalCidrs(given);
+    return this.credentials.change(AGGREGATES[kind], credentialId, (state, at) =>
+      setAddresses(kind, { cidrs, at }, state),
     );
   }
 }

@@ -7,13 +7,11 @@ import {
   issueExchangeKey,
   revokeExchangeKey,
   setPage,
-  type ExchangeKey,
-  type ExchangeKeyEvent,
   type MemoSigning,
   type PayPageSettings,
 } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
-import { ChangeCredential, Credentials, type IssuedSecret } from './credentials.js';
+import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
 
 /** `keyId` is the `api_key`. */
 interface IssuedExchangeKey extends IssuedSecret {
@@ -53,15 +51,36 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
 }
 
 /** Requests with this key are refused from now on, for good; its orders continue. Throws `not_found`. */
-export class RevokeExchangeKey extends ChangeCredential<ExchangeKey, ExchangeKeyEvent> {
-  constructor(keyId: string) {
-    super(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
+export class RevokeExchangeKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeExchangeKey)
+export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeKey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
+    return this.credentials.change(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
   }
 }
 
 /** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
-export class SetExchangeKeyPage extends ChangeCredential<ExchangeKey, ExchangeKeyEvent> {
-  constructor(keyId: string, page: PayPageSettings) {
-    super(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
+export class SetExchangeKeyPage extends Command<CredentialChanged> {
+  constructor(
+    readonly keyId: string,
+    readonly page: PayPageSettings,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetExchangeKeyPage)
+export class SetExchangeKeyPageHandler implements ICommandHandler<SetExchangeKeyPage> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId, page }: SetExchangeKeyPage): Promise<CredentialChanged> {
+    return this.credentials.change(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
   }
 }

@@ -9,10 +9,8 @@ import {
   setEmbedding,
   suspendMerchant,
   type Embedding,
-  type Merchant,
-  type MerchantEvent,
 } from '../domain/merchant.js';
-import { ChangeCredential, Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
+import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
 import { canonicalCallbacks, canonicalOrigins } from './allow-lists.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
@@ -41,16 +39,34 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
 }
 
 /** Every call of the merchant gets 403 from now on. Throws `not_found`. */
-export class SuspendMerchant extends ChangeCredential<Merchant, MerchantEvent> {
-  constructor(merchantId: string) {
-    super(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
+export class SuspendMerchant extends Command<CredentialChanged> {
+  constructor(readonly merchantId: string) {
+    super();
+  }
+}
+
+@CommandHandler(SuspendMerchant)
+export class SuspendMerchantHandler implements ICommandHandler<SuspendMerchant> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ merchantId }: SuspendMerchant): Promise<CredentialChanged> {
+    return this.credentials.change(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
   }
 }
 
 /** Ends a suspension. Throws `not_found`. */
-export class ReinstateMerchant extends ChangeCredential<Merchant, MerchantEvent> {
-  constructor(merchantId: string) {
-    super(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
+export class ReinstateMerchant extends Command<CredentialChanged> {
+  constructor(readonly merchantId: string) {
+    super();
+  }
+}
+
+@CommandHandler(ReinstateMerchant)
+export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMerchant> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ merchantId }: ReinstateMerchant): Promise<CredentialChanged> {
+    return this.credentials.change(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
   }
 }
 

@@ -1,15 +1,15 @@
 import { Injectable, Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { Claim } from '../../../platform/event-store/command-loop-types.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
 import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
-import { claimRefusal } from './user-commands.js';
 
 /** What is unique among a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
 @Injectable()
@@ -77,7 +77,9 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
       );
       return createdJson(state);
     } catch (error) {
-      throw claimRefusal(error);
+      if (error instanceof ClaimHeld)
+        throw DomainError.invalid({ [error.claim.field]: [error.claim.message] });
+      throw error;
     }
   }
 
