@@ -1,5 +1,4 @@
 import { Inject, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from '../event-store/followed-log.js';
@@ -20,7 +19,7 @@ export class VitalsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
     private readonly database: Database,
-    private readonly modules: ModuleRef,
+    @Inject(EVENT_STORE) private readonly events: EventStore,
     @Inject(CONFIG) private readonly config: Config,
     @Optional() private readonly clock?: ClockCheck,
     @Optional() private readonly lag?: SubscriptionLag,
@@ -29,9 +28,8 @@ export class VitalsModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
     this.health.register({ name: 'database', check: () => this.database.ping() });
-    this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
+    this.health.register({ name: 'event_store', check: () => this.checkEvents() });
     if (this.clock !== undefined) this.watchClock(this.clock);
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
@@ -41,8 +39,8 @@ export class VitalsModule implements OnModuleInit {
     this.health.register({ name: 'clock', check: () => clock.check() });
   }
 
-  private async checkEvents(events: EventStore): Promise<void> {
-    await events.ping();
+  private async checkEvents(): Promise<void> {
+    await this.events.ping();
     try {
       await this.followedLog?.verify();
     } catch (error) {

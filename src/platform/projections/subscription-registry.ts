@@ -27,14 +27,23 @@ export class SubscriptionRegistry {
   }
 }
 
-/** A process manager as a provider: `create` makes it of what `inject` names, as in any factory of Nest. */
-export function provideSaga(
-  inject: readonly InjectionToken[],
-  create: (...parts: never[]) => SubscriptionDefinition,
+/** What Nest injects for each token: the instance of a class; a token that is no class says nothing of its type. */
+type Injected<Tokens extends readonly InjectionToken[]> = {
+  [Place in keyof Tokens]: Tokens[Place] extends { readonly prototype: infer Instance } ? Instance : never;
+};
+
+/** A saga as a provider: `create` builds it from what Nest injects for the tokens, and it is registered. */
+export function provideSaga<const Tokens extends readonly InjectionToken[]>(
+  inject: Tokens,
+  create: (...parts: Injected<Tokens>) => SubscriptionDefinition,
 ): Provider {
   return {
     provide: Symbol('saga'),
     inject: [SubscriptionRegistry, ...inject],
-    useFactory: (registry: SubscriptionRegistry, ...parts: never[]) => registry.register(create(...parts)),
+    useFactory: (registry: SubscriptionRegistry, ...parts: Injected<Tokens>) => {
+      const saga = create(...parts);
+      registry.register(saga);
+      return saga;
+    },
   };
 }

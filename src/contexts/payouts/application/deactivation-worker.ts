@@ -28,17 +28,24 @@ export class DeactivationWorker {
   ) {}
 
   private async completeAll(): Promise<void> {
-    // Two processes may do the same at once: the decision is written once.
-    for (const userId of await this.deactivations.settled(BATCH)) await this.complete(userId);
+    let users: readonly string[];
+    let after: string | null = null;
+    do {
+      users = await this.deactivations.settled(BATCH, after);
+      // Two processes may do the same at once: the decision is written once.
+      for (const userId of users) await this.complete(userId);
+      after = users.at(-1) ?? null;
+    } while (users.length === BATCH);
   }
 
-  /** A payout that is reported but not counted yet puts one user off, not the others. */
+  /** Never rejects: a user that cannot be completed delays no other. */
   private async complete(userId: string): Promise<void> {
     try {
       await this.commandBus.execute(new SettleDeactivation(userId));
     } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      this.logger.debug({ msg: 'deactivation waiting', user_id: userId, err: error });
+      // A payout that is reported and not counted yet is ordinary: it puts the user off.
+      const level = error instanceof DomainError ? 'debug' : 'warn';
+      this.logger[level]({ msg: 'deactivation waiting', user_id: userId, err: error });
     }
   }
 }

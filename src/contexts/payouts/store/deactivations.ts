@@ -32,11 +32,13 @@ export class Deactivations {
     return row === undefined ? null : { ...row, pending: Number(row.pending_payouts) };
   }
 
-  /** Ids of up to `limit` users who are being deactivated and have no pending payout. */
-  async settled(limit: number): Promise<readonly string[]> {
+  /** Ids of up to `limit` users, in order after `after`, who are being deactivated and have no pending payout. */
+  async settled(limit: number, after: string | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ user_id: string }>(
-      'select user_id from payouts.deactivations where deactivating and pending_payouts = 0 order by user_id limit $1',
-      [limit],
+      `select user_id from payouts.deactivations
+       where deactivating and pending_payouts = 0 and ($2::uuid is null or user_id > $2)
+       order by user_id limit $1`,
+      [limit, after],
     );
     return rows.map(({ user_id }) => user_id);
   }

@@ -84,7 +84,7 @@ export class Processing implements OnModuleInit {
   private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
     for (const merchantId of waiting) {
       waiting.delete(merchantId);
-      if ((this.holds.get(merchantId)?.until ?? 0) > Date.now()) continue;
+      if ((this.holds.get(merchantId)?.until ?? 0) > performance.now()) continue;
       const after = current?.merchantId === merchantId ? current.batches.at(-1) : undefined;
       const batches = await this.accepted.next(merchantId, after);
       if (batches.length === 0) continue;
@@ -149,7 +149,7 @@ export class Processing implements OnModuleInit {
 
   private hold(merchantId: string, error: Error): void {
     const failures = this.holds.get(merchantId)?.failures ?? 0;
-    this.holds.set(merchantId, { failures: failures + 1, until: Date.now() + backoffMs(BACKOFF, failures) });
+    this.holds.set(merchantId, { failures: failures + 1, until: performance.now() + backoffMs(BACKOFF, failures) });
     this.log.warn({
       msg: 'event batches waiting',
       merchant_id: merchantId,

@@ -1,0 +1,32 @@
+import { expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Deactivations } from '../store/deactivations.js';
+import { DeactivationWorker, type SettleDeactivation } from './deactivation-worker.js';
+
+const db = onTestDatabase();
+
+it('users whose deactivation cannot be completed, more than are read at once, delay no other', async () => {
+  const users = Array.from(
+    { length: 230 },
+    (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  );
+  await db.database.query(
+    `insert into payouts.deactivations (user_id, pending_payouts, deactivating, position)
+     select unnest($1::uuid[]), 0, true, '1'`,
+    [users],
+  );
+  const tried: string[] = [];
+  const bus = {
+    execute: ({ userId }: SettleDeactivation) => {
+      tried.push(userId);
+      const failure =
+        tried.length % 2 ? new DomainError('unavailable', 'not counted yet') : new Error('unreadable');
+      return Promise.reject(failure);
+    },
+  } as unknown as CommandBus;
+  const { work } = new DeactivationWorker(new Deactivations(db.database), bus);
+  await work.options.run(new AbortController().signal);
+  expect(tried).toEqual(users);
+});
