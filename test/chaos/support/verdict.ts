@@ -34,7 +34,11 @@ export class Verdict {
 
   /** Waits until the condition holds. That it never does is a broken fact, and the checks that follow say more. */
   async eventually(what: string, condition: () => Promise<boolean>, timeoutMs: number): Promise<void> {
-    await eventually(what, condition, timeoutMs).catch((error: Error) => this.expect(false, error.message));
+    const why = await eventually(what, condition, timeoutMs).then(
+      () => null,
+      (error: Error) => error.message,
+    );
+    this.expect(why === null, why ?? what);
   }
 
   summary(): string {

@@ -15,7 +15,7 @@ interface Stored {
 
 /** Responses that are stored for repeats under their Idempotency-Key: those of others, or invented. */
 export const responses: Group = {
-  percent: 10,
+  percent: 7,
   atOnce: 30,
   async run(harness, random, count) {
     const { db, verdict } = harness;

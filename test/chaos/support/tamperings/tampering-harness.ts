@@ -44,8 +44,10 @@ export interface StoredRow {
 }
 
 /** What `audit verify` reports. */
-interface Verified {
+export interface Verified {
   readonly exitCode: number | null;
+  /** Why nothing else was verified: the log ends before what the service has read of it. */
+  readonly missing: string | null;
   /** Of the ledger. */
   readonly findings: readonly LedgerFinding[];
   /** Of rows from a replay, and of the catalogue. */
@@ -95,22 +97,32 @@ export class TamperingHarness {
     await this.receiver.stop();
   }
 
-  async events(): Promise<readonly StoredRow[]> {
-    const { rows } = await this.db.query<StoredRow>(
+  async events(db = this.db): Promise<readonly StoredRow[]> {
+    const { rows } = await db.query<StoredRow>(
       'select position, stream, revision, id, type, data, metadata from event_store.events order by position',
     );
     return rows;
   }
 
-  /** `audit verify` with the master key, of the service's database or of a copy. */
-  async verify(url = this.shared.databaseUrl): Promise<Verified> {
-    const env = { DATABASE_URL: url, MASTER_KEY: this.shared.masterKey };
-    const { printed, exitCode } = await invoke('audit', env, '--json', 'verify');
-    const { ledger, differences } = JSON.parse(printed) as {
-      readonly ledger: { readonly findings: readonly LedgerFinding[] };
-      readonly differences: readonly string[];
+  /** `audit verify` of the service's database or of a copy, with the master key unless `masterKey` is null. */
+  async verify(
+    url = this.shared.databaseUrl,
+    options: readonly string[] = [],
+    masterKey: string | null = this.shared.masterKey,
+  ): Promise<Verified> {
+    const env = { DATABASE_URL: url, ...(masterKey !== null && { MASTER_KEY: masterKey }) };
+    const { printed, exitCode } = await invoke('audit', env, '--json', 'verify', ...options);
+    const { missing_events, ledger, differences } = JSON.parse(printed) as {
+      readonly missing_events?: string;
+      readonly ledger?: { readonly findings: readonly LedgerFinding[] };
+      readonly differences?: readonly string[];
     };
-    return { exitCode, findings: ledger.findings, differences };
+    return {
+      exitCode,
+      missing: missing_events ?? null,
+      findings: ledger?.findings ?? [],
+      differences: differences ?? [],
+    };
   }
 
   /** How many events the newest head covers. */
@@ -164,13 +176,13 @@ export class TamperingHarness {
   }
 
   /** Hands `act` a fresh copy of the history, which is dropped afterwards. */
-  async withCopy(act: (db: pg.Client, url: string) => Promise<void>): Promise<void> {
+  async withCopy<T>(act: (db: pg.Client, url: string) => Promise<T>): Promise<T> {
     const name = `copy_${(this.copies += 1)}`;
     const url = await this.shared.copyDatabase(name, FROZEN);
     const db = new pg.Client({ connectionString: url });
     await db.connect();
     try {
-      await act(db, url);
+      return await act(db, url);
     } finally {
       await db.end();
       await this.shared.environment.dropDatabase(name);
@@ -204,6 +216,7 @@ async function createHistory(shared: Shared, service: ServiceProcess, receiver: 
     }
     await report(service, who, payee.id, '4', randomHash());
     await exchange.order(SALE);
+    await eventually('a head of each round', () => areCovered(shared.pool));
   }
   await eventually(
     'payouts with a transfer are received, their deliveries sent, every event is signed',
