@@ -14,7 +14,7 @@ import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js'
 type PayoutProof = ProofResponse['proof'];
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
-/** Over the events of a whole journey. The server may have a past of other specs, good and bad. In PostgreSQL each of these has a suite of its own. */
+/** Over the events of a whole journey. The server has to be empty: events of another service are forged here. In PostgreSQL each of these has a suite of its own. */
 (eventStoreDb === undefined ? describe.skip : describe)('auditing with events in EventStoreDB', () => {
   let journey: WholeJourney;
   let store: EventStore;
