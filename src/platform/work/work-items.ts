@@ -162,11 +162,11 @@ export class WorkItems {
   }
 
   /** How many items of a kind have been due for longer than this, and the longest. */
-  async late(kind: string, afterMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
+  async overdue(kind: string, byMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
     const [row] = await this.database.query<{ count: number; seconds: number }>(
       `select count(*)::int, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
        from work.items where kind = $1 and due_at <= now() - $2 * interval '1 ms'`,
-      [kind, afterMs],
+      [kind, byMs],
     );
     return row!;
   }
@@ -175,7 +175,7 @@ export class WorkItems {
     return this.database.transaction((tx) => scheduleWork(tx, kind, items));
   }
 
-  open(kinds: readonly string[], key: string): Promise<OpenItem[]> {
+  findOpen(kinds: readonly string[], key: string): Promise<OpenItem[]> {
     return this.database.query<OpenItem & Record<string, unknown>>(
       'select kind, failures, cause from work.items where kind = any($1) and key = $2 order by kind',
       [kinds, key],

@@ -64,7 +64,7 @@ describe('deliveries in the hands of senders', () => {
     await due(5);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(await one.claim(endpointId, 3)).toHaveLength(3);
-    await other.beat();
+    await other.heartbeat();
     expect(await free()).toBe(2);
     expect(await other.claim(endpointId, 10)).toHaveLength(2);
   });
@@ -72,11 +72,11 @@ describe('deliveries in the hands of senders', () => {
   it('are free again when the sender had no heartbeat for too long, and it does not trust them until its next one', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
-    expect(one.leasesHold()).toBe(false);
+    expect(one.hasValidLeases()).toBe(false);
     await one.claim(endpointId, 10);
-    expect(one.leasesHold()).toBe(true);
+    expect(one.hasValidLeases()).toBe(true);
     await db.pool.query(`update webhooks.senders set seen_at = seen_at - interval '11 s'`);
-    await other.beat();
+    await other.heartbeat();
     expect(await free()).toBe(3);
   });
 
@@ -199,7 +199,7 @@ describe('deliveries in the hands of senders', () => {
     expect(await table.claim(endpointId, 10)).toEqual([]);
     response.resolve();
     await record;
-    await table.beat();
+    await table.heartbeat();
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 

@@ -24,10 +24,10 @@ class Harness {
   readonly rooms: number[] = [];
   readonly began: string[] = [];
   readonly inFlight: Sending[] = [];
-  private leasesHold = true;
+  private hasValidLeases = true;
   unavailable = false;
   recording: Promise<void> = Promise.resolve();
-  left = false;
+  releasedAll = false;
   readonly lanes: Lanes;
   private added = 0;
 
@@ -37,7 +37,7 @@ class Harness {
         this.rooms.push(room);
         await Promise.resolve();
         if (this.unavailable) throw new Error('unavailable');
-        this.leasesHold = true;
+        this.hasValidLeases = true;
         const rows = this.due.get(endpoint)?.splice(0, room) ?? [];
         return rows.map((delivery_id) => ({ delivery_id, endpoint_id: endpoint }));
       },
@@ -47,8 +47,8 @@ class Harness {
           this.due.get(endpoint_id)!.push(delivery_id);
         }
       },
-      leasesHold: () => this.leasesHold,
-      leave: async () => void (this.left = true),
+      hasValidLeases: () => this.hasValidLeases,
+      releaseAll: async () => void (this.releasedAll = true),
     };
     const deliver = (
       { delivery_id: id, endpoint_id: endpoint }: ClaimedDelivery,
@@ -87,7 +87,7 @@ class Harness {
 
   /** The process has no heartbeat. */
   stall(): void {
-    this.leasesHold = false;
+    this.hasValidLeases = false;
   }
 
   count(endpoint: string): number {
@@ -188,10 +188,10 @@ describe('a lane', () => {
     const stopped = harness.lanes.stop();
     await settle();
     expect(harness.released).toEqual(['a 17', 'a 18', 'a 19', 'a 20']);
-    expect(harness.left).toBe(false);
+    expect(harness.releasedAll).toBe(false);
     while (harness.inFlight.length > 0) await harness.end(0, RESPONDED);
     await stopped;
-    expect([harness.began.length, harness.left]).toEqual([16, true]);
+    expect([harness.began.length, harness.releasedAll]).toEqual([16, true]);
   });
 
   it('has up to 128 deliveries in hand, fewer when much is in hand, one at least', async () => {
