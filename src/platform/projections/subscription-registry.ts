@@ -1,7 +1,7 @@
 import { Injectable, type InjectionToken, type Provider } from '@nestjs/common';
 import type { SubscriptionDefinition } from './projection.js';
 
-/** Every subscription of the contexts that run here; the runner starts once all modules are initialized. */
+/** The read models and sagas of the contexts that run here; the runner starts once all modules are initialized. */
 @Injectable()
 export class SubscriptionRegistry {
   private readonly definitions = new Map<string, SubscriptionDefinition>();
@@ -27,7 +27,7 @@ export class SubscriptionRegistry {
   }
 }
 
-/** A process manager as a provider: `create` makes it of what `inject` names, as in any factory of Nest. */
+/** Provides a saga: Nest calls `create` with the providers that `inject` lists, and the saga is registered. */
 export function provideSaga(
   inject: readonly InjectionToken[],
   create: (...parts: never[]) => SubscriptionDefinition,
