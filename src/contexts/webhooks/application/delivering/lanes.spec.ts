@@ -134,7 +134,7 @@ describe('a lane', () => {
     expect(harness.inFlight.map(({ id }) => id)).toEqual(['a 2', 'again']);
   });
 
-  it('releases what a receiver that hangs would delay, and continues one by one', async () => {
+  it('releases the deliveries that a receiver that hangs would delay, and sends the others one by one', async () => {
     await harness.add('a', 40);
     expect(harness.dueOf('a')).toBe(0);
     for (let n = 0; n < 15; n += 1) await harness.end(0, TIMED_OUT);
@@ -194,7 +194,7 @@ describe('a lane', () => {
     expect([harness.began.length, harness.releasedAll]).toEqual([16, true]);
   });
 
-  it('has up to 128 deliveries in hand, fewer when much is in hand, one at least', async () => {
+  it('holds up to 128 claimed deliveries, fewer while the process holds many, at least one', async () => {
     harness = new Harness({ ...SEND_LIMITS, fresh: 0 });
     for (let n = 0; n < 2000; n += 1) await harness.add(`e${n}`, 128);
     expect([harness.rooms[0], harness.rooms.at(-1)]).toEqual([128, 1]);
@@ -246,7 +246,7 @@ describe('the slots of a process', () => {
     expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(16);
   });
 
-  it('are half for those that respond, however many others hang', async () => {
+  it('are reserved by half for endpoints that respond, however many others hang', async () => {
     harness = new Harness({ perEndpoint: 16, perProcess: 64, fresh: 64 });
     for (let n = 0; n < 200; n += 1) {
       await harness.add(`slow ${n}`, 1);
