@@ -58,7 +58,7 @@ export function readBody(
     if (needed >= limit) return end(new DomainError('too_large', tooLarge(limit)));
     if (needed > memory.length) {
       const size = Math.min(max, Math.max(needed, SMALL_BYTES, 2 * memory.length));
-      if (!room(size - memory.length)) return end(new NoRoom());
+      if (!room(size - memory.length)) return end(new MemoryBudgetExceeded());
       const larger = Buffer.allocUnsafe(size);
       memory.copy(larger, 0, 0, length);
       memory = larger;
@@ -73,7 +73,7 @@ export function readBody(
 }
 
 /** The process, or this client's share of it, is full of bodies. */
-export class NoRoom extends Error {}
+export class MemoryBudgetExceeded extends Error {}
 
 /** How much of a refused body is read and discarded before the connection is cut. */
 const MAX_DISCARDED_BYTES = 16 * 1_048_576;
