@@ -39,7 +39,7 @@ export function signed(
   };
 }
 
-/** Sends one signed call and gives back its parsed body. Throws on any status but `expected`. */
+/** Sends one signed call and returns its parsed body. Throws on any status but `expected`. */
 export async function call(
   base: string,
   who: Credentials,

@@ -15,50 +15,50 @@ import type { DerivedTables, SubscriptionDefinition } from './projections/projec
 /** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
 
-/** Those of them whose modules run in this process. */
+/** The contexts whose modules run in this process. */
 export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
 
-/** A provider of the running service. */
+/** Returns a provider of the running service. */
 export type Get = <T>(token: InjectionToken<T>) => T;
 
-/** What endpoints of merchants receive for a stored event. */
-export interface Announced {
+/** What the endpoints of a merchant receive for a stored event. */
+export interface WebhookContent {
   readonly occurredAt: string;
-  /** Of `data`, in the order in which they are sent. */
+  /** The fields of `data`, in the order in which they are sent. */
   readonly fields: object;
-  /** A member that follows them, and is JSON text already. */
+  /** One more member, sent after the fields; its value is JSON text already. */
   readonly text?: readonly [name: string, json: string];
 }
 
-/** A type of the catalog of webhooks, and how it is read out of the data of a stored event. */
+/** A type of the webhook catalog, and how its content is read from the data of a stored event. */
 export interface Publication extends WebhookWords {
-  readonly read: (data: JsonObject) => Announced;
+  readonly read: (data: JsonObject) => WebhookContent;
 }
 
-/** `data` is the class of what is sent, `when` the sentence that the document says of it. */
+/** Declares a publication; `words` describe it in the document, `read` builds its content. */
 export function publication<Event extends { readonly data: object }>(
   words: WebhookWords,
-  read: (data: Event['data']) => Announced,
+  read: (data: Event['data']) => WebhookContent,
 ): Publication {
   return { ...words, read: (data) => read(data) };
 }
 
-/** Programs of operators, by name; loaded on demand. */
+/** The programs of operators by name; each is loaded when it is run. */
 export type Programs = Readonly<Record<string, () => Promise<Program>>>;
 
-/** Tables that are no read model, in one snapshot of the database, and the events that an audit compares them with. */
+/** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
 export interface CheckedTables {
   readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
-  /** Leaves sealed fields out. */
+  /** This codec leaves sealed fields out. */
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
   readonly config: Config;
-  /** Of the checkpoint: the tables follow from the events up to there. */
+  /** The position of the checkpoint: the tables follow from the events up to it. */
   readonly position: string | null;
 }
 
-/** Who is to be forgotten. */
-export interface Forgotten {
+/** The person to forget. */
+export interface ForgottenPerson {
   readonly userId: string;
   readonly merchantId: string;
   /** The merchant's own name for the person. */
@@ -69,53 +69,53 @@ export interface Forgotten {
 }
 
 /**
- * Drops what a context keeps of a person. It may be killed anywhere and is called again, also after it was done. False:
- * some of it has to wait, and it is called again later.
+ * Drops what a context keeps of a person. It must be safe to kill and to repeat, also after it has finished. It returns
+ * false when a part has to wait: then it is called again later.
  */
-export type Forget = (person: Forgotten, signal: AbortSignal) => Promise<boolean>;
+export type Forget = (person: ForgottenPerson, signal: AbortSignal) => Promise<boolean>;
 
-/** What a context declares: once, here. Events, migrations and programs are collected from all contexts. */
+/** A context declaration, the value of {@link defineContext}. The boot collects the declarations of all contexts. */
 export interface Context extends SettingsOwner {
-  /** That of its folder, and of its schema in the database. */
+  /** The name of its folder and of its schema in the database. */
   readonly name: string;
-  /** Absent for one that has only programs. */
+  /** A context that has only programs has no module. */
   readonly module?: (config: Config) => Type | DynamicModule;
-  /** Stored names of its events; a name belongs to one context. */
+  /** The stored names of its events; a name belongs to one context. */
   readonly events?: readonly string[];
-  /** By stored name: fields that are never in clear in the store. */
+  /** Maps the stored name of an event to the fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
-  /** Secrets in its tables that keys of the ring have sealed: `npm run keys -- status` counts them. */
+  /** The secrets in its tables that the key ring has sealed; `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
-  /** Rules for the streams of its categories, event by event. */
+  /** Rules that an audit applies to each stream of its categories, event by event. */
   readonly histories?: readonly HistoryRules[];
-  /** Rules for a whole log, across streams; each starts afresh with a log. */
+  /** Rules that an audit applies across streams; each function starts one for a new log. */
   readonly logRules?: readonly (() => LogRule)[];
-  /** By stored name of an older version: how its data becomes that of a newer one. */
+  /** Maps the stored name of an older event version to the function that converts its data to a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
-  /** Its read models; process managers are providers of its module (`provideSaga`). */
+  /** Its read models. Its sagas are providers of its module (`provideSaga`). */
   readonly readModels?: readonly SubscriptionDefinition[];
-  /** Tables of its process managers that follow from the events alone: an audit rebuilds them like read models. */
+  /** Tables of its sagas that follow from the events alone: an audit rebuilds them like read models. */
   readonly derived?: readonly DerivedTables[];
-  /** What an audit compares of its other tables with the events up to a checkpoint. */
+  /** How an audit compares its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
-  /** What programs of operators boot of it: all of it, but for the module that is given here. Absent: nothing. */
+  /** The module that programs of operators boot in place of `module`. Absent: they do not boot this context. */
   readonly operator?: Pick<Context, 'module'>;
-  /** How it forgets a person who is erased (ADR 127); absent: it keeps nothing of persons. */
+  /** How it forgets a person who is erased (ADR 127). Absent: it keeps no personal data. */
   readonly forgets?: (get: Get) => Forget;
-  /** By stored name: what endpoints of merchants receive for its events. */
+  /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
-  /** Its tags and its API in the OpenAPI document; what it `publishes` is there anyway. */
+  /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];
 }
 
-/** Checks the type of a declaration and nothing else. */
+/** Returns the context declaration as it is; it exists to check the type. */
 export function defineContext(context: Context): Context {
   return context;
 }
 
-/** Contexts as programs of operators need them. */
+/** The contexts that programs of operators boot, each with its `operator` module. */
 export function forOperators(contexts: readonly Context[]): readonly Context[] {
   return contexts.filter(({ operator }) => operator).map((context) => ({ ...context, ...context.operator }));
 }
@@ -129,7 +129,7 @@ export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
   return new Set(knownEvents(contexts).map(({ type }) => type));
 }
 
-/** Its events as the store must know them. */
+/** The events of a context as the store must know them. */
 export function eventsOf({ events = [], sealed = {}, upcasts = {} }: Context): EventTypeDefinition[] {
   const types = new Set([...events, ...Object.keys(sealed), ...Object.keys(upcasts)]);
   return [...types].map((type) => ({ type, sealed: sealed[type], upcast: upcasts[type] }));

@@ -137,11 +137,11 @@ describe('docs/extending.md', () => {
   });
 
   it('makes a context that reads an event of a version before as the present one', async () => {
-    const manifest = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
+    const declaration = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
       notes: Context;
     };
     const registry = new EventRegistry();
-    registry.register(eventsOf(manifest.notes));
+    registry.register(eventsOf(declaration.notes));
     const keys = { obtain: async () => null, find: async () => new Map<string, never>() };
     const stored = {
       type: 'note.written.v1',

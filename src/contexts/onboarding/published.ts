@@ -1,6 +1,6 @@
 import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
-import { publication, type Announced, type Publication } from '../../platform/context.js';
+import { publication, type WebhookContent, type Publication } from '../../platform/context.js';
 import type {
   KycFailed,
   KycPassed,
@@ -29,7 +29,7 @@ const submitted = { type: 'user.kyc_submitted', when: 'Identity documents are su
 const passed = { type: 'user.kyc_passed', when: 'The identity of a user is approved.' };
 const failed = { type: 'user.kyc_failed', when: 'The identity of a user is rejected.' };
 const completed = { type: 'user.onboarding_completed', when: 'A user is active and has a wallet.' };
-const aboutUser = ({ at, user_id }: OnboardingStarted['data']): Announced => ({
+const aboutUser = ({ at, user_id }: OnboardingStarted['data']): WebhookContent => ({
   occurredAt: at,
   fields: { user_id },
 });

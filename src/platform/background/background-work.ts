@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Config } from '../config/config.js';
-import { backoffMs, pause, type Backoff } from './backoff.js';
+import { backoffMs, sleep, type Backoff } from './backoff.js';
 
 export type Role = Config['roles'][number];
 
@@ -75,7 +75,7 @@ export class BackgroundWork {
         const delayMs = backoffMs(backoff, failures);
         failures += 1;
         log.warn({ msg: 'background work failed', work: name, failures, delayMs, err: error });
-        await pause(delayMs, signal);
+        await sleep(delayMs, signal);
         this.isRequested = true;
       }
     }
@@ -95,7 +95,7 @@ export function Background(): PropertyDecorator {
   };
 }
 
-export function worksOf(provider: unknown): readonly BackgroundWork[] {
+export function backgroundWorkOf(provider: unknown): readonly BackgroundWork[] {
   if (typeof provider !== 'object' || provider === null) return [];
   const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];
   return fields.flatMap(

@@ -9,7 +9,7 @@ import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../config/config.js';
 import { withTimeout } from '../timeout.js';
-import { worksOf, type BackgroundWork } from './background-work.js';
+import { backgroundWorkOf, type BackgroundWork } from './background-work.js';
 
 /**
  * Runs the {@link BackgroundWork} in `@Background()` fields of providers from the start of the process to its end. Each
@@ -35,7 +35,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const { roles } = this.config;
     const providers = new Set(this.discovery.getProviders().map(({ instance }): unknown => instance));
     this.works = [...providers]
-      .flatMap((provider) => worksOf(provider))
+      .flatMap((provider) => backgroundWorkOf(provider))
       .filter(({ options: { role = 'worker' } }) =>
         role === 'any' ? roles.length > 0 : roles.includes(role),
       );

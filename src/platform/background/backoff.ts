@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as timer } from 'node:timers/promises';
 
 /** Delays that double from `firstMs` up to `maxMs`, each with jitter within [0.5 d, d]. */
 export interface Backoff {
@@ -16,11 +16,11 @@ export function backoffMs(
 }
 
 /** Sleeps before attempt `attempt` (from 0); ends early, quietly, when `signal` aborts. */
-export async function backOff(backoff: Backoff, attempt: number, signal?: AbortSignal): Promise<void> {
-  await pause(backoffMs(backoff, attempt), signal);
+export async function waitForRetry(backoff: Backoff, attempt: number, signal?: AbortSignal): Promise<void> {
+  await sleep(backoffMs(backoff, attempt), signal);
 }
 
 /** Sleeps; ends early, quietly, when `signal` aborts. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: true }).catch(() => undefined);
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await timer(ms, undefined, { signal, ref: true }).catch(() => undefined);
 }

@@ -57,7 +57,7 @@ describe('a boot', () => {
 
   it('refuses a subscription that is declared and never registered', () =>
     expect(() => boot([birds], { subscriptions: [] })).toThrow(
-      'the subscription birds.flights is declared and never registered: no context lists it',
+      'the subscription birds.flights is declared, but not in readModels nor by provideSaga',
     ));
 
   it('refuses a subscription that is registered twice', () =>

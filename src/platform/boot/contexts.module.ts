@@ -6,11 +6,11 @@ import { declaredSubscriptions, type SubscriptionDefinition } from '../projectio
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { WorkModule } from '../work/work.module.js';
 
-/** The contexts: their modules, with the table of due work, and what they declared of events and read models. */
+/** The modules of the contexts, with the table of due work; registers their events and read models. */
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
-  /** `running`: those whose modules run here; the events of the others are known all the same. */
+  /** Only the modules of `running` run in this process; the events of all contexts are known. */
   static of(config: Config, contexts: readonly Context[], running = contexts): DynamicModule {
     return {
       module: ContextsModule,
@@ -33,7 +33,7 @@ export class ContextsModule implements OnModuleInit {
   onModuleInit(): void {
     for (const context of this.contexts) this.events.register(eventsOf(context), context.name);
     for (const { readModels = [] } of this.contexts) this.subscriptions.register(...readModels);
-    // A process that runs some of them has a part of what is declared.
+    // A process that runs only some contexts has only some of the declared sagas.
     const isWhole = this.running === this.contexts;
     checkBoot({
       contexts: this.contexts,
@@ -44,16 +44,16 @@ export class ContextsModule implements OnModuleInit {
   }
 }
 
-/** What is put together of the contexts that run. */
+/** What {@link checkBoot} checks: the contexts, and what they registered. */
 export interface Boot {
   readonly contexts: readonly Context[];
   readonly events: Pick<EventRegistry, 'find'>;
   readonly subscriptions: readonly SubscriptionDefinition[];
-  /** Names that the code declares. */
+  /** The names given to `subscriptionName`. */
   readonly declaredSubscriptions: Iterable<string>;
 }
 
-/** Throws a sentence that names what was forgotten; a service without it would only fail later, at its first use. */
+/** Throws an error that names what is missing: without this check the service would fail later, at its first use. */
 export function checkBoot(boot: Boot): void {
   const { contexts, events, subscriptions } = boot;
   for (const { name, upcasts = {}, publishes = {}, events: own = [] } of contexts) {
@@ -70,6 +70,6 @@ export function checkBoot(boot: Boot): void {
   }
   for (const name of boot.declaredSubscriptions) {
     if (!subscriptions.some((each) => each.name === name))
-      throw new Error(`the subscription ${name} is declared and never registered: no context lists it`);
+      throw new Error(`the subscription ${name} is declared, but not in readModels nor by provideSaga`);
   }
 }

@@ -4,28 +4,28 @@ import { Expose, Transform, Type } from 'class-transformer';
 import { ValidateBy, ValidateNested } from 'class-validator';
 import { Fault } from '../../kernel/fault.js';
 
-/** JSON Schema (2020-12) of one member, as the document has it. */
+/** The JSON Schema (2020-12) of one member in the OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A member of a response. The types of @nestjs/swagger are those of OpenAPI 3.0, without `const` and objects of any content. */
+/** Declares a member of a response. The types of @nestjs/swagger lack `const` and free-form objects of OpenAPI 3.1. */
 export const ApiProperty = swagger.ApiProperty as (schema: Schema) => PropertyDecorator;
 
-/** What a member may hold. */
+/** The rule for the value of a member. */
 export interface Rule {
   readonly schema: Schema;
-  /** The value as the program uses it, or what is wrong with it. */
+  /** Returns the value as the program uses it, or a {@link Fault} that says what is wrong with it. */
   read(value: unknown): unknown;
 }
 
-/** What else the document says of a member. `nullable`: null is a value of it. `optional`: it may be left out. */
+/** Further properties of a member. A `nullable` one may be null, an `optional` one may be left out. */
 export interface FieldOptions {
   readonly optional?: boolean;
   readonly nullable?: boolean;
   readonly description?: string;
   readonly examples?: readonly unknown[];
-  /** Of an optional member: what it is when it is left out. */
+  /** The value of an optional member that is left out. */
   readonly default?: unknown;
-  /** The document leaves it out. */
+  /** The OpenAPI document does not mention the member. */
   readonly hidden?: boolean;
 }
 
@@ -33,7 +33,7 @@ export type Dto<T extends object = object> = new () => T;
 
 const REQUIRED = new Fault('is required');
 
-/** A member of a request: its rule in the document, converted by class-transformer, validated by class-validator. */
+/** Declares a member of a request: class-transformer converts it, class-validator validates it by its rule. */
 export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator {
   const read = reader(rule, options);
   return applyDecorators(
@@ -45,7 +45,7 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
   );
 }
 
-/** A member that is an object with its own class. */
+/** Declares a member that is an object with its own class. */
 export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyDecorator {
   const read = (value: unknown): unknown => (isObject(value) ? value : new Fault('must be an object'));
   return applyDecorators(
@@ -56,7 +56,7 @@ export function Nested(nested: () => Dto, options: FieldOptions = {}): PropertyD
   );
 }
 
-/** A member that is an array of objects with their own class. */
+/** Declares a member that is an array of objects with their own class. */
 export function Many(
   nested: () => Dto,
   { minItems, maxItems, ...options }: FieldOptions & { minItems?: number; maxItems?: number } = {},
@@ -99,7 +99,7 @@ function reader(
   };
 }
 
-/** The message is that of the {@link Fault} that `read` returns for the value. */
+/** Validates a value with `read`; the error message is that of the {@link Fault} it returns. */
 function isValid(read: (value: unknown) => unknown): PropertyDecorator {
   const faultOf = (value: unknown): Fault | null => {
     const found = read(value);

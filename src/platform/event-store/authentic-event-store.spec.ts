@@ -104,7 +104,7 @@ describe('an event store whose events carry MACs', () => {
       const stale = new Sealer(former);
       return new AuthenticEventStore(inner, stale, async () => {
         refreshed();
-        stale.use(next, [former]);
+        stale.setKeys(next, [former]);
       });
     };
     const { position } = memory.events[2]!;

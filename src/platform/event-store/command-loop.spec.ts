@@ -148,16 +148,16 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await newer('counter-one', unknown);
       await expect(loop.execute(counter, 'one', (state) => [add(state)])).rejects.toMatchObject(refusal);
       await expect(loop.load(counter, 'one')).rejects.toMatchObject(refusal);
-      expect(await loop.show(counter, 'one')).toBe(2);
+      expect(await loop.loadForDisplay(counter, 'one')).toBe(2);
       expect(await store.readStream('counter-one')).toHaveLength(2);
     });
 
     it('does not take a stream for new that begins with one of them', async () => {
       await newer('counter-one', unknown);
-      await expect(loop.show(counter, 'one')).rejects.toMatchObject(refusal);
+      await expect(loop.loadForDisplay(counter, 'one')).rejects.toMatchObject(refusal);
       const assumed = loop.execute(counter, 'one', () => [add(1)], { expectNew: true });
       await expect(assumed).rejects.toMatchObject(refusal);
-      expect(await loop.show(counter, 'none')).toBe(0);
+      expect(await loop.loadForDisplay(counter, 'none')).toBe(0);
     });
 
     it('takes no claim that it cannot read', async () => {

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.js';
 import { failpoint } from '../failpoints.js';
 import { commandConflicts } from '../telemetry/metrics.js';
 import { traced } from '../telemetry/tracing.js';
-import { backOff } from '../background/backoff.js';
+import { waitForRetry } from '../background/backoff.js';
 import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import {
   AlreadyResponded,
@@ -69,7 +69,7 @@ export class CommandLoop {
   }
 
   /** The state to show, never to decide on: as far as this version knows the events. Throws as {@link load} when it knows none. */
-  async show<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
+  async loadForDisplay<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, id);
     if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;
     return found.state;
@@ -99,7 +99,7 @@ export class CommandLoop {
     const contested = new Set<string>();
     let assume = options.expectNew === true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      if (attempt > 1) await backOff(RETRY, attempt - 2);
+      if (attempt > 1) await waitForRetry(RETRY, attempt - 2);
       const found = assume ? assumedNew(aggregate) : await this.find(aggregate, id);
       if (found.unknown !== null) throw found.unknown;
       const metadata = causeOf(options, found);

@@ -1,4 +1,4 @@
-import { backOff, pause } from '../background/backoff.js';
+import { waitForRetry, sleep } from '../background/backoff.js';
 import type { Signal } from '../background/signal.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 
@@ -31,7 +31,7 @@ export class PollingSubscription implements Subscription {
     let readAt = -Infinity;
     while (!this.closing.signal.aborted) {
       const restMs = REST_MS - (performance.now() - readAt);
-      if (restMs > 0) await pause(restMs, this.closing.signal);
+      if (restMs > 0) await sleep(restMs, this.closing.signal);
       readAt = performance.now();
       const version = this.committed.version;
       let events: readonly RecordedEvent[];
@@ -39,7 +39,7 @@ export class PollingSubscription implements Subscription {
         events = await this.read(position, BATCH);
       } catch (error) {
         if (!(error instanceof EventStoreUnavailable)) throw error;
-        await backOff(OUTAGE, failures, this.closing.signal);
+        await waitForRetry(OUTAGE, failures, this.closing.signal);
         failures += 1;
         continue;
       }

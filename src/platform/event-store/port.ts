@@ -29,7 +29,7 @@ export interface NewEvent {
   readonly metadataText?: string;
 }
 
-/** An event as a store gives it back. */
+/** An event as a store returns it. */
 export interface RecordedEvent extends NewEvent {
   /** Its MAC is missing or wrong: the service did not write this event here. No consumer may act on it. */
   readonly isForged?: true;

@@ -205,7 +205,7 @@ describe('snapshots of streams', () => {
       data: { subject: id },
     }));
     await store.commit({ appends: [{ stream: `tally-${id}`, events: more, expected: 50 }] });
-    await loop().show(tally, id);
+    await loop().loadForDisplay(tally, id);
     expect(await rows()).toEqual([]);
   });
 });

@@ -9,8 +9,8 @@ import { Arrivals, type ArrivalConfig } from './arrivals.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
-import { BytesInHand, announcesTooMuch, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
-import { BUSY, dressProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
+import { MemoryBudget, isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
+import { BUSY, applyProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
 import { endRequestSpan, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
 type Done = (error?: Error) => void;
@@ -32,13 +32,13 @@ interface EdgeServices {
  */
 export class EdgeHooks {
   private readonly arrivals: Arrivals;
-  private readonly memory: BytesInHand;
+  private readonly memory: MemoryBudget;
   private services: EdgeServices | null = null;
   private draining = false;
 
   constructor(config: EdgeConfig) {
     this.arrivals = new Arrivals(config);
-    this.memory = new BytesInHand(config.requestMemoryMib << 20);
+    this.memory = new MemoryBudget(config.requestMemoryMib << 20);
   }
 
   connect(services: EdgeServices): void {
@@ -65,19 +65,19 @@ export class EdgeHooks {
     return (request, reply, done) => {
       request.edge.route = route;
       if (this.recognise(route, request, reply, done)) return;
-      if (announcesTooMuch(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
+      if (isDeclaredTooLarge(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
       else proceed(request, reply, done);
     };
   }
 
   /** onRequest of an unknown path: false where no API is. Under an API only callers with a key learn which paths exist. */
-  arriveNowhere(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
+  arriveAtUnknownPath(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
     return this.recognise(rawPath(request), request, reply, done);
   }
 
   /** Parses nothing: the bytes are kept as they came. */
   read({ edge }: FastifyRequest, payload: IncomingMessage, done: (error: Error | null) => void): void {
-    const room = (bytes: number): boolean => this.memory.takeBody(edge, bytes);
+    const room = (bytes: number): boolean => this.memory.reserveBody(edge, bytes);
     readBody(payload, room, (error, body) => {
       if (body !== undefined) edge.rawBody = body;
       done(error);
@@ -109,7 +109,7 @@ export class EdgeHooks {
     if (edge?.ticket && edge.ticket.key !== null) {
       const { keyed } = this.connected();
       keyed.settle(edge.ticket, request, reply, payload).then((final) => done(null, final), done);
-    } else done(null, this.fitting(request, reply, payload));
+    } else done(null, this.withinBudget(request, reply, payload));
   };
 
   /** onResponse of every route. */
@@ -122,12 +122,12 @@ export class EdgeHooks {
   };
 
   /** The payload, or 503 when there is no memory for it. A write always gets its response. */
-  private fitting(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
-    const mustGo = request.method !== 'GET' && request.method !== 'HEAD';
-    return this.memory.takeResponse(request.edge, payload.length, mustGo)
+    const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
+    return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
-      : dressProblem(reply, BUSY);
+      : applyProblem(reply, BUSY);
   }
 
   private connected(): EdgeServices {
@@ -144,7 +144,7 @@ export class EdgeHooks {
     request.edge.authentication = authentication;
     authentication.recognise(request, reply).then((merchant) => {
       if (merchant === null) return;
-      request.edge.named = merchant;
+      request.edge.recognisedMerchant = merchant;
       proceed(request, reply, done);
     }, done);
     return true;
@@ -157,13 +157,13 @@ export class EdgeHooks {
   ): Promise<boolean> {
     const { admission, keyed } = this.connected();
     const { edge } = request;
-    const { named } = edge;
-    if (named === null) throw new Error('a request that names no merchant came past its authentication');
-    if (authentication.verify?.(request, reply, named) === false) return false;
-    if (!(await admission.admit(request, reply, named))) return false;
-    edge.merchant = named;
+    const { recognisedMerchant: merchant } = edge;
+    if (merchant === null) throw new Error('a request that names no merchant came past its authentication');
+    if (authentication.verify?.(request, reply, merchant) === false) return false;
+    if (!(await admission.admit(request, reply, merchant))) return false;
+    edge.merchant = merchant;
     failpoint('request.authenticated');
-    return (await keyed.take(request, reply, callerOf(named))) && parseBody(request, reply);
+    return (await keyed.acquire(request, reply, callerOf(merchant))) && parseBody(request, reply);
   }
 }
 

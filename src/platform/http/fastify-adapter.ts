@@ -122,7 +122,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     done: (e?: Error) => void,
   ) => {
     if (!request.is404) done();
-    else if (!this.edge.arriveNowhere(request, reply, done)) this.sendNotFound(request, reply);
+    else if (!this.edge.arriveAtUnknownPath(request, reply, done)) this.sendNotFound(request, reply);
   };
 
   private readonly sendNotFound = (request: FastifyRequest, reply: FastifyReply): void => {

@@ -5,7 +5,7 @@ import { failpoint } from '../failpoints.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
 import {
-  dressProblem,
+  applyProblem,
   JSON_TYPE,
   PROBLEM_TYPE,
   problemJson,
@@ -28,7 +28,7 @@ export class KeyedRequests {
   constructor(private readonly idempotency: Idempotency) {}
 
   /** False when the response was sent: a bad key, a key in flight, or a stored response. */
-  async take(request: FastifyRequest, reply: FastifyReply, scope: string): Promise<boolean> {
+  async acquire(request: FastifyRequest, reply: FastifyReply, scope: string): Promise<boolean> {
     const header = request.headers['idempotency-key'];
     const { method, edge } = request;
     if (header === undefined || method === 'GET' || method === 'HEAD' || request.is404) return true;
@@ -38,7 +38,7 @@ export class KeyedRequests {
       return false;
     }
     const path = edge.authentication?.inputsInQuery === true ? rawTarget(request) : rawPath(request);
-    const ticket = this.idempotency.enter(scope, key, { method, path, body: edge.rawBody });
+    const ticket = this.idempotency.acquire(scope, key, { method, path, body: edge.rawBody });
     if (!(ticket instanceof RequestTicket)) {
       edge.idempotency = ticket;
       sendProblem(reply, ticket === 'in_flight' ? IN_FLIGHT : KEY_REUSED);
@@ -48,7 +48,7 @@ export class KeyedRequests {
     edge.idempotency = 'fresh';
     if (this.idempotency.commitsCarryResponses && request.routeOptions.config.storesResponseWithEvents)
       return true;
-    const earlier = await this.idempotency.earlier(ticket);
+    const earlier = await this.idempotency.findStored(ticket);
     if (earlier !== null) sendReplay(request, reply, earlier);
     return earlier === null;
   }
@@ -66,12 +66,12 @@ export class KeyedRequests {
       failpoint('response.ready');
       const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.toString() : '';
       const earlier = await this.idempotency.settle(ticket, reply.statusCode, body);
-      return earlier === null ? payload : dressReplay(request, reply, earlier);
+      return earlier === null ? payload : applyReplay(request, reply, earlier);
     } catch (error) {
       request.edge.failure = error;
-      return dressProblem(reply, UNAVAILABLE);
+      return applyProblem(reply, UNAVAILABLE);
     } finally {
-      this.idempotency.leave(ticket);
+      this.idempotency.release(ticket);
     }
   }
 }
@@ -79,11 +79,11 @@ export class KeyedRequests {
 /** Sends the earlier response of the request's key, or the refusal to give it to another request. */
 export function sendReplay(request: FastifyRequest, reply: FastifyReply, response: StoredResponse): void {
   request.edge.settled = true;
-  const body = dressReplay(request, reply, response);
+  const body = applyReplay(request, reply, response);
   reply.send(body === '' ? undefined : body);
 }
 
-function dressReplay(request: FastifyRequest, reply: FastifyReply, response: StoredResponse): string {
+function applyReplay(request: FastifyRequest, reply: FastifyReply, response: StoredResponse): string {
   const { edge } = request;
   if (response.fingerprint !== edge.ticket?.fingerprint) {
     edge.idempotency = 'mismatch';
@@ -92,7 +92,7 @@ function dressReplay(request: FastifyRequest, reply: FastifyReply, response: Sto
   }
   edge.idempotency = 'replayed';
   reply.code(response.status).header('idempotent-replayed', 'true');
-  const body = edge.ticket.opened(response);
+  const body = edge.ticket.openBody(response);
   if (body === '') reply.removeHeader('content-type');
   else reply.header('content-type', response.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
   return body;

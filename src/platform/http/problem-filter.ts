@@ -15,7 +15,7 @@ import {
   UNAVAILABLE,
   type Problem,
 } from './problem.js';
-import { BODY_TOO_LARGE, NoRoom } from './request-body.js';
+import { BODY_TOO_LARGE, MemoryBudgetExceeded } from './request-body.js';
 
 /** Responds to an error of a handler, a hook or the framework. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
@@ -61,7 +61,7 @@ export function toProblem(error: unknown): Problem {
     return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
   }
   if (error instanceof Refusal) return error.problem;
-  if (error instanceof NoRoom) return BUSY;
+  if (error instanceof MemoryBudgetExceeded) return BUSY;
   if (error instanceof EventStoreUnavailable || isDatabaseUnavailable(error)) return UNAVAILABLE;
   if (error instanceof HttpException && error.getStatus() < 500) {
     return { status: error.getStatus(), detail: error.message };

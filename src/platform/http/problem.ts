@@ -100,13 +100,13 @@ export const QUERY_NOT_UTF8: Problem = {
   detail: 'The query string must be percent-encoded UTF-8',
 };
 
-/** Makes the reply one of the problem; returns the body to send. */
-export function dressProblem(reply: FastifyReply, problem: Problem): string {
+/** Sets the status and headers of the problem on the reply; returns the body to send. */
+export function applyProblem(reply: FastifyReply, problem: Problem): string {
   if (problem.headers !== undefined) reply.headers(problem.headers);
   reply.code(problem.status).header('content-type', PROBLEM_TYPE);
   return problemJson(problem);
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  return reply.send(dressProblem(reply, problem));
+  return reply.send(applyProblem(reply, problem));
 }

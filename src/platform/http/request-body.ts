@@ -15,7 +15,7 @@ export function tooLarge(limit: number): string {
   return `The request body must be smaller than ${limit} bytes`;
 }
 
-/** What any request may hold: small ones pass while large ones wait or are refused. */
+/** Every request may hold this much: small ones pass while large ones are refused. */
 const SMALL_BYTES = 16_384;
 
 type Done = (error: Error | null, body?: Buffer) => void;
@@ -25,8 +25,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Whether the headers alone say that the body is too large. */
-export function announcesTooMuch({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
+/** Whether the headers declare a body that is too large. */
+export function isDeclaredTooLarge({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
   return Number(headers['content-length'] ?? 0) >= limit;
 }
 
@@ -58,7 +58,7 @@ export function readBody(
     if (needed >= limit) return end(new DomainError('too_large', tooLarge(limit)));
     if (needed > memory.length) {
       const size = Math.min(max, Math.max(needed, SMALL_BYTES, 2 * memory.length));
-      if (!room(size - memory.length)) return end(new NoRoom());
+      if (!room(size - memory.length)) return end(new MemoryBudgetExceeded());
       const larger = Buffer.allocUnsafe(size);
       memory.copy(larger, 0, 0, length);
       memory = larger;
@@ -73,7 +73,7 @@ export function readBody(
 }
 
 /** The process, or this client's share of it, is full of bodies. */
-export class NoRoom extends Error {}
+export class MemoryBudgetExceeded extends Error {}
 
 /** How much of a refused body is read and discarded before the connection is cut. */
 const MAX_DISCARDED_BYTES = 16 * 1_048_576;
@@ -104,34 +104,34 @@ const SHARES = 4;
  * The bytes of request bodies and of responses not yet sent, of the process and of each client: an address while its
  * request is read, the merchant or its key once that is known. Above the bound large ones are refused.
  */
-export class BytesInHand {
+export class MemoryBudget {
   private total = 0;
   private readonly held = new Map<string, number>();
 
   constructor(private readonly limit: number) {}
 
-  /** Counts bytes of a request's body; false when there is no room for them. */
-  takeBody(edge: RequestState, bytes: number): boolean {
-    if (edge.over) return false;
+  /** Reserves bytes for a request's body; false when they exceed the budget. */
+  reserveBody(edge: RequestState, bytes: number): boolean {
+    if (edge.isReleased) return false;
     if (!this.fits(edge.client, edge.bodyBytes, bytes)) return false;
     edge.bodyBytes += bytes;
     this.add(edge.client, bytes);
     return true;
   }
 
-  /** Counts the bytes of a response; false when there is no room for them, and they are not counted unless they must go. */
-  takeResponse(edge: RequestState, bytes: number, mustGo: boolean): boolean {
-    if (edge.over) return true;
+  /** Reserves bytes for a response; false when they exceed the budget, unless the response is required. */
+  reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
+    if (edge.isReleased) return true;
     const holder = responderOf(edge);
-    if (!this.fits(holder, 0, bytes) && !mustGo) return false;
+    if (!this.fits(holder, 0, bytes) && !isRequired) return false;
     edge.responseBytes += bytes;
     this.add(holder, bytes);
     return true;
   }
 
-  /** The response is over, or its client gone. */
+  /** Called once the response was sent or its client is gone. */
   release(edge: RequestState): void {
-    edge.over = true;
+    edge.isReleased = true;
     if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
     if (edge.responseBytes > 0) this.add(responderOf(edge), -edge.responseBytes);
   }

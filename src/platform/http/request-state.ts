@@ -23,7 +23,7 @@ export class RequestState {
   /** Of the API that the request is for; null for an open path. */
   authentication: Authentication | null = null;
   /** The merchant that the request names, before it is authenticated. */
-  named: MerchantCredentials | null = null;
+  recognisedMerchant: MerchantCredentials | null = null;
   merchant: MerchantCredentials | null = null;
   /** Who sent the request of a page, as the guard of its route found out. */
   visitor: unknown = null;
@@ -31,7 +31,7 @@ export class RequestState {
   bodyBytes = 0;
   responseBytes = 0;
   /** Its memory is released: the response was sent, or the client is gone. */
-  over = false;
+  isReleased = false;
   ticket: RequestTicket | null = null;
   idempotency: IdempotencyOutcome | null = null;
   /** How many items the request carried, such as events of a batch; part of its log line. */

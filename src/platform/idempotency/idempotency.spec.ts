@@ -29,7 +29,7 @@ function idempotency({ carriesResponses = true } = {}) {
     new Sealer(randomBytes(32)),
   );
   const ticketOf = (merchant: string, key: string, request = REQUEST): RequestTicket => {
-    const ticket = guard.enter(merchant, key, request);
+    const ticket = guard.acquire(merchant, key, request);
     if (!(ticket instanceof RequestTicket)) throw new Error(ticket);
     return ticket;
   };
@@ -74,13 +74,13 @@ describe('a request under an Idempotency-Key', () => {
   it('is refused while one under its key is in flight, and names another operation under the key', () => {
     const { guard, ticketOf } = idempotency();
     const first = ticketOf(merchant, key);
-    expect(guard.enter(merchant, key, REQUEST)).toBe('in_flight');
+    expect(guard.acquire(merchant, key, REQUEST)).toBe('in_flight');
     for (const change of [{ method: 'PATCH' }, { path: '/x' }, { body: Buffer.from('{}') }])
-      expect(guard.enter(merchant, key, { ...REQUEST, ...change })).toBe('mismatch');
+      expect(guard.acquire(merchant, key, { ...REQUEST, ...change })).toBe('mismatch');
     ticketOf(other, key);
-    guard.leave(new RequestTicket(merchant, key, 'a later one'));
-    expect(guard.enter(merchant, key, REQUEST)).toBe('in_flight');
-    guard.leave(first);
+    guard.release(new RequestTicket(merchant, key, 'a later one'));
+    expect(guard.acquire(merchant, key, REQUEST)).toBe('in_flight');
+    guard.release(first);
     ticketOf(merchant, key);
   });
 
@@ -94,7 +94,7 @@ describe('a request under an Idempotency-Key', () => {
     const [stored] = [...kept.values()];
     const { fingerprint } = ticket;
     expect(stored).toMatchObject({ scope: merchant, key, fingerprint, status: 201 });
-    expect(ticket.opened(stored!)).toBe('another text');
+    expect(ticket.openBody(stored!)).toBe('another text');
     const next = ticketOf(merchant, newId());
     next.response(201, 'created');
     await guard.settle(next, 422, 'created');
@@ -108,9 +108,9 @@ describe('a request under an Idempotency-Key', () => {
     expect(await guard.settle(ticket, 201, 'created')).toBeNull();
     expect(kept.size).toBe(1);
     const first = await guard.settle(ticket, 201, 'created');
-    expect([first!.status, ticket.opened(first!)]).toEqual([201, 'created']);
-    expect(await guard.earlier(ticket)).toEqual(first);
-    expect(await guard.earlier(new RequestTicket(merchant, null, 'without a key'))).toBeNull();
+    expect([first!.status, ticket.openBody(first!)]).toEqual([201, 'created']);
+    expect(await guard.findStored(ticket)).toEqual(first);
+    expect(await guard.findStored(new RequestTicket(merchant, null, 'without a key'))).toBeNull();
   });
 
   it.each([401, 413, 429, 500, 503, 403, 404, 409])('%i is not kept: a repeat runs again', async (status) => {
@@ -124,7 +124,7 @@ describe('a request under an Idempotency-Key', () => {
     const ticket = ticketOf(merchant, key);
     await guard.settle(ticket, 201, 'created');
     const given = await guard.settle(ticket, status, 'refused');
-    expect([given!.status, ticket.opened(given!)]).toEqual([201, 'created']);
+    expect([given!.status, ticket.openBody(given!)]).toEqual([201, 'created']);
     expect(await guard.settle(ticket, 503, 'busy')).toBeNull();
   });
 
@@ -143,7 +143,7 @@ describe('a request under an Idempotency-Key', () => {
     await guard.settle(ticket, 200, 'whsec_other');
     const [stored] = [...kept.values()];
     expect(stored!.body).not.toContain('whsec');
-    expect(ticket.opened(stored!)).toBe('whsec_other');
+    expect(ticket.openBody(stored!)).toBe('whsec_other');
     const personal = ticketOf(merchant, newId());
     personal.keepSealed();
     expect(personal.response(201, '+15550100')!.body).not.toContain('+1555');
@@ -151,7 +151,7 @@ describe('a request under an Idempotency-Key', () => {
       'seal',
     );
     const unsealed = new RequestTicket(merchant, key, '');
-    expect(unsealed.opened({ ...stored!, body: 'clear' })).toBe('clear');
+    expect(unsealed.openBody({ ...stored!, body: 'clear' })).toBe('clear');
     expect(unsealed.response(201, 'clear')!.body).toBe('clear');
   });
 });

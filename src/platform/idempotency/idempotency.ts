@@ -8,12 +8,12 @@ import { fingerprintOf, RequestTicket } from './ticket.js';
 /** Why a key is refused: a request under it is in progress, or it belongs to another request. */
 type KeyConflict = 'in_flight' | 'mismatch';
 
-/** Before the request was read, or a fault of the service: a repeat runs again (contract.md 4.4). */
-function saysNothing(status: number): boolean {
+/** The request was refused before it was read, or the service failed: a repeat runs again (contract.md 4.4). */
+function isNotStored(status: number): boolean {
   return status >= 500 || status === 401 || status === 413 || status === 429;
 }
 
-/** Of the present state, and nothing was written: a repeat may find more, and runs again (ADR 22). */
+/** The response depends on the present state and nothing was written: a repeat runs again (ADR 22). */
 function isTransient(status: number): boolean {
   return status === 403 || status === 404 || status === 409;
 }
@@ -41,8 +41,8 @@ export class Idempotency {
     this.seal = new ResponseSeal(sealer);
   }
 
-  /** Takes the key for a request. */
-  enter(
+  /** Acquires the key for a request until {@link release}. */
+  acquire(
     scope: string,
     key: string,
     request: { readonly method: string; readonly path: string; readonly body: Buffer },
@@ -56,13 +56,13 @@ export class Idempotency {
     return ticket;
   }
 
-  leave(ticket: RequestTicket): void {
+  release(ticket: RequestTicket): void {
     const name = `${ticket.scope}:${ticket.key}`;
     if (this.inFlight.get(name) === ticket) this.inFlight.delete(name);
   }
 
-  /** The response given before under the ticket's key, or null: a finished operation is not run again. */
-  async earlier(ticket: RequestTicket): Promise<StoredResponse | null> {
+  /** The response stored under the ticket's key, or null: a finished operation is not run again. */
+  async findStored(ticket: RequestTicket): Promise<StoredResponse | null> {
     return ticket.key === null ? null : this.responses.find(ticket.scope, ticket.key);
   }
 
@@ -71,13 +71,13 @@ export class Idempotency {
    * otherwise the earlier one, which must be sent instead. Rejects when the stored responses cannot be reached.
    */
   async settle(ticket: RequestTicket, status: number, body: string): Promise<StoredResponse | null> {
-    if (ticket.key === null || saysNothing(status)) return null;
+    if (ticket.key === null || isNotStored(status)) return null;
     // Two at once in two processes: the one that came too late gets the response of the other.
-    if (isTransient(status)) return this.earlier(ticket);
-    const { offered } = ticket;
-    const travelled = this.commitsCarryResponses && offered?.status === status && offered.body === body;
-    if (travelled) return null;
+    if (isTransient(status)) return this.findStored(ticket);
+    const { committed } = ticket;
+    const isStored = this.commitsCarryResponses && committed?.status === status && committed.body === body;
+    if (isStored) return null;
     const { scope, key, fingerprint } = ticket;
-    return this.responses.storeOrGet(ticket.atRest({ scope, key, fingerprint, status, body }));
+    return this.responses.storeOrGet(ticket.toStored({ scope, key, fingerprint, status, body }));
   }
 }

@@ -61,8 +61,8 @@ export async function underKey<T>(
 /** The ticket of one request; `key` is null when it came without an Idempotency-Key. */
 export class RequestTicket implements IdempotencyTicket {
   private seed: string | null;
-  /** The response that last went along with a commit. */
-  offered: StoredResponse | undefined;
+  /** The response that was last sent with a commit. */
+  committed: StoredResponse | undefined;
   private holdsSecret = false;
 
   constructor(
@@ -86,8 +86,8 @@ export class RequestTicket implements IdempotencyTicket {
   ): StoredResponse | undefined {
     if (this.key === null) return undefined;
     this.holdsSecret ||= holdsSecret;
-    this.offered = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
-    return this.atRest(this.offered);
+    this.committed = { scope: this.scope, key: this.key, fingerprint: this.fingerprint, status, body };
+    return this.toStored(this.committed);
   }
 
   /** For an operation whose response does not travel with events and holds secrets or personal data: it is stored sealed. */
@@ -95,16 +95,16 @@ export class RequestTicket implements IdempotencyTicket {
     this.holdsSecret = true;
   }
 
-  /** A response of this request as it may be stored. */
-  atRest(response: StoredResponse): StoredResponse {
+  /** The response of this request as it is stored: sealed when it holds a secret. */
+  toStored(response: StoredResponse): StoredResponse {
     if (this.seal !== null)
       return this.holdsSecret ? this.seal.seal(response) : this.seal.authenticate(response);
     if (this.holdsSecret) throw new Error('a response with a secret needs a seal');
     return response;
   }
 
-  /** The body of a stored response as it was given. */
-  opened(response: StoredResponse): string {
+  /** The body of a stored response as the client received it. */
+  openBody(response: StoredResponse): string {
     return this.seal === null ? response.body : this.seal.open(response).body;
   }
 }

@@ -35,7 +35,7 @@ export function withNotice(text: string, { visible }: { readonly visible: boolea
 }
 
 /** What a change prints. */
-export function changed(done: string, change: { readonly visible: boolean }): Outcome {
+export function changeOutcome(done: string, change: { readonly visible: boolean }): Outcome {
   return { text: withNotice(done, change), json: { visible: change.visible } };
 }
 
@@ -58,13 +58,13 @@ export function operate(
 }
 
 /** The id in lower case. Throws `not_found`, as the thing of this title, for what is no id. */
-export function idIn(text: string | undefined, title: string): string {
+export function parseId(text: string | undefined, title: string): string {
   if (!isUuid(text)) throw DomainError.notFound(title);
   return text.toLowerCase();
 }
 
 /** What is given with a command that events record for ever: why, and who did it. */
-export interface Reasoned {
+export interface ReasonOptions {
   readonly reason: string;
   readonly actor: string;
 }

@@ -47,12 +47,12 @@ export class Database implements OnApplicationShutdown {
 
   /** Rows of one statement. In the service one without a result in time rejects, as if the database were unavailable. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
-    const result = await this.pool.query<Row>(this.bounded({ text: sql, values: [...params] }));
+    const result = await this.pool.query<Row>(this.withTimeout({ text: sql, values: [...params] }));
     return result.rows;
   }
 
   /** The statement of a transaction with the bound on its time that {@link query} has. */
-  bounded<C extends QueryConfig>(statement: C): C {
+  withTimeout<C extends QueryConfig>(statement: C): C {
     return this.timeoutMs === null ? statement : bounded(statement, this.timeoutMs);
   }
 
@@ -65,7 +65,7 @@ export class Database implements OnApplicationShutdown {
     work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
     { begin = 'begin', bounded = false }: { readonly begin?: string; readonly bounded?: boolean } = {},
   ): Promise<T> {
-    const statement = (text: string): QueryConfig => (bounded ? this.bounded({ text }) : { text });
+    const statement = (text: string): QueryConfig => (bounded ? this.withTimeout({ text }) : { text });
     const client = await this.pool.connect();
     let broken: Error | undefined;
     try {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { backOff } from '../background/backoff.js';
+import { waitForRetry } from '../background/backoff.js';
 import { Signal } from '../background/signal.js';
 import {
   comparePositions,
@@ -81,7 +81,7 @@ export class EventFeed {
       } catch {
         // Subscriptions meet the failure on their own reads; the feed only has to recover with the store.
       }
-      await backOff(OUTAGE, failures, this.closing.signal);
+      await waitForRetry(OUTAGE, failures, this.closing.signal);
     }
   }
 

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { DomainEvent } from '../../kernel/aggregate.js';
 import type { RecordedEvent } from '../event-store/port.js';
 
-/** Where a consumer writes: its rows commit together with its checkpoint. */
+/** The transaction of a subscription: its rows commit together with its checkpoint. */
 export type Transaction = PoolClient;
 
 const declared = new Set<string>();
@@ -10,55 +10,55 @@ const declared = new Set<string>();
 /** Names of the subscriptions whose files were loaded. */
 export const declaredSubscriptions: ReadonlySet<string> = declared;
 
-/** Declares the name of a subscription: the boot fails when no context lists it. */
+/** Declares the name of a subscription. The boot fails unless it is in `readModels` or provided by `provideSaga`. */
 export function subscriptionName(name: string): string {
   declared.add(name);
   return name;
 }
 
-/** Events as they are recorded, with the types and data that a context declares. */
+/** Recorded events with the types and data that their context gives them. */
 type RecordedAs<Events extends DomainEvent> = Events extends DomainEvent
   ? Omit<RecordedEvent, 'type' | 'data'> & Pick<Events, 'type' | 'data'>
   : never;
 
 /**
- * A consumer of the one ordered stream whose effects are rows: a read model, or a saga that records work to do.
+ * A consumer of the one ordered stream whose effects are rows: a read model, or a saga, which records work or commands.
  * The runner locks the checkpoint row, applies a batch and moves the checkpoint, in one transaction.
- * Its context declares it (`subscriptions`).
+ * A context lists its read models (`readModels` of the context declaration) and provides its sagas (`provideSaga`).
  */
 export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEvent> {
-  /** Name of the checkpoint, for example `payouts.views`. */
+  /** The name of the subscription and its checkpoint, for example `payouts.views`. */
   readonly name: string;
-  /** Stored names of its events; others only move the checkpoint. */
+  /** The stored names of the events it applies; other events only move the checkpoint. */
   readonly events: readonly string[];
   /**
-   * Every event of the log instead of `events`, of unknown types too, as it is stored, with sealed fields sealed. For
-   * what records the log itself; neither reads nor readiness wait for it.
+   * It receives every event of the log, not only `events`: unknown types too, with sealed fields still sealed. It is for
+   * subscriptions that record the log itself; neither reads nor readiness wait for them.
    */
   readonly wholeLog?: true;
   /**
-   * Personal fields arrive sealed, as they are stored: rows with them are the same for a reader without keys, and
+   * Personal fields arrive sealed, as they are stored. Then a reader without keys computes the same rows, and they are
    * unreadable once the key is dropped.
    */
   readonly staysSealed?: true;
   /**
-   * Applies events in order through `tx`: sets, not loops (one statement per kind of row). Personal fields arrive opened,
-   * but for {@link staysSealed}.
-   * It must be harmless to see an event twice. Read models write to their tables in `schema` when it is given.
+   * Applies events in order through `tx`, with one statement per kind of row instead of one per event. Personal fields
+   * arrive opened unless {@link staysSealed} is set.
+   * Applying an event twice must be harmless. Read models write to their tables in `schema` when it is given.
    */
   apply(events: readonly RecordedAs<Events>[], tx: Transaction, schema?: string): Promise<void>;
   /**
-   * Under load, the minimum time in ms between the starts of two batches: larger ones cost less. A single event is
-   * applied at once. For background work.
+   * The minimum time in ms between the starts of two batches under load, since larger batches cost less. A single event
+   * is applied at once. This is for background work.
    */
   readonly gatherMs?: number;
-  /** Called after the transaction committed, to wake workers. It may be lost in a crash: nothing durable here. */
+  /** Runs after the commit, to wake workers. A crash may skip it, so it must do nothing durable. */
   afterCommit?(events: readonly RecordedAs<Events>[]): void;
-  /** Read models only: their tables, which a rebuild replaces. Absent for sagas, which never replay. */
+  /** The tables of a read model, which a rebuild replaces. Sagas have none: they never replay. */
   readonly tables?: ReadModelTables;
   /**
-   * Read models only: a fast way to fill empty tables in `schema`, before they have their indexes (fold in memory,
-   * COPY). The default is to `apply` the whole history.
+   * Fills the empty tables of a read model in `schema` before they have indexes, for example by COPY.
+   * Without it a rebuild calls `apply` with the whole history.
    */
   fill?(
     history: AsyncIterable<readonly RecordedAs<Events>[]>,
@@ -67,14 +67,14 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
   ): Promise<void>;
 }
 
-/** A subscription that reads its events as the context declares them: `events` lists their types. */
+/** Gives a subscription the event types of its context; `events` lists their names. */
 export function subscriptionOf<Events extends DomainEvent>(
   definition: SubscriptionDefinition<Events>,
 ): SubscriptionDefinition {
   return definition as unknown as SubscriptionDefinition;
 }
 
-/** Tables that follow from the events, up to the checkpoint of that name. */
+/** Tables of a saga that follow from the events up to the checkpoint with its name. */
 export type DerivedTables = Pick<
   SubscriptionDefinition,
   'name' | 'events' | 'staysSealed' | 'apply' | 'fill'
@@ -82,10 +82,10 @@ export type DerivedTables = Pick<
   readonly tables: ReadModelTables;
 };
 
-/** Tables of a read model, all in one schema; nothing else writes to them. */
+/** The tables of a read model, all in one schema; nothing else writes to them. */
 export interface ReadModelTables {
   readonly schema: string;
   readonly names: readonly string[];
-  /** Columns of JSON as text in which the order of members may differ: an exported log has another one than the store. */
+  /** Columns of JSON text whose order of members may differ between the store and an exported log. */
   readonly json?: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { DomainError } from '../../kernel/domain-error.js';
-import { backOff } from '../background/backoff.js';
+import { waitForRetry } from '../background/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore, type RecordedEvent } from '../event-store/port.js';
@@ -188,7 +188,7 @@ export class ReadModelRebuild {
       }
       if (attempt % PRINT_EVERY === 0)
         print(`${name} is complete and waits for ${await readersOf(tables, tx)}`);
-      await backOff(RETRY, attempt - 1);
+      await waitForRetry(RETRY, attempt - 1);
     }
     throw new DomainError(
       'unavailable',

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { backoffMs, pause } from '../background/backoff.js';
+import { backoffMs, sleep } from '../background/backoff.js';
 import { traced } from '../telemetry/tracing.js';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { FORGED_EVENT } from '../event-store/event-mac.js';
@@ -134,7 +134,7 @@ export class SubscriptionLoop {
   private async gather(signal: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
-    if (waitMs > 0 && !this.isBehind) await pause(waitMs, signal);
+    if (waitMs > 0 && !this.isBehind) await sleep(waitMs, signal);
   }
 
   private wake(events: readonly RecordedEvent[]): void {
@@ -170,7 +170,7 @@ export class SubscriptionLoop {
       this.halted = null;
       return;
     }
-    await pause(HALTED_MS, signal);
+    await sleep(HALTED_MS, signal);
     await this.reread();
   }
 
@@ -189,7 +189,7 @@ export class SubscriptionLoop {
   private async yieldCheckpoint(signal: AbortSignal): Promise<void> {
     const before = this.stored;
     await this.reread();
-    if (this.stored === before) await pause(HELD_MS, signal);
+    if (this.stored === before) await sleep(HELD_MS, signal);
   }
 
   private async reread(): Promise<void> {
@@ -237,7 +237,7 @@ export class SubscriptionLoop {
     this.report(error, outage);
     // The search for the event at fault is not slowed down; once it is found, or in an outage, the pause grows.
     const attempt = size > 1 && !outage ? Math.min(this.failures, MAX_FAILURES) : this.failures;
-    await pause(backoffMs(RETRY, attempt), signal);
+    await sleep(backoffMs(RETRY, attempt), signal);
   }
 
   private reportHalt({ type, stream, revision, id, position, isForged }: RecordedEvent): void {

@@ -1,7 +1,7 @@
 import { Injectable, type InjectionToken, type Provider } from '@nestjs/common';
 import type { SubscriptionDefinition } from './projection.js';
 
-/** Every subscription of the contexts that run here; the runner starts once all modules are initialized. */
+/** The read models and sagas of the contexts that run here; the runner starts once all modules are initialized. */
 @Injectable()
 export class SubscriptionRegistry {
   private readonly definitions = new Map<string, SubscriptionDefinition>();

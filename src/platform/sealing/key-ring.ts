@@ -96,7 +96,7 @@ export class KeyRing {
     this.isLost = lacking(copies, this.master).length > 0 || copies.length === 0;
     if (this.isLost) return;
     const { current, others } = unwrapped(copies, this.master);
-    this.sealer.use(current, others);
+    this.sealer.setKeys(current, others);
     await noteProcess(this.database, ROOT_ID, this.master.id);
   }
 }

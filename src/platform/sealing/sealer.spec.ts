@@ -64,7 +64,7 @@ describe('a sealer', () => {
     const next = randomBytes(32);
     const before = changing.seal('text', 'place');
     expect(changing.sealsWith).toBe(before.split('.')[1]);
-    changing.use(next, [key]);
+    changing.setKeys(next, [key]);
     expect(changing.sealsWith).toBe(new Sealer(next).sealsWith);
     expect(changing.open(before, 'place')).toBe('text');
     expect(new Sealer(next).open(changing.seal('text', 'place'), 'place')).toBe('text');

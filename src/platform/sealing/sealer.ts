@@ -32,11 +32,11 @@ export class Sealer {
   private current: Buffer = Buffer.alloc(0);
 
   constructor(key: Buffer, others: readonly Buffer[] = []) {
-    this.use(key, others);
+    this.setKeys(key, others);
   }
 
   /** From now on seals with `key` (32 bytes), and opens what `others` sealed too. */
-  use(key: Buffer, others: readonly Buffer[]): void {
+  setKeys(key: Buffer, others: readonly Buffer[]): void {
     for (const each of [key, ...others]) {
       if (each.length !== 32) throw new RangeError('a sealing key has 32 bytes');
     }

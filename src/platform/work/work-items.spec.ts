@@ -78,7 +78,7 @@ describe('due work', () => {
     const third = await claimOne();
     expect(third).toMatchObject({ failures: 2, cause: 'timeout', state: { seen: 1 } });
     expect(third.failing_seconds).toBeGreaterThan(0);
-    expect(await items.open([KIND, 'another'], 'one')).toEqual([
+    expect(await items.findOpen([KIND, 'another'], 'one')).toEqual([
       { kind: KIND, failures: 2, cause: 'timeout' },
     ]);
     await items.retry(third, { inMs: 0 });

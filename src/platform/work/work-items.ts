@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../postgres/database.js';
 
-/** Of each claim, a part in so many is left to the later lines, so that they are not starved. */
+/** One part in this many of each claim is left to the later lines, so that they are not starved. */
 const LATER_SHARE = 5;
-/** Shares get equal parts of a claim; what some leave unused goes to the others, up to so many times their part. */
+/** Shares get equal parts of a claim. What some leave unused goes to the others, up to this many times their part. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 
@@ -13,9 +13,9 @@ export interface WorkItem<State extends object = object> {
   readonly kind: string;
   readonly key: string;
   readonly share: string;
-  /** Of this claim: who completes or retries the item after another claim or request changes nothing. */
+  /** Identifies this claim: completing or retrying the item has no effect once it was claimed or scheduled again. */
   readonly lease: string;
-  /** Attempts that failed in a row, for how long, and why the last one did. */
+  /** How many attempts failed in a row, for how long, and why the last one failed. */
   readonly failures: number;
   readonly failing_seconds: number;
   readonly cause: string | null;
@@ -26,7 +26,7 @@ export interface NewItem {
   readonly key: string;
   readonly share?: string;
   readonly line?: number;
-  /** Now when absent. */
+  /** When the item is due: now when absent. */
   readonly dueAt?: string;
   /** As before when absent. */
   readonly state?: object;
@@ -36,23 +36,23 @@ export interface ClaimOptions {
   readonly kind: string;
   readonly limit: number;
   readonly leaseMs: number;
-  /** In the order in which they are claimed; line 0 when absent. */
+  /** The lines in the order in which they are claimed; line 0 when absent. */
   readonly lines?: readonly number[];
-  /** Shares to leave out. */
+  /** The shares that are not claimed. */
   readonly except?: readonly string[];
 }
 
-/** When an item is due again, and what becomes of it until then. */
+/** When an item is due again, and how its row changes until then. */
 export interface Next {
   readonly inMs: number;
-  /** Counts as a failure, for this reason; any other return ends a row of failures. */
+  /** Counts the attempt as a failure for this reason; without it the count of failures is reset. */
   readonly failure?: { readonly cause: string | null };
   /** As before when absent. */
   readonly state?: object;
   readonly line?: number;
 }
 
-/** What is left of some work, for operators and gauges. */
+/** An item that is not done yet, for operators and gauges. */
 export interface OpenItem {
   readonly kind: string;
   readonly failures: number;
@@ -65,8 +65,8 @@ export class WorkItems {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims due items, the first line before the next and shares by round robin, and no other process claims them before
-   * the lease has ended. `more`: more may be due.
+   * Claims due items, the first line before the next and shares by round robin. No other process claims them before the
+   * lease has ended. `more` says whether more items may be due.
    */
   async claim<State extends object = object>({
     kind,
@@ -94,7 +94,7 @@ export class WorkItems {
     return { items: rows, more };
   }
 
-  /** The work is done. False for an item of a lost lease. */
+  /** Deletes the item, whose work is done. Returns false when its lease was lost. */
   async complete({ kind, key, lease }: WorkItem): Promise<boolean> {
     const rows = await this.database.query(
       'delete from work.items where kind = $1 and key = $2 and lease = $3 returning 1 as deleted',
@@ -103,12 +103,12 @@ export class WorkItems {
     return rows.length === 1;
   }
 
-  /** The item is due again later. False for an item of a lost lease. */
+  /** Makes the item due again later. Returns false when its lease was lost. */
   async retry(item: WorkItem, next: Next): Promise<boolean> {
     return (await this.retryAll([[item, next]])) === 1;
   }
 
-  /** How many of the items, all of one kind, are due again later: those of lost leases are not. */
+  /** Makes items of one kind due again later. Returns how many: those whose lease was lost are left as they are. */
   async retryAll(items: readonly (readonly [item: WorkItem, next: Next])[]): Promise<number> {
     if (items.length === 0) return 0;
     const rows = await this.database.query(
@@ -133,7 +133,7 @@ export class WorkItems {
     return rows.length;
   }
 
-  /** Keeps the claim of items of one kind for another `leaseMs`. False unless it keeps all of them. */
+  /** Extends the leases of items of one kind by `leaseMs`. Returns false when one of them was lost. */
   async extend(claimed: WorkItem | readonly WorkItem[], leaseMs: number): Promise<boolean> {
     const items = [claimed].flat();
     if (items.length === 0) return true;
@@ -146,7 +146,7 @@ export class WorkItems {
     return rows.length === items.length;
   }
 
-  /** Keeps the claim for as long as `work` runs. A process that stands still loses it. */
+  /** Keeps the lease for as long as `work` runs. A process that stalls loses it. */
   async whileClaimed<T>(
     claimed: WorkItem | readonly WorkItem[],
     leaseMs: number,
@@ -161,12 +161,12 @@ export class WorkItems {
     }
   }
 
-  /** How many items of a kind have been due for longer than this, and the longest. */
-  async late(kind: string, afterMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
+  /** Counts the items of a kind that are overdue by `byMs`, and returns for how long the oldest has been due. */
+  async overdue(kind: string, byMs: number): Promise<{ readonly count: number; readonly seconds: number }> {
     const [row] = await this.database.query<{ count: number; seconds: number }>(
       `select count(*)::int, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
        from work.items where kind = $1 and due_at <= now() - $2 * interval '1 ms'`,
-      [kind, afterMs],
+      [kind, byMs],
     );
     return row!;
   }
@@ -175,7 +175,7 @@ export class WorkItems {
     return this.database.transaction((tx) => scheduleWork(tx, kind, items));
   }
 
-  open(kinds: readonly string[], key: string): Promise<OpenItem[]> {
+  findOpen(kinds: readonly string[], key: string): Promise<OpenItem[]> {
     return this.database.query<OpenItem & Record<string, unknown>>(
       'select kind, failures, cause from work.items where kind = any($1) and key = $2 order by kind',
       [kinds, key],
@@ -183,7 +183,7 @@ export class WorkItems {
   }
 }
 
-/** Adds items, or has them done again: due at once, also when they are claimed or failed before. */
+/** Adds items, or schedules existing ones again, also those that are claimed or failed before. */
 export async function scheduleWork(tx: PoolClient, kind: string, items: readonly NewItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(
@@ -205,7 +205,7 @@ export async function scheduleWork(tx: PoolClient, kind: string, items: readonly
   );
 }
 
-/** Has items that there are done at once; what failed before still counts. */
+/** Makes existing items due at once; their failures still count. */
 export async function wakeWork(
   tx: PoolClient,
   kind: string,

@@ -44,7 +44,7 @@ export const BANNED_WORDS: readonly BannedWord[] = [
   ),
   banned('judge', 'judges?|judged|judging', 'verify, evaluate'),
   banned('wanted', 'wanted', 'requested, desired'),
-  banned('give back', 'gives? back|puts? back|given back', 'refund, requeue'),
+  banned('give back', 'gives? back|puts? back|given back|gave back|giving back', 'refund, requeue'),
   banned('hold against', 'holds? against|held against', 'compare with, verify against'),
   banned('hear', 'hears|heard of', 'receives, is notified of'),
 ];

@@ -114,7 +114,7 @@ export class PayoutHarness {
     return user;
   }
 
-  /** Reports a payout and gives back its id. Default: 1 USDC, with an hour for its verification. */
+  /** Reports a payout and returns its id. Default: 1 USDC, with an hour for its verification. */
   async report({ user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
     const { app } = this.service;
     const handler = new ReportPayoutHandler(
@@ -165,7 +165,7 @@ export class PayoutHarness {
     return rows.length > 0;
   }
 
-  /** Keeps a subscription where it is, until what it gives back is called. */
+  /** Keeps a subscription where it is, until the function it returns is called. */
   async holdCheckpoint(name: string): Promise<() => Promise<void>> {
     const holder = await this.db.pool.connect();
     await holder.query('begin');

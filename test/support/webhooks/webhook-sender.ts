@@ -47,7 +47,7 @@ const sender = new DeliverySender(
 );
 const lanes = new Lanes(table, sender);
 for (;;) {
-  await table.beat();
+  await table.heartbeat();
   for (const endpointId of await table.dueEndpoints()) lanes.wake(endpointId);
   await new Promise((resolve) => setTimeout(resolve, 100));
 }

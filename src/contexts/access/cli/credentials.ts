@@ -1,8 +1,8 @@
 import { CommandBus, type Command as BusCommand } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import {
-  changed,
-  idIn,
+  changeOutcome,
+  parseId,
   operate,
   withNotice,
   type Operator,
@@ -44,7 +44,7 @@ export class CredentialCommands {
       .action(
         operate(this.operator, async (context, id, ...others) => {
           const change = await context.get(CommandBus).execute(of(this.id(id), ...others));
-          return changed(typeof done === 'string' ? done : done(...others), change);
+          return changeOutcome(typeof done === 'string' ? done : done(...others), change);
         }),
       );
   }
@@ -89,7 +89,7 @@ export class CredentialCommands {
   }
 
   id(text: string | undefined): string {
-    return idIn(text, KINDS[this.kind].title);
+    return parseId(text, KINDS[this.kind].title);
   }
 }
 

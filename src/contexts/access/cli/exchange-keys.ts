@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { changed, idIn, operate, type Operator } from '../../../platform/operator/operator.js';
+import { changeOutcome, parseId, operate, type Operator } from '../../../platform/operator/operator.js';
 import { RevokeSecret } from '../application/credentials.js';
 import {
   IssueExchangeKey,
@@ -46,7 +46,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
     .action(
       operate(operator, async function (context) {
         const { merchant } = this.opts<Partial<IssueOptions>>();
-        const id = merchant === undefined ? null : idIn(merchant, 'Merchant');
+        const id = merchant === undefined ? null : parseId(merchant, 'Merchant');
         const keys = await context.get(DirectoryView).exchangeKeys(id);
         return { text: keys.map(keyText).join('\n\n') || 'No keys', json: { keys: keys.map(keyJson) } };
       }),
@@ -84,7 +84,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
         const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
         const page = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
         const command = new SetExchangeKeyPage(commands.id(id), page);
-        return changed('Pay page set', await context.get(CommandBus).execute(command));
+        return changeOutcome('Pay page set', await context.get(CommandBus).execute(command));
       }),
     );
 }

@@ -2,7 +2,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ConfigError } from '../../../platform/config/settings.js';
-import { changed, operate, type Operator } from '../../../platform/operator/operator.js';
+import { changeOutcome, operate, type Operator } from '../../../platform/operator/operator.js';
 import { RevokeSecret } from '../application/credentials.js';
 import {
   RegisterMerchant,
@@ -120,7 +120,7 @@ function embeddingCommand(program: Command, operator: Operator, commands: Creden
         if (Object.keys(change).length === 0)
           throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
         const command = new SetEmbedding(commands.id(id), change);
-        return changed('Embedding set', await context.get(CommandBus).execute(command));
+        return changeOutcome('Embedding set', await context.get(CommandBus).execute(command));
       }),
     );
 }

@@ -5,7 +5,7 @@ import type { Authentication } from '../../../platform/http/authentication.js';
 import type { MerchantCredentials, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
-import { announcesTooMuch, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
+import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { isSignedBy } from '../application/hmac.js';
 import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
@@ -33,7 +33,7 @@ export class SvcSignature implements Authentication {
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
     if (absent.length > 0)
       return refuse(reply, { status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
-    if (announcesTooMuch(request.raw)) return refuse(reply, BODY_TOO_LARGE);
+    if (isDeclaredTooLarge(request.raw)) return refuse(reply, BODY_TOO_LARGE);
     const apiKey = header(request, 'svc-api-key');
     const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
     if (merchant === null) return refuse(reply, INVALID_API_KEY);
@@ -75,7 +75,7 @@ export class SvcSignature implements Authentication {
   ): Promise<void> {
     await this.failures.acquireRead(source);
     const end = (): void => this.failures.releaseRead(source);
-    if (request.edge.over) end();
+    if (request.edge.isReleased) end();
     else reply.raw.once('close', end);
   }
 }

@@ -84,7 +84,7 @@ describe('the ledger that a log is compared with', () => {
     const [before, later] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const ring = new Sealer(before);
     const rotated = { ...withMac(event, 's', 0, new Sealer(later)), ...place };
-    const refreshKeys = async (): Promise<void> => ring.use(later, [before]);
+    const refreshKeys = async (): Promise<void> => ring.setKeys(later, [before]);
     const during = await atHand({}, { sealer: ring, refreshKeys });
     expect(await during.isForged!(rotated)).toBe(false);
     expect((await atHand({})).isForged).toBeUndefined();

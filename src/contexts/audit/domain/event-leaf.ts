@@ -1,6 +1,6 @@
 import { sha256 } from '../../../kernel/sha256.js';
 
-/** An event as a store gives it back, before upcasters and with sealed fields sealed. */
+/** An event as a store returns it, before upcasters and with sealed fields sealed. */
 export interface LeafEvent {
   readonly position: string;
   readonly stream: string;

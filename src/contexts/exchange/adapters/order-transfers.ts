@@ -151,7 +151,7 @@ export class ChainOrderTransfers implements OrderTransfers {
     try {
       return await this.chain.confirm(
         hashes.map((hash) => ({ hash, wallets })),
-        { alone: true },
+        { separately: true },
       );
     } catch (error) {
       if (error instanceof ChainUnavailable) throw new DomainError('unavailable', error.message);

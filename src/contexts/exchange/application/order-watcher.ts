@@ -124,7 +124,7 @@ export class WatchGauge {
   private async measure(): Promise<void> {
     const [{ refundable, shortfall, ...open }, late] = await Promise.all([
       this.orders.totals(),
-      this.items.late(WATCH, LATE_MS),
+      this.items.overdue(WATCH, LATE_MS),
     ]);
     for (const [status, count] of Object.entries(open)) openOrders.set({ status }, count);
     refundableOrders.set(refundable);

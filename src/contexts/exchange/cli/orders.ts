@@ -91,7 +91,7 @@ interface RefundOptions {
 }
 
 async function history(context: INestApplicationContext, id: string): Promise<Outcome> {
-  const state = existingOrder(await context.get(CommandLoop, { strict: false }).show(order, id));
+  const state = existingOrder(await context.get(CommandLoop, { strict: false }).loadForDisplay(order, id));
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
   const events = await store.readStream(streamOf(order, id));
   return { text: historyText(state, events), json: historyJson(state, events) };

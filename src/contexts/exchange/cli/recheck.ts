@@ -64,7 +64,7 @@ async function recheck(
   const transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
   const sum: Sum = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0, position: from };
   const check = async (orderId: string): Promise<void> => {
-    const deposits = await depositsOf(existingOrder(await loop.show(order, orderId)), transfers);
+    const deposits = await depositsOf(existingOrder(await loop.loadForDisplay(order, orderId)), transfers);
     if (deposits === null) sum.orders_elsewhere += 1;
     for (const each of deposits ?? []) {
       sum[each.found] += 1;

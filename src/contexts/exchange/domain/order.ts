@@ -12,34 +12,34 @@ export interface ExistingOrder {
   readonly status: OrderStatus;
   readonly facts: OrderFacts;
   readonly updatedAt: string;
-  /** Marked as paid, and waiting for a deposit until then; null unless it was marked so. */
+  /** Until when an order that was marked as paid waits for its deposit; null unless it was marked. */
   readonly waitsUntil: string | null;
-  /** Counted towards the requested amount. */
+  /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
-  /** Never exchanged. */
+  /** The deposits that came too late; they are never exchanged. */
   readonly lateDeposits: readonly DepositFacts[];
-  /** Transfers that are not worth a record each; never exchanged either. `at`: when they were last summed up. */
+  /** Transfers too small for a record each, never exchanged either. `at` is when their sum was last recorded. */
   readonly dust: {
     readonly count: number;
     readonly amount: string;
     readonly at: string | null;
-    /** How often they were summed up. */
+    /** How often their sum was recorded. */
     readonly records: number;
   };
-  /** What is exchanged; until then the requested amount. */
+  /** The amount that is exchanged; before the exchange begins, the requested amount. */
   readonly amountFrom: string;
   readonly amountTo: string;
-  /** Of the counted deposits. */
+  /** The part of the counted deposits that is to be refunded. */
   readonly refundable: string;
-  /** Of what is exchanged or refunded: deposits that are no longer on the chain. */
+  /** The amount of exchanged or refunded deposits that are no longer on the chain. */
   readonly lost: string;
-  /** Recorded by operators. */
+  /** The refunds that operators recorded. */
   readonly refunds: readonly { readonly amount: string; readonly transaction_hash: string }[];
   readonly reason: string | null;
   readonly withdrawTransactionHash: string | null;
-  /** Of the provider's own refund. */
+  /** The transaction of the provider's own refund. */
   readonly refundTransactionHash: string | null;
-  /** What the provider did after the order had ended here. */
+  /** The outcomes that the provider reported after the order had ended here. */
   readonly lateOutcomes: readonly string[];
   readonly isErased: boolean;
 }
@@ -99,7 +99,7 @@ function evolveExisting(
       return { ...state, status: 'completed', amountTo, withdrawTransactionHash };
     }
     case 'order.failed.v1':
-      // Its refundable amount is that of the deposits that are on the chain.
+      // The event's refundable amount includes only deposits that are on the chain, so nothing is lost.
       return {
         ...state,
         status: 'failed',
@@ -133,7 +133,7 @@ function evolveExisting(
   }
 }
 
-/** What an erasure leaves of the person who paid. */
+/** The personal fields of an erased order. */
 const NO_PERSON = { user_id: null, user_hash: null, withdraw_address_tag: null, withdraw_address_memo: null };
 
 function withoutDeposit(
@@ -152,18 +152,18 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** contract.md 23.1: late deposits aside, nothing changes any more. */
+/** Whether the order has ended: only late deposits are recorded after that (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
 
-/** Until when a deposit counts: one that was marked as paid waits longer for the first. ISO 8601. */
+/** Until when a deposit counts, ISO 8601. An order that was marked as paid waits longer for its first deposit. */
 export function endOf({ facts, waitsUntil, deposits }: ExistingOrder): string {
   if (waitsUntil === null || deposits.length > 0) return facts.expires_at;
   return isAfter(waitsUntil, facts.expires_at) ? waitsUntil : facts.expires_at;
 }
 
-/** Of ISO 8601 times with any number of digits. */
+/** Compares ISO 8601 times with any number of digits. */
 export function isAfter(a: string, b: string): boolean {
   return Date.parse(a) > Date.parse(b);
 }
@@ -172,19 +172,19 @@ export function amountReceived({ deposits }: ExistingOrder): string {
   return sum(deposits.map(({ amount }) => amount));
 }
 
-/** What is never exchanged automatically: late deposits and dust. */
+/** The amount that is never exchanged automatically: late deposits and dust. */
 function amountLate({ lateDeposits, dust }: ExistingOrder): string {
   return sum([dust.amount, ...lateDeposits.map(({ amount }) => amount)]);
 }
 
-/** The rest of counted deposits and what came late, less refunds; losses are deducted first. */
+/** The amount still to be refunded: unexchanged and late deposits, less losses and refunds. */
 export function amountRefundable(state: ExistingOrder): string {
   const { due, spent } = balance(state);
   // A provider may refund all of what an operator had refunded in part.
   return isAtLeast(spent, due) ? '0' : minus(due, spent);
 }
 
-/** What was exchanged or refunded although its deposits are no longer on the chain. */
+/** The amount that was exchanged or refunded although its deposits are no longer on the chain. */
 export function shortfall(state: ExistingOrder): string {
   if (isZero(state.lost)) return '0';
   const { due, spent } = balance(state);
@@ -198,7 +198,7 @@ function balance(state: ExistingOrder): { readonly due: string; readonly spent: 
   };
 }
 
-/** A repeat finds its own order. Throws KeyOutlived when that is too old to be repeated. */
+/** Creates an order; a repeat changes nothing. Throws KeyOutlived when the order is too old to be repeated. */
 export function createOrder(facts: OrderFacts, state: Order): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
   requireRepeatable(state.facts.created_at, facts.created_at);
@@ -225,7 +225,7 @@ const REQUESTED = [
   'user_id',
 ] as const satisfies (keyof OrderFacts)[];
 
-/** Pending to paid; a repeat changes nothing. `waitsUntil`: how long it then waits for a deposit. */
+/** Marks a pending order as paid; a repeat changes nothing. It then waits for a deposit until `waitsUntil`. */
 export function markAsPaid(
   command: { readonly at: string; readonly waitsUntil: string },
   state: Order,
@@ -239,8 +239,8 @@ export function markAsPaid(
 }
 
 /**
- * Pending to cancelled. Not while a transfer to it lacks confirmations: it would become a late deposit. What had come of
- * too little is refundable.
+ * Cancels a pending order. Refused while a transfer to the order lacks confirmations, since that would become a late
+ * deposit. Deposits that were too small to start the exchange become refundable.
  */
 export function cancelOrder(
   command: { readonly at: string; readonly isDepositPending: boolean },
@@ -261,7 +261,7 @@ export interface Refund {
   readonly at: string;
 }
 
-/** Never more than is refundable. The same transaction again has no effect. */
+/** Records a refund of at most the refundable amount. The same transaction again has no effect. */
 export function recordRefund(
   { amount: given, transactionHash: transaction_hash, actor, at }: Refund,
   state: Order,
@@ -271,7 +271,7 @@ export function recordRefund(
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
-  if (earlier !== undefined) throw refused(`That transaction gave back ${earlier.amount} already`);
+  if (earlier !== undefined) throw refused(`That transaction refunded ${earlier.amount} already`);
   if (isZero(amount)) throw refused('A refund is of more than 0');
   if (!isAtLeast(amountRefundable(known), amount))
     throw refused(`At most ${amountRefundable(known)} is refundable`);

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
-  idIn,
+  parseId,
   limitOption,
   operate,
   type Operator,
@@ -33,7 +33,7 @@ export function onboardingProgram(program: Command, operator: Operator): void {
     .description('retry the step that the onboarding waits for now: identity, wallet, card, activation')
     .action(
       operate(operator, async (context, id) => {
-        const userId = idIn(id, 'User');
+        const userId = parseId(id, 'User');
         const stage = await context.get(CommandBus).execute(new RetryStep(userId));
         const text = `The onboarding is at ${stage}: the service retries it as soon as it runs`;
         return { text, json: { user_id: userId, stage } };
@@ -47,7 +47,7 @@ export function onboardingProgram(program: Command, operator: Operator): void {
     .option('--reject <reason>', 'it fails; the person reads the reason')
     .action(
       operate(operator, async function (context, id) {
-        const [userId, outcome] = [idIn(id, 'User'), outcomeOf(this.opts<Decision>())];
+        const [userId, outcome] = [parseId(id, 'User'), outcomeOf(this.opts<Decision>())];
         if (operator.config().mode !== 'sandbox')
           throw new DomainError(
             'bad_request',

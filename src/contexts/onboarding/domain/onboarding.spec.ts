@@ -99,7 +99,7 @@ describe('an onboarding', () => {
     expect(fold(onboarding, HISTORY)).toMatchObject({ stage: 'completed', issuerWalletAddress: wallet });
   });
 
-  it('takes each step once: a repeat at any later point changes nothing', () => {
+  it('accepts each step once: a repeat at any later point changes nothing', () => {
     STEPS.forEach((step, index) => {
       for (let length = index + 1; length <= ADDED.length; length++) {
         given(...before(length))
@@ -166,7 +166,7 @@ describe('an onboarding', () => {
     },
   );
 
-  it('takes other details until they are submitted', () => {
+  it('accepts changed details until they are submitted', () => {
     const other: Decide = (state) =>
       confirmDetails({ details: { ...details, firstName: 'Augusta' }, consent, minimumAge: 18, at }, state);
     const confirmed = before(SUBMIT);
@@ -219,7 +219,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('is kept in this shape: another one needs another version', () => {
+  it('has a snapshot of this shape: a change of the shape needs a new version', () => {
     const { version, pack } = onboarding.snapshots!;
     expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
       version: 2,
@@ -306,7 +306,7 @@ describe('an onboarding', () => {
         .then();
     });
 
-    it('is tried three times within an hour', () => {
+    it('can be retried three times within an hour', () => {
       const history = Array.from({ length: 3 }, () => [cardFailed, retried]).flat();
       given(...before(CARD), ...history, cardFailed)
         .when(retry)

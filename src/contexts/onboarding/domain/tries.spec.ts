@@ -35,7 +35,7 @@ describe('quotas of an onboarding', () => {
     requireQuota('checks', tries, after(24 * HOUR_MS));
   });
 
-  it('count changes of details by the day, and neither for the other', () => {
+  it('count changes of details per day, separately from identity checks', () => {
     const tries = tried('details', Array<number>(20).fill(0));
     expect(() => requireQuota('details', tries, after(1))).toThrow(
       expect.objectContaining({ code: 'rate_limited' }),
@@ -44,7 +44,7 @@ describe('quotas of an onboarding', () => {
     requireQuota('details', tries, after(24 * HOUR_MS));
   });
 
-  it('remember no more than counts', () => {
+  it('store no more attempts than they count', () => {
     const times = Array.from({ length: 1000 }, (_, n) => n * HOUR_MS);
     expect(tried('details', times).details).toHaveLength(24);
   });

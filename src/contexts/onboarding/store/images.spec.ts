@@ -43,7 +43,7 @@ describe('images of documents and faces', () => {
     expect(await images.kinds(userId)).toEqual([]);
   });
 
-  it('that were handed over are deleted, but not one that was retaken since', async () => {
+  it('are deleted once the provider has them, except one that was retaken since', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');
@@ -53,7 +53,7 @@ describe('images of documents and faces', () => {
     expect(await images.kinds(userId)).toEqual(['selfie']);
   });
 
-  it('are neither kept nor read of a person who was forgotten', async () => {
+  it('of an erased person are neither stored nor read', async () => {
     const userId = newId();
     await keep(userId, 'selfie');
     await keys.forget(userId);

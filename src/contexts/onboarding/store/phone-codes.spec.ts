@@ -60,7 +60,7 @@ describe('one-time codes', () => {
     );
   };
 
-  it('are good once', async () => {
+  it('can be used once', async () => {
     const { issue, redeem } = browserOf(newId());
     const { code } = await issue();
     expect(code).toMatch(SHORT);
@@ -91,7 +91,7 @@ describe('one-time codes', () => {
     expect(await redeem(code)).toBe(0);
   });
 
-  it('are good for a few tries', async () => {
+  it('are invalid after five wrong guesses', async () => {
     const { issue, redeem } = browserOf(newId());
     const { code } = await issue();
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1)
@@ -117,7 +117,7 @@ describe('one-time codes', () => {
     expect(await redeem(long)).toBeNull();
   });
 
-  it('are valid for the browser that requested them, their user and their number', async () => {
+  it('are valid only for the browser that requested them, its user and their number', async () => {
     const [userId, other] = [newId(), newId()];
     const [mine, stranger] = [browserOf(userId), browserOf(userId)];
     const { code } = await mine.issue();
@@ -130,7 +130,7 @@ describe('one-time codes', () => {
     expect(await mine.redeem(code)).toBe('right');
   });
 
-  it('are replaced by the next one of the same browser', async () => {
+  it('are replaced by the next code of the same browser', async () => {
     const userId = newId();
     const { issue, redeem, request } = browserOf(userId);
     const first = await issue();
@@ -139,7 +139,7 @@ describe('one-time codes', () => {
     expect(await redeem(second.code)).toBe('right');
   });
 
-  it('are requested every 30 seconds by one address, and by others meanwhile', async () => {
+  it('can be requested every 30 seconds by one address, and by others in between', async () => {
     const userId = newId();
     const { issue, request } = browserOf(userId);
     await issue();
@@ -222,7 +222,7 @@ describe('one-time codes', () => {
     expect((await browserOf(userId).issue()).isLong).toBe(false);
   });
 
-  it('are requested by one address so many times a day, for whichever users', async () => {
+  it('can be requested a limited number of times a day by one address, for all users together', async () => {
     const address = anywhere();
     const requested = await Promise.allSettled(
       Array.from({ length: CODES_PER_ADDRESS + 5 }, () =>
@@ -238,7 +238,7 @@ describe('one-time codes', () => {
     expect((await browserOf(userId).issue()).code).toMatch(SHORT);
   });
 
-  it('count towards the day when something was charged for them, sent or not', async () => {
+  it('count towards the daily limit when the provider charged for them, sent or not', async () => {
     const [userId, other] = [newId(), newId()];
     for (let sent = 0; sent < 2 * MAX_CODES_A_DAY; sent += 1)
       await codes.notSent((await browserOf(userId).issue()).id, false);
@@ -247,7 +247,7 @@ describe('one-time codes', () => {
     await expect(browserOf(other).issue()).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
-  it('that could not be sent are worth nothing, and count when somebody guessed meanwhile', async () => {
+  it('that could not be sent are invalid, and count towards the limit when they were guessed at', async () => {
     const userId = newId();
     for (let outage = 0; outage < MAX_SHORT_CODES_A_DAY; outage += 1) {
       const { issue, redeem } = browserOf(userId);
@@ -263,7 +263,7 @@ describe('one-time codes', () => {
     expect(await browserOf(userId).redeem(code)).toBeNull();
   });
 
-  it('are forgotten once they count no more', async () => {
+  it('are deleted once they no longer count towards the limit', async () => {
     const [userId, other] = [newId(), newId()];
     await browserOf(userId).issue();
     await browserOf(other).issue();

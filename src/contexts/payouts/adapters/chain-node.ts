@@ -11,9 +11,9 @@ import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './r
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
 const MAX_GROUPS = 8;
-/** In a batch a slow transaction delays the others; one that is requested alone may take longer. */
+/** In a batch a slow transaction delays the others; one requested separately may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
-const ALONE_TIMEOUT_MS = 5000;
+const SEPARATE_TIMEOUT_MS = 5000;
 
 interface ChainNodeOptions extends NodeRules {
   readonly url: string;
@@ -33,11 +33,11 @@ export class ChainNode {
     this.node = new JsonRpcNode(options.url);
   }
 
-  async read(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
+  async read(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation> {
     // The head first: a block that comes meanwhile can only make a transfer less confirmed than it is.
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, alone, receipts);
+    const refusals = await this.readReceipts(requested, separately, receipts);
     return { head, final, receipts, refusals };
   }
 
@@ -46,10 +46,10 @@ export class ChainNode {
    * each receipt is of the block that the chain has at its height, and both heads are still on the chain afterwards.
    * Receipts come with the time of their block.
    */
-  async confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation> {
+  async confirm(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
-    const refusals = await this.readReceipts(requested, alone, receipts, true);
+    const refusals = await this.readReceipts(requested, separately, receipts, true);
     await this.completeLarge(receipts);
     await this.doubtMissing(receipts);
     await this.keepCanonical(receipts, head);
@@ -75,21 +75,21 @@ export class ChainNode {
 
   /**
    * Puts into `receipts` what the node says of each; a hash without a usable response is left out. So is one whose
-   * receipt is large or refused, unless it is requested alone: reading these takes as long as the node likes.
+   * receipt is large or refused, unless it is requested separately: reading these takes as long as the node likes.
    */
   private async readReceipts(
     requested: readonly RequestedTransaction[],
-    alone: boolean,
+    separately: boolean,
     receipts: Receipts,
     texts = false,
   ): Promise<readonly string[]> {
     const refusals = new Set<string>();
     const large = requested.filter(({ hash }) => this.large.has(hash));
-    if (large.length > 0 && !alone) refusals.add('large receipts are read alone');
+    if (large.length > 0 && !separately) refusals.add('large receipts are read alone');
     const others = requested.filter(({ hash }) => EVM_HASH.test(hash) && !this.large.has(hash));
     for (const { hash } of requested) if (!EVM_HASH.test(hash)) receipts.set(hash, null);
-    const options = alone
-      ? { batch: 1, timeoutMs: ALONE_TIMEOUT_MS, texts }
+    const options = separately
+      ? { batch: 1, timeoutMs: SEPARATE_TIMEOUT_MS, texts }
       : { timeoutMs: BATCH_TIMEOUT_MS, texts };
     const groups = groupsOf(others);
     const calls = groups.map((group) =>
@@ -115,9 +115,9 @@ export class ChainNode {
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
     // One transaction that is always denied must not delay the others.
-    if (!alone && denied > 0 && denied === inOrder.length)
+    if (!separately && denied > 0 && denied === inOrder.length)
       throw new ChainUnavailable([...refusals].join(', '));
-    if (!alone) return [...refusals];
+    if (!separately) return [...refusals];
     await Promise.all(
       large.map(async (each) => {
         const receipt = await readLargeTransaction(this.node, each, this.options.token);

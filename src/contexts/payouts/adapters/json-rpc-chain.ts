@@ -33,15 +33,15 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
   }
 
-  read(requested: readonly RequestedTransaction[], { alone = false } = {}): Promise<ChainObservation> {
-    return this.nodes.first((node) => node.read(requested, alone));
+  read(requested: readonly RequestedTransaction[], { separately = false } = {}): Promise<ChainObservation> {
+    return this.nodes.first((node) => node.read(requested, separately));
   }
 
   async confirm(
     requested: readonly RequestedTransaction[],
-    { alone = false } = {},
+    { separately = false } = {},
   ): Promise<readonly ChainObservation[]> {
-    return this.quorum((node) => node.confirm(requested, alone));
+    return this.quorum((node) => node.confirm(requested, separately));
   }
 
   async ping(): Promise<void> {

@@ -108,7 +108,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       const one = { hash, wallets: [chain.newAddress(), to] };
       const ask = (): Promise<ChainObservation> => reader.read([...requested(others), one]);
       expect([...(await ask()).receipts.keys()]).toEqual(others);
-      const { receipts } = await reader.read([one], { alone: true });
+      const { receipts } = await reader.read([one], { separately: true });
       expect(receipts.get(hash)).toMatchObject({
         partial: true,
         succeeded: true,
@@ -126,7 +126,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       const to = chain.newAddress();
       const { hash } = await chain.transfer(to, '3');
       node.tamper(large(hash));
-      const [ours] = await reader.confirm([{ hash, wallets: [to] }], { alone: true });
+      const [ours] = await reader.confirm([{ hash, wallets: [to] }], { separately: true });
       expect(ours!.receipts.get(hash)).toMatchObject({ transfers: [{ logIndex: 0 }] });
       expect(ours!.receipts.get(hash)?.partial).toBeUndefined();
       // Nine megabytes are not kept, and their hash is.
@@ -134,7 +134,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         text: null,
       });
-      const [others] = await reader.confirm([{ hash, wallets: [chain.newAddress()] }], { alone: true });
+      const [others] = await reader.confirm([{ hash, wallets: [chain.newAddress()] }], { separately: true });
       expect(others!.receipts.get(hash)).toMatchObject({ partial: true, transfers: [] });
     });
   });

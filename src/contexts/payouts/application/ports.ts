@@ -36,12 +36,12 @@ export interface ChainObservation extends ChainHeads {
 
 export interface ChainReader {
   /**
-   * Reads transactions, many in few round trips; `alone` requests each separately, so that none delays another.
+   * Reads transactions, many in few round trips; `separately` sends one request for each, so that none delays another.
    * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or stalled.
    */
   read(
     requested: readonly RequestedTransaction[],
-    options?: { readonly alone?: boolean },
+    options?: { readonly separately?: boolean },
   ): Promise<ChainObservation>;
   /**
    * Observations that outcomes may rest on, one per node: nothing in them is contradicted by another response of that
@@ -49,7 +49,7 @@ export interface ChainReader {
    */
   confirm(
     requested: readonly RequestedTransaction[],
-    options?: { readonly alone?: boolean },
+    options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
   /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
   ping(): Promise<void>;

@@ -1,4 +1,4 @@
-import { backOff } from '../../../platform/background/backoff.js';
+import { waitForRetry } from '../../../platform/background/backoff.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
@@ -17,7 +17,7 @@ const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
 /** Both throw {@link ChainUnavailable}. */
 export interface RecheckedNode {
-  confirm(requested: readonly RequestedTransaction[], alone: boolean): Promise<ChainObservation>;
+  confirm(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation>;
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
@@ -120,7 +120,7 @@ export class Recheck {
         return await ask();
       } catch (error) {
         if (!(error instanceof ChainUnavailable) || attempt === TRIES) throw error;
-        await backOff(BETWEEN, attempt - 1);
+        await waitForRetry(BETWEEN, attempt - 1);
       }
     }
   }

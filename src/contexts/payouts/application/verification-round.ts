@@ -73,13 +73,13 @@ export class VerificationRound {
     this.rules = chainRules(config);
   }
 
-  /** `alone`: each payout is requested separately. Throws ChainUnavailable when no node can be relied on. */
-  async run({ payouts, now: claimedAt }: Claimed, alone: boolean): Promise<void> {
+  /** `separately`: one request per payout instead of batches. Throws ChainUnavailable when no node can be relied on. */
+  async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<void> {
     const began = performance.now();
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
-    const observed = await this.chain.read(transactionsOf(claimed), { alone });
+    const observed = await this.chain.read(transactionsOf(claimed), { separately });
     finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
     this.warnOfUnanswered(claimed, observed);
     const first = new Map(claimed.map((each) => [each, this.findingIn(observed, each)]));
@@ -87,11 +87,11 @@ export class VerificationRound {
       const finding = first.get(each) ?? null;
       return finding !== null && (finding.kind === 'settled' || this.isOver(each, observed, now()));
     });
-    const areSound = await Promise.all(
+    const matching = await Promise.all(
       mayEnd.map((each) => this.rowCheck.matchesEvents(each, this.config.chainId)),
     );
-    const ending = mayEnd.filter((_, place) => areSound[place]);
-    const confirmed = ending.length === 0 ? [] : await this.confirm(ending, alone);
+    const ending = mayEnd.filter((_, place) => matching[place]);
+    const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
     const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
     // Before the events that name them: what is left over when the process dies in between does no harm.
     await this.receipts.keep(sourcesIn(verdicts.values()));
@@ -123,10 +123,10 @@ export class VerificationRound {
   /** None when too few nodes can be relied on: the others of the round do not wait for that. */
   private async confirm(
     ending: readonly PendingPayout[],
-    alone: boolean,
+    separately: boolean,
   ): Promise<readonly ChainObservation[]> {
     try {
-      return await this.chain.confirm(transactionsOf(ending), { alone });
+      return await this.chain.confirm(transactionsOf(ending), { separately });
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       this.logger.warn({ msg: 'payouts not confirmed', count: ending.length, reason: error.message });
@@ -181,7 +181,7 @@ export class VerificationRound {
       return this.nextCheck(each, finding, now);
     const closing = { finding: closingName(finding), head: verdict.head, at: now };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
-    const rules = { apartMs, mindsBlocks: this.rules.maxHeadAgeSeconds > 0 };
+    const rules = { apartMs, requiresNewerHead: this.rules.maxHeadAgeSeconds > 0 };
     if (!isSecondCheck(each.closing, closing, rules))
       return { payout: each, delayMs: apartMs, finding: finding.kind, closing };
     // The wallets of the table follow the events, and may be behind them.

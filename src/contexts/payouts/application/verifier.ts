@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { pause } from '../../../platform/background/backoff.js';
+import { sleep } from '../../../platform/background/backoff.js';
 import { pendingPayoutsGauge } from '../metrics.js';
 import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
@@ -12,8 +12,8 @@ import { LINES, VerificationQueue, type PendingPayout } from '../store/verificat
 const GAUGE_MS = 10_000;
 /** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
 const LOOPS = {
-  responsive: { batch: 500, lines: [LINES.fresh, LINES.old], alone: false },
-  unresponsive: { batch: 4, lines: [LINES.unresponsive], alone: true },
+  responsive: { batch: 500, lines: [LINES.fresh, LINES.old], separately: false },
+  unresponsive: { batch: 4, lines: [LINES.unresponsive], separately: true },
 } as const;
 
 /**
@@ -66,14 +66,14 @@ export class Verifier implements OnApplicationBootstrap {
       run: async (signal) => {
         const waitMs = Math.max(0, nextAt - performance.now());
         nextAt = performance.now() + waitMs + everyMs;
-        await pause(waitMs, signal);
+        await sleep(waitMs, signal);
         await this.drain(LOOPS[name], signal);
       },
     });
   }
 
   private async drain(
-    { batch, lines, alone }: (typeof LOOPS)[keyof typeof LOOPS],
+    { batch, lines, separately }: (typeof LOOPS)[keyof typeof LOOPS],
     signal: AbortSignal,
   ): Promise<void> {
     for (let more = true; more && !signal.aborted && this.config.usdcAddress !== null;) {
@@ -82,7 +82,7 @@ export class Verifier implements OnApplicationBootstrap {
       ({ more } = claimed);
       if (claimed.payouts.length === 0) continue;
       try {
-        await this.queue.whileClaimed(claimed.payouts, () => this.round.run(claimed, alone));
+        await this.queue.whileClaimed(claimed.payouts, () => this.round.run(claimed, separately));
         this.failures = 0;
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) throw error;

@@ -2,9 +2,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import {
-  idIn,
+  parseId,
   withReason,
-  type Reasoned,
+  type ReasonOptions,
   operate,
   type Operator,
   type Outcome,
@@ -22,14 +22,14 @@ export function deactivationProgram(program: Command, operator: Operator): void 
     )
     .action(
       operate(operator, function (context, id) {
-        return change(context, new StartDeactivation(idIn(id, 'User'), this.opts<Reasoned>()));
+        return change(context, new StartDeactivation(parseId(id, 'User'), this.opts<ReasonOptions>()));
       }),
     );
 
   program
     .command('complete-deactivation <user-id>')
     .description('deactivate at once a user who has no pending payout; the service does it automatically too')
-    .action(operate(operator, (context, id) => change(context, new SettleDeactivation(idIn(id, 'User')))));
+    .action(operate(operator, (context, id) => change(context, new SettleDeactivation(parseId(id, 'User')))));
 }
 
 /** Waits until the saga has counted the change, so that what is said next rests on it. */

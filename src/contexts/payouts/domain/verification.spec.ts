@@ -137,7 +137,7 @@ describe('nodes that have a transfer', () => {
 describe('an expiry', () => {
   const first: Closing = { finding: 'not_found', head: 10, at: new Date(1000) };
   const second: Closing = { finding: 'not_found', head: 11, at: new Date(2000) };
-  const rules = { apartMs: 1000, mindsBlocks: true };
+  const rules = { apartMs: 1000, requiresNewerHead: true };
 
   it('follows the second of two equal findings, one second and one block apart', () => {
     expect(isSecondCheck(first, second, rules)).toBe(true);
@@ -153,7 +153,7 @@ describe('an expiry', () => {
   });
 
   it('needs no other block on a chain whose blocks say nothing of time', () => {
-    expect(isSecondCheck(first, { ...second, head: 10 }, { ...rules, mindsBlocks: false })).toBe(true);
+    expect(isSecondCheck(first, { ...second, head: 10 }, { ...rules, requiresNewerHead: false })).toBe(true);
   });
 
   it('compares a transfer that is confirming by the blocks that it still needs', () => {

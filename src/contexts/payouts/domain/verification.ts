@@ -143,9 +143,9 @@ export function closingName(finding: Finding): string {
 export function isSecondCheck(
   first: Closing | null,
   second: Closing,
-  rules: { readonly apartMs: number; readonly mindsBlocks: boolean },
+  rules: { readonly apartMs: number; readonly requiresNewerHead: boolean },
 ): boolean {
   if (first === null || first.finding !== second.finding) return false;
   if (second.at.getTime() - first.at.getTime() < rules.apartMs) return false;
-  return !rules.mindsBlocks || second.head > first.head;
+  return !rules.requiresNewerHead || second.head > first.head;
 }

@@ -66,7 +66,7 @@ export class EvidenceView {
 
   /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
   async of(merchantId: string, payoutId: string) {
-    const state = await this.loop.show(payout, payoutId);
+    const state = await this.loop.loadForDisplay(payout, payoutId);
     if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
       throw DomainError.notFound('Payout');
     if (state.status !== 'received')

@@ -59,7 +59,7 @@ export class CountedEvents {
   ): Promise<readonly BatchEvent[]> {
     const times = batches.map(({ received_at }) => received_at.toISOString());
     const { rows } = await tx.query<{ event_id: string }>(
-      this.database.bounded({
+      this.database.withTimeout({
         text: `insert into tracking.events
             (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
           select $1, item.*
@@ -89,7 +89,7 @@ export class CountedEvents {
     const newItems = batches.map(({ item_count }) => ItemsBitmap.none(item_count));
     for (const { batch, item } of added) newItems[batch]!.add(item);
     const { rowCount } = await tx.query(
-      this.database.bounded({
+      this.database.withTimeout({
         text: `update tracking.batches batch
             set state = 'processed', processed_at = clock_timestamp(), forward_at = clock_timestamp(), new_items = done.bits
             from unnest($1::uuid[], $2::bytea[]) as done (batch_id, bits)

@@ -6,7 +6,7 @@ import {
   type Forget,
   type Get,
   type Context,
-  type Forgotten,
+  type ForgottenPerson,
 } from '../../../platform/context.js';
 import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -87,7 +87,7 @@ export class ErasingWorker {
   }
 
   async leftOf(userId: string): Promise<readonly (OpenItem & { readonly part: string })[]> {
-    const left = await this.items.open(partsOf(this.contexts).map(erasureOf), userId);
+    const left = await this.items.findOpen(partsOf(this.contexts).map(erasureOf), userId);
     return left.map((item) => ({ ...item, part: item.kind.slice(PREFIX.length) }));
   }
 
@@ -109,7 +109,7 @@ export class ErasingWorker {
     });
   }
 
-  private async personOf(userId: string): Promise<Forgotten> {
+  private async personOf(userId: string): Promise<ForgottenPerson> {
     const { state } = await this.loop.load(user, userId);
     if (state.accountState !== 'erased') throw new Error('the user is not erased');
     const { merchantId, externalId, createdAt, erasure } = state;

@@ -31,7 +31,7 @@ export class LocateUser {
   async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
     const userId = await this.idOf(known);
     if (userId === null) return null;
-    const state = await this.loop.show(user, userId);
+    const state = await this.loop.loadForDisplay(user, userId);
     if (state.accountState === 'erased' && 'phoneNumber' in known) return null;
     return state.accountState === 'unknown' ? null : state;
   }

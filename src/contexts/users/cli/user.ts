@@ -4,11 +4,11 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
-  idIn,
+  parseId,
   operate,
   type Outcome,
   type Operator,
-  type Reasoned,
+  type ReasonOptions,
   withReason,
 } from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
@@ -82,10 +82,10 @@ function eraseCommand(program: Command, operator: Operator): void {
     .option('--yes', 'do it: only a backup restores the data')
     .action(
       operate(operator, function (context, id) {
-        const { yes, ...act } = this.opts<Reasoned & { yes?: true }>();
+        const { yes, ...act } = this.opts<ReasonOptions & { yes?: true }>();
         if (yes !== true)
           throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
-        return erase(context, new EraseUser(idIn(id, 'User'), act));
+        return erase(context, new EraseUser(parseId(id, 'User'), act));
       }),
     );
 }
@@ -123,7 +123,7 @@ export function userProgram(program: Command, operator: Operator): void {
     .option('--personal', PERSONAL)
     .action(
       operate(operator, function (context, id) {
-        return located(context, { userId: idIn(id, 'User') }, this.opts<Finding>().personal);
+        return located(context, { userId: parseId(id, 'User') }, this.opts<Finding>().personal);
       }),
     );
 
@@ -154,7 +154,7 @@ interface Finding {
 }
 
 function knownOf({ merchant, phone, externalId, wallet }: Finding): Known {
-  const merchantId = idIn(merchant, 'Merchant');
+  const merchantId = parseId(merchant, 'Merchant');
   const given = [
     ...(phone === undefined ? [] : [{ merchantId, phoneNumber: phone }]),
     ...(externalId === undefined ? [] : [{ merchantId, externalId }]),

@@ -52,7 +52,7 @@ export class UsersView {
   /** Null when the merchant has no such user, or the user is erased. */
   async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
     if (!isUuid(userId)) return null;
-    const state = await this.loop.show(user, userId.toLowerCase());
+    const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
     if (state.accountState === 'unknown' || state.accountState === 'erased') return null;
     return state.merchantId === merchantId ? state : null;
   }

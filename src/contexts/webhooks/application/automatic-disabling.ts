@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { pause } from '../../../platform/background/backoff.js';
+import { sleep } from '../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Log } from '../../../platform/telemetry/logger.js';
@@ -8,7 +8,7 @@ import {
   disableFailing,
   disableGone,
   webhookEndpoints,
-  type OfEndpoint,
+  type EndpointRef,
 } from '../domain/webhook-endpoints.js';
 import { endpointsDisabled } from '../metrics.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
@@ -48,7 +48,7 @@ export class AutomaticDisabling {
       const failed = [...this.failed];
       this.failed.clear();
       if (failed.length > 0) await this.evaluate(failed);
-      await pause(PAUSE_MS, signal);
+      await sleep(PAUSE_MS, signal);
     },
   });
   @Background()
@@ -92,7 +92,7 @@ export class AutomaticDisabling {
   }
 
   /** One that is disabled or deleted already stays as it is. */
-  async disable(endpoint: OfEndpoint, reason: DisableReason): Promise<void> {
+  async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
     const command = { ...endpoint, at: timestamp(this.clock) };
     const { cause } = reason;
     const { events } = await this.loop.execute(

@@ -113,7 +113,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toEqual(once);
   });
 
-  it('leaves nothing behind when it is killed before its checkpoint, and does it again', async () => {
+  it('writes nothing when it is killed before its checkpoint, and applies the events again later', async () => {
     const endpoint = newId();
     const events = [registered(endpoint), received()];
     const killed = db.database.transaction(async (tx) => {
@@ -178,14 +178,14 @@ describe('the deliveries saga', () => {
     });
   });
 
-  it('drops what is still to be sent to a deleted endpoint, and makes nothing new for it', async () => {
+  it('drops the pending deliveries of a deleted endpoint, and creates no more for it', async () => {
     const endpoint = newId();
     await handle(registered(endpoint), received());
     await handle(received(), changed('deleted', endpoint), received());
     expect((await deliveries()).map((row) => row.state)).toEqual(['dropped', 'dropped']);
   });
 
-  it('does not hold up everybody else for a deleted endpoint with a great backlog', async () => {
+  it('drops the backlog of a deleted endpoint in parts, so that other endpoints do not wait', async () => {
     const endpoint = newId();
     await handle(registered(endpoint));
     await db.database.query(
@@ -257,7 +257,7 @@ describe('once a delivery was created', () => {
       expect(woken).toEqual([endpoint]);
     });
 
-    it('happens once, however often it is seen', async () => {
+    it('begins one new round, however often its event is applied', async () => {
       await become(exhausted);
       const again = resend();
       await handle(again, again);
@@ -275,13 +275,13 @@ describe('once a delivery was created', () => {
       expect(await row()).toMatchObject({ state: 'pending', attempts_before: 4, due: true });
     });
 
-    it('leaves a delivery to the process that is sending it, and says so to it', async () => {
+    it('does not interrupt a delivery that is being sent: it is marked to be sent again', async () => {
       await become(`attempts = 4, leased_by = gen_random_uuid()`);
       await handle(resend());
       expect(await row()).toMatchObject({ attempts_before: 0, resend_requested: true, free: false });
     });
 
-    it('does nothing when the endpoint was disabled meanwhile, unless it is a test', async () => {
+    it('has no effect on a delivery whose endpoint was disabled meanwhile, unless it is a test', async () => {
       await become(exhausted);
       await handle(changed('disabled', endpoint), resend());
       expect(await row()).toMatchObject({ state: 'exhausted' });
@@ -289,7 +289,7 @@ describe('once a delivery was created', () => {
       expect(await row()).toMatchObject({ state: 'pending' });
     });
 
-    it('does nothing when the endpoint is deleted, before or after it', async () => {
+    it('has no effect on a delivery whose endpoint is deleted, before or after the resend', async () => {
       await become(exhausted);
       await handle(resend(), changed('deleted', endpoint));
       expect(await row()).toMatchObject({ state: 'dropped' });
@@ -305,7 +305,7 @@ describe('once a delivery was created', () => {
         [endpoint],
       );
 
-    it('is recorded once, however often it is seen', async () => {
+    it('is recorded once, however often its event is applied', async () => {
       const [one, other] = [recovery(), recovery()];
       await handle(one, one, other);
       await handle(one);
@@ -313,7 +313,7 @@ describe('once a delivery was created', () => {
       expect((await recoveries())[0]).toMatchObject({ since: new Date(at), finished_at: null });
     });
 
-    it('does nothing when the endpoint was disabled or deleted meanwhile', async () => {
+    it('has no effect when the endpoint was disabled or deleted meanwhile', async () => {
       await handle(changed('disabled', endpoint), recovery());
       await handle(changed('deleted', endpoint), recovery());
       expect(await recoveries()).toEqual([]);

@@ -80,6 +80,6 @@ it('a delivery of a key that was added while the process stalled is genuine once
   const delivery = { ...created, mac: new SigningSecrets(new Sealer(fresh, [former])).macOf(created) };
   const sealer = new Sealer(former);
   expect(await new SigningSecrets(sealer).isAuthentic(delivery)).toBe(false);
-  const refresh = async (): Promise<void> => sealer.use(fresh, [former]);
+  const refresh = async (): Promise<void> => sealer.setKeys(fresh, [former]);
   expect(await new SigningSecrets(sealer, { refresh }).isAuthentic(delivery)).toBe(true);
 });

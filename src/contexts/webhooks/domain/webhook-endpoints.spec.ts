@@ -71,64 +71,64 @@ const patch = (id: string, changes: Update['changes']) => (state: WebhookEndpoin
 const ten = Array.from({ length: ENDPOINT_LIMIT }, (_, index) => registered(`e-${index}`));
 
 describe('registering an endpoint', () => {
-  it('records it', () =>
+  it('adds the endpoint to those of the merchant', () =>
     given()
       .when((s) => register(endpoint('e-1'), s))
       .then(registered('e-1')));
 
-  it('happens once, however often the request is repeated', () =>
+  it('has one effect, however often the request is repeated', () =>
     given(registered('e-1'))
       .when((s) => register(endpoint('e-1'), s))
       .then());
 
-  it('works for the tenth endpoint', () =>
+  it('succeeds for the tenth endpoint of a merchant', () =>
     given(...ten.slice(1))
       .when((s) => register(endpoint('e-0'), s))
       .then(registered('e-0')));
 
-  it('is refused for the eleventh', () =>
+  it('is refused for the eleventh endpoint of a merchant', () =>
     given(...ten)
       .when((s) => register(endpoint('more'), s))
       .thenRefused('validation_failed', { webhook_endpoint: ['must be one of at most 10 per merchant'] }));
 
-  it('works again once one of ten is deleted', () =>
+  it('succeeds again once a merchant with ten endpoints has deleted one', () =>
     given(...ten, deleted('e-3'))
       .when((s) => register(endpoint('more'), s))
       .then(registered('more')));
 
-  it('finds its own endpoint among ten when repeated', () =>
+  it('is not refused when the request for the tenth endpoint is repeated', () =>
     given(...ten)
       .when((s) => register(endpoint('e-9'), s))
       .then());
 });
 
 describe('changing an endpoint', () => {
-  it('changes nothing when nothing is given', () => given(registered('e-1')).when(patch('e-1', {})).then());
+  it('has no effect when the PATCH is empty', () => given(registered('e-1')).when(patch('e-1', {})).then());
 
-  it('keeps what is not mentioned', () =>
+  it('keeps the fields that the PATCH does not mention', () =>
     given(registered('e-1'))
       .when(patch('e-1', { description: 'orders' }))
       .then(updated({ description: 'orders' })));
 
-  it('clears a description with null', () =>
+  it('removes the description when the PATCH sets it to null', () =>
     given({ type: 'webhook_endpoint.registered.v1', data: { ...endpoint('e-1'), description: 'old' } })
       .when(patch('e-1', { description: null }))
       .then(updated()));
 
-  it('narrows the types', () =>
+  it('limits the event types that are sent to it', () =>
     given(registered('e-1'))
       .when(patch('e-1', { event_types: ['payout.received'] }))
       .then(updated({ event_types: ['payout.received'] })));
 
-  it('may disable the endpoint', () =>
+  it('disables it when the PATCH sets its status to disabled', () =>
     given(registered('e-1'))
       .when(patch('e-1', { status: 'disabled' }))
       .then(disabled('e-1')));
-  it('may enable the endpoint', () =>
+  it('enables it when the PATCH sets its status to enabled', () =>
     given(registered('e-1'), disabled('e-1'))
       .when(patch('e-1', { status: 'enabled' }))
       .then(enabled('e-1')));
-  it('does not enable what is enabled', () =>
+  it('has no effect when the PATCH enables an enabled endpoint', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(patch('e-1', { status: 'enabled' }))
       .then());
@@ -141,20 +141,20 @@ describe('changing an endpoint', () => {
     given(registered('e-1'), deleted('e-1')).when(patch('e-1', {})).thenRefused('not_found'));
 });
 
-describe('disabling an endpoint that is gone', () => {
+describe('disabling an endpoint whose receiver responded with 410', () => {
   const attempt = { attempted_url: 'https://example.com/e-1', attempted_at: at };
   const goneAfter = (change: Partial<typeof attempt>) => (s: WebhookEndpoints) =>
     disableGone({ endpoint_id: 'e-1', merchant_id, ...attempt, ...change, at }, s);
   const gone = goneAfter({});
-  it('records the cause', () =>
+  it('records gone as the cause', () =>
     given(registered('e-1'))
       .when(gone)
       .then({
         type: 'webhook_endpoint.disabled.v1',
         data: { endpoint_id: 'e-1', merchant_id, cause: 'gone', at },
       }));
-  it('happens once', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
-  it('changes nothing after deletion', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
+  it('has no effect when it is repeated', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
+  it('has no effect once it is deleted', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
   it('changes nothing when the merchant enabled it while the attempt was in flight', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
@@ -173,17 +173,17 @@ describe('disabling an endpoint that keeps failing', () => {
     type: 'webhook_endpoint.disabled.v1',
     data: { endpoint_id: 'e-1', merchant_id, cause: 'failing', at: later },
   };
-  it('records the cause', () => given(registered('e-1')).when(failing(at)).then(recorded));
-  it('rests on failures after it was enabled', () =>
+  it('records failing as the cause', () => given(registered('e-1')).when(failing(at)).then(recorded));
+  it('counts only failures since the endpoint was enabled', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(failing('2026-01-02T00:00:00.001Z'))
       .then(recorded));
   it('changes nothing when the merchant enabled it after one of the failures', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1')).when(failing(at)).then());
-  it('happens once', () => given(registered('e-1'), recorded).when(failing(at)).then());
-  it('changes nothing after deletion', () =>
+  it('has no effect when it is repeated', () => given(registered('e-1'), recorded).when(failing(at)).then());
+  it('has no effect once the endpoint is deleted', () =>
     given(registered('e-1'), deleted('e-1')).when(failing(at)).then());
-  it('is forgotten once it is enabled', () => {
+  it('leaves no cause once the endpoint is enabled again', () => {
     const once = fold(webhookEndpoints, [registered('e-1'), recorded]);
     expect(once.byId.get('e-1')).toMatchObject({ disabledCause: 'failing', disabledAt: later });
     const again = webhookEndpoints.evolve(once, enabled('e-1'));
@@ -193,8 +193,8 @@ describe('disabling an endpoint that keeps failing', () => {
 
 describe('deleting an endpoint', () => {
   const removed = (s: WebhookEndpoints) => remove({ endpoint_id: 'e-1', merchant_id, at }, s);
-  it('records it', () => given(registered('e-1')).when(removed).then(deleted('e-1')));
-  it('is refused the second time', () =>
+  it('removes it from the registry', () => given(registered('e-1')).when(removed).then(deleted('e-1')));
+  it('is refused when it is deleted already', () =>
     given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });
 
@@ -224,12 +224,12 @@ const four = Array.from({ length: FORMER_SECRETS_LIMIT }, (_, index) =>
 );
 
 describe('rotating a signing secret', () => {
-  it('records the fresh one, and until when the replaced one signs', () =>
+  it('records the fresh secret, and until when the replaced one still signs', () =>
     given(registered('e-1'))
       .when(rotating(rotation(2)))
       .then(rotated(rotation(2))));
 
-  it('happens once, however often the request is repeated', () =>
+  it('has one effect, however often the request is repeated', () =>
     given(registered('e-1'), rotated(rotation(2)), rotated(rotation(3)))
       .when(rotating({ ...rotation(4), rotation_id: 'r-2' }))
       .then());
@@ -239,7 +239,7 @@ describe('rotating a signing secret', () => {
       .when(rotating(rotation(3)))
       .thenRefused('invalid_transition'));
 
-  it('works again as soon as one of them expires', () => {
+  it('succeeds again as soon as one of four replaced secrets expires', () => {
     const [first, ...others] = four as [WebhookEndpointEvent, ...WebhookEndpointEvent[]];
     const short = { ...first, data: { ...first.data, former_expires_at: day(3) } } as WebhookEndpointEvent;
     given(registered('e-1'), short, ...others)
@@ -247,7 +247,7 @@ describe('rotating a signing secret', () => {
       .then(rotated(rotation(3)));
   });
 
-  it('works without an overlap however many are valid', () =>
+  it('without an overlap succeeds however many replaced secrets are valid', () =>
     given(registered('e-1'), ...four)
       .when(rotating(rotation(3, 0)))
       .then(rotated(rotation(3, 0))));
@@ -273,7 +273,7 @@ describe('rotating a signing secret', () => {
     });
   });
 
-  it('leaves nothing behind that grows without end, and always the secret of the registration and those that sign', () => {
+  it('keeps a bounded number of secrets: those that sign, and that of the registration', () => {
     const overlapping = rotated({ ...rotation(1, 8), rotation_id: 'signs-on' });
     const many = Array.from({ length: 1000 }, (_, n) =>
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),

@@ -16,13 +16,13 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 /** Why an endpoint is disabled: by PATCH, because its receiver responded with 410, or because it kept failing. */
 export type DisableCause = 'merchant' | 'gone' | 'failing';
 
-export interface OfEndpoint {
+export interface EndpointRef {
   readonly endpoint_id: string;
   readonly merchant_id: string;
 }
 
 /** ISO 8601 in UTC, as all times here. */
-interface At extends OfEndpoint {
+interface At extends EndpointRef {
   readonly at: string;
 }
 
@@ -33,7 +33,7 @@ export interface EndpointFields {
   readonly event_types: readonly string[] | null;
 }
 
-export interface Register extends OfEndpoint, EndpointFields {
+export interface Register extends EndpointRef, EndpointFields {
   readonly sealed_signing_secret: string;
   readonly created_at: string;
 }
@@ -48,7 +48,7 @@ export interface RotateSecret extends At {
 
 export type WebhookEndpointEvent =
   | DomainEvent<'webhook_endpoint.registered.v1', Register>
-  | DomainEvent<'webhook_endpoint.updated.v1', OfEndpoint & EndpointFields & { readonly updated_at: string }>
+  | DomainEvent<'webhook_endpoint.updated.v1', EndpointRef & EndpointFields & { readonly updated_at: string }>
   | DomainEvent<'webhook_endpoint.enabled.v1', At>
   | DomainEvent<'webhook_endpoint.disabled.v1', At & { readonly cause: DisableCause }>
   | DomainEvent<'webhook_endpoint.secret_rotated.v1', RotateSecret>

@@ -60,7 +60,7 @@ describe('a resend', () => {
     (state: typeof webhookResend.initial) =>
       requestResend({ ...command, ...changes }, endpoints, state);
 
-  it('is one more round of a delivery', () => given().when(asking(enabled)).then(requested));
+  it('begins one more round of a delivery', () => given().when(asking(enabled)).then(requested));
 
   it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])
@@ -76,7 +76,7 @@ describe('a resend', () => {
       .then({ ...requested, data: { ...command, is_test: true } });
   });
 
-  it('finds no endpoint that was deleted', () => {
+  it('is refused for a deleted endpoint', () => {
     given()
       .when(asking(none, { is_test: true }))
       .thenRefused('not_found');

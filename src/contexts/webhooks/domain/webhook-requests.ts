@@ -1,18 +1,18 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireRepeatable } from '../../../kernel/repeats.js';
-import { endpointOf, type OfEndpoint, type WebhookEndpoints } from './webhook-endpoints.js';
+import { endpointOf, type EndpointRef, type WebhookEndpoints } from './webhook-endpoints.js';
 
 /** A synthetic delivery was requested (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
 export type WebhookTestRequested = DomainEvent<
   'webhook_endpoint.test_requested.v1',
-  OfEndpoint & { readonly delivery_id: string; readonly message: string; readonly occurred_at: string }
+  EndpointRef & { readonly delivery_id: string; readonly message: string; readonly occurred_at: string }
 >;
 
 /** One more round of a delivery was requested, under the same `webhook-id`. */
 export type WebhookResendRequested = DomainEvent<
   'webhook_delivery.resend_requested.v1',
-  OfEndpoint & {
+  EndpointRef & {
     readonly resend_id: string;
     readonly delivery_id: string;
     /** Test deliveries go to disabled endpoints too. */
@@ -24,7 +24,7 @@ export type WebhookResendRequested = DomainEvent<
 /** What an endpoint did not get of the deliveries created at `since` or later is to be sent after all. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
-  OfEndpoint & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
+  EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
 >;
 
 export const WEBHOOK_TEST_REQUESTED =

@@ -38,7 +38,7 @@ const resultOf = ({ delivery_id, endpoint_id }: ClaimedDelivery): DeliveryResult
   attempt: REFUSED,
 });
 
-describe('deliveries in the hands of senders', () => {
+describe('deliveries that a sender has claimed', () => {
   let db: TestDatabase;
   let endpointId: string;
 
@@ -60,27 +60,27 @@ describe('deliveries in the hands of senders', () => {
   const free = async (): Promise<number> =>
     (await db.pool.query('select from webhooks.deliveries where leased_by is null')).rowCount!;
 
-  it('are free for no other process, from the very first claim of a sender on', async () => {
+  it('cannot be claimed by another process, from the first claim of a sender on', async () => {
     await due(5);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(await one.claim(endpointId, 3)).toHaveLength(3);
-    await other.beat();
+    await other.heartbeat();
     expect(await free()).toBe(2);
     expect(await other.claim(endpointId, 10)).toHaveLength(2);
   });
 
-  it('are free again when the sender had no heartbeat for too long, and it does not trust them until its next one', async () => {
+  it('can be claimed by others when the sender had no heartbeat for too long; its leases are invalid until its next one', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
-    expect(one.leasesHold()).toBe(false);
+    expect(one.hasValidLeases()).toBe(false);
     await one.claim(endpointId, 10);
-    expect(one.leasesHold()).toBe(true);
+    expect(one.hasValidLeases()).toBe(true);
     await db.pool.query(`update webhooks.senders set seen_at = seen_at - interval '11 s'`);
-    await other.beat();
+    await other.heartbeat();
     expect(await free()).toBe(3);
   });
 
-  it('are free again when they are released, unless another process holds them by now', async () => {
+  it('can be claimed again once they are released, unless another process holds them by then', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     const claimed = await one.claim(endpointId, 10);
@@ -91,7 +91,7 @@ describe('deliveries in the hands of senders', () => {
     expect(await free()).toBe(1);
   });
 
-  it('are recorded together, each as it went', async () => {
+  it('are recorded together, each with its own outcome', async () => {
     await due(ERRORS.length + 2);
     const table = new DeliveryTable(db.database);
     const [success, dropped, ...failures] = await table.claim(endpointId, 100);
@@ -199,11 +199,11 @@ describe('deliveries in the hands of senders', () => {
     expect(await table.claim(endpointId, 10)).toEqual([]);
     response.resolve();
     await record;
-    await table.beat();
+    await table.heartbeat();
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 
-  it('are claimed at the cost of what is claimed, however much is due to this endpoint or another', async () => {
+  it('are claimed without reading the other due deliveries of this endpoint or another', async () => {
     const small = newId();
     await due(20_000);
     await due(5, small);

@@ -5,9 +5,9 @@ import { GroupCall } from '../../../platform/background/group-call.js';
 import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import type { ErrorClass, AttemptOutcome } from '../domain/retry.js';
 
-/** A sender that has not been seen for this long is dead, and what it held is due again. */
+/** A sender whose last heartbeat is older than this is dead, and the deliveries it held are due again. */
 const DEAD_AFTER_SECONDS = 10;
-/** A sender that could not say for this long that it lives no longer trusts its leases. */
+/** A sender that could not record a heartbeat for this long no longer trusts its leases. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** Under load, how long results wait for others to be recorded with. */
 const GATHER_MS = 3;
@@ -60,7 +60,7 @@ interface ClaimRequest {
 export class DeliveryTable {
   private readonly senderId = newId();
   private readonly held = new Set<string>();
-  /** On the clock of `performance.now()`, when this sender last said that it lives. */
+  /** When this sender recorded its last heartbeat, on the clock of `performance.now()`. */
   private seenAt = -Infinity;
 
   private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((requests) =>
@@ -77,7 +77,7 @@ export class DeliveryTable {
     return this.claims.call({ endpointId, room });
   }
 
-  /** Keeps the attempt, moves the delivery on and gives it free. */
+  /** Stores the attempt, updates the delivery and releases it. */
   record(result: DeliveryResult): Promise<void> {
     return this.records.call(result);
   }
@@ -94,21 +94,21 @@ export class DeliveryTable {
         [this.senderId, ids],
       );
     } catch {
-      // The next beat does.
+      // The next heartbeat does.
     }
     for (const id of ids) this.held.delete(id);
   }
 
-  /** False once this process had no heartbeat for so long that others may claim what it holds. */
-  leasesHold(): boolean {
+  /** False once the last heartbeat of this process is so old that others may claim what it holds. */
+  hasValidLeases(): boolean {
     return performance.now() - this.seenAt < UNRESPONSIVE_MS;
   }
 
-  /** Says that this process lives, and frees what dead ones held and what it holds itself without knowing. */
-  async beat(): Promise<void> {
-    await this.sayAlive();
+  /** Records a heartbeat, and releases the claims of dead processes and those of this one that it does not know of. */
+  async heartbeat(): Promise<void> {
+    await this.recordHeartbeat();
     await this.database.query(
-      // What another process has locked it frees itself, or the next beat does.
+      // A row that another process has locked is released by that process or by the next heartbeat.
       `with held as materialized (
          select delivery_id from webhooks.deliveries where leased_by is not null and leased_by not in
            (select sender_id from webhooks.senders where seen_at > clock_timestamp() - make_interval(secs => $1))
@@ -120,7 +120,7 @@ export class DeliveryTable {
       `delete from webhooks.senders where seen_at < clock_timestamp() - make_interval(secs => $1)`,
       [DEAD_AFTER_SECONDS * 10],
     );
-    await this.claims.between(() => this.freeUnknown());
+    await this.claims.between(() => this.releaseUnknown());
   }
 
   /** Endpoints with a delivery that is due and that no process holds. */
@@ -141,15 +141,15 @@ export class DeliveryTable {
     return rows.map((row) => row.endpoint_id);
   }
 
-  /** Releases everything this process holds; for a shutdown. */
-  async leave(): Promise<void> {
+  /** Releases everything this process holds and removes it from the senders; for a shutdown. */
+  async releaseAll(): Promise<void> {
     await this.database.query('update webhooks.deliveries set leased_by = null where leased_by = $1', [
       this.senderId,
     ]);
     await this.database.query('delete from webhooks.senders where sender_id = $1', [this.senderId]);
   }
 
-  private async sayAlive(): Promise<void> {
+  private async recordHeartbeat(): Promise<void> {
     const now = performance.now();
     await this.database.query(
       `insert into webhooks.senders values ($1, clock_timestamp())
@@ -163,7 +163,7 @@ export class DeliveryTable {
     requests: readonly ClaimRequest[],
   ): Promise<readonly (readonly ClaimedDelivery[])[]> {
     // A process without a heartbeat loses what it claims to the next one that sweeps.
-    if (!this.leasesHold()) await this.sayAlive();
+    if (!this.hasValidLeases()) await this.recordHeartbeat();
     // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
     const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
       `with picked as (
@@ -181,7 +181,7 @@ export class DeliveryTable {
     const lanes = new Map<string, ClaimedDelivery[]>(requests.map((each) => [each.endpointId, []]));
     for (const row of rows) {
       // Its last record is kept and the response to that is late or lost. No other process may send it meanwhile; the
-      // repeated record or the next beat frees it.
+      // repeated record or the next heartbeat releases it.
       if (this.held.has(row.delivery_id)) continue;
       this.held.add(row.delivery_id);
       lanes.get(row.endpoint_id)?.push(row);
@@ -189,8 +189,8 @@ export class DeliveryTable {
     return requests.map((each) => lanes.get(each.endpointId) ?? []);
   }
 
-  /** Rows claimed by a statement whose response was lost, or while the response to their own record was on its way. */
-  private async freeUnknown(): Promise<void> {
+  /** Releases rows that were claimed by a statement whose response was lost, or before the response to their own record. */
+  private async releaseUnknown(): Promise<void> {
     await this.database.query(
       'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',
       [this.senderId, [...this.held]],

@@ -39,7 +39,7 @@ async function endpoint(): Promise<string> {
 }
 
 describe('the check of an endpoint before something is sent', () => {
-  it('is shared by what leaves together, and by all endpoints', async () => {
+  it('is one query for all deliveries that are sent at the same time', async () => {
     const ids = await Promise.all([1, 2, 3].map(endpoint));
     const found = await Promise.all([...ids, ...ids, ...ids].map(now));
     expect(found.map((each) => each?.status)).toEqual(Array(9).fill('enabled'));
@@ -52,7 +52,7 @@ describe('the check of an endpoint before something is sent', () => {
     ['deleted', `status = 'deleted'`, { status: 'deleted' }],
     ['moved', `url = 'https://example.org'`, { url: 'https://example.org' }],
     ['given another secret', `sealed_signing_secret = 't'`, { sealed_signing_secret: 't' }],
-  ])('sees that it was %s, by whomever', async (_, sql, expected) => {
+  ])('sees that the endpoint was %s by any process', async (_, sql, expected) => {
     const [changed, other] = [await endpoint(), await endpoint()];
     await Promise.all([now(changed), now(other)]);
     await change(sql, changed);
@@ -61,7 +61,7 @@ describe('the check of an endpoint before something is sent', () => {
     expect(await now(other)).toMatchObject({ status: 'enabled', url: 'https://example.com' });
   });
 
-  it('finds nothing of an endpoint that is not there, until it is', async () => {
+  it('finds an endpoint as soon as it is registered', async () => {
     const id = newId();
     expect(await now(id)).toBeNull();
     await db.database.query(
@@ -73,7 +73,7 @@ describe('the check of an endpoint before something is sent', () => {
     expect(await now(id)).toMatchObject({ status: 'enabled' });
   });
 
-  it('fails while the database is unavailable, and believes nothing old', async () => {
+  it('fails while the database is unavailable instead of using an old result', async () => {
     const id = await endpoint();
     await now(id);
     unavailable = true;

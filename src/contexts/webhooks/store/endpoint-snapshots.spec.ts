@@ -85,7 +85,7 @@ async function after(...events: RecordedEvent[]): Promise<EndpointSnapshotRow | 
   return found;
 }
 
-describe('a snapshot', () => {
+describe('the snapshot of an endpoint', () => {
   it('begins with the registration: enabled, with one secret', async () => {
     const found = await after(registered());
     expect(found).toMatchObject({ status: 'enabled', event_types: ['payout.failed'], former_secrets: [] });
@@ -112,7 +112,7 @@ describe('a snapshot', () => {
     expect(new Date(found!.failures_since).toISOString()).toBe(day(3));
   });
 
-  it('counts failures of all time when it is older than their counting', async () => {
+  it('counts all failures when it was written before the start of counting was stored', async () => {
     await after(registered());
     await db.database.query(
       `update webhooks.endpoint_snapshots set failures_since = '-infinity' where endpoint_id = $1`,
@@ -141,12 +141,12 @@ describe('a snapshot', () => {
     });
   });
 
-  it('stays as it is once it is deleted, also when old events come', async () => {
+  it('stays deleted once the endpoint is deleted, also when older events are applied', async () => {
     const found = await after(registered(), event('deleted', { at: day(2) }));
     expect(found).toMatchObject({ status: 'deleted' });
   });
 
-  it('that is deleted is read only when an event names its endpoint', async () => {
+  it('is read for a deleted endpoint only when an event names that endpoint', async () => {
     const [begun, deleted] = [registered(), event('deleted', { at: day(2) })];
     await after(begun, deleted);
     const found = (each: RecordedEvent) => db.database.transaction((tx) => endpointSnapshotsOf([each], tx));

@@ -108,7 +108,7 @@ describe('statistics that are requested again and again', () => {
     stats = new RecentStats({ query } as unknown as Database);
   });
 
-  it('are counted once for all who ask at once or soon after', async () => {
+  it('are computed once for all requests at the same time or soon after', async () => {
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, ms) => stats.of(endpoint, later(ms))),
     );
@@ -117,14 +117,14 @@ describe('statistics that are requested again and again', () => {
     expect(responses[99]).toMatchObject({ webhook_endpoint_id: endpoint, since: SINCE.toISOString() });
   });
 
-  it('are counted apart for another endpoint, and since another time', async () => {
+  it('are computed separately for another endpoint, and since another time', async () => {
     await stats.of(endpoint, SINCE);
     await stats.of(newId(), SINCE);
     await stats.of(endpoint, later(STATS_SHARED_MS));
     expect(statements).toBe(6);
   });
 
-  it('are counted again when it failed', async () => {
+  it('are computed again after a failure', async () => {
     unavailable = true;
     await expect(stats.of(endpoint, SINCE)).rejects.toThrow('unavailable');
     unavailable = false;

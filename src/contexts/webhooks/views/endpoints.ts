@@ -18,17 +18,17 @@ export class EndpointsView {
 
   /** The merchant's endpoints, oldest first. */
   async list(merchantId: string): Promise<EndpointJson[]> {
-    const { byId } = await this.loop.show(webhookEndpoints, merchantId);
+    const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
     return this.withFailures([...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)));
   }
 
   async find(merchantId: string, id: string): Promise<EndpointJson | null> {
-    const endpoint = (await this.loop.show(webhookEndpoints, merchantId)).byId.get(id);
+    const endpoint = (await this.loop.loadForDisplay(webhookEndpoints, merchantId)).byId.get(id);
     return endpoint ? (await this.withFailures([endpoint]))[0]! : null;
   }
 
   async owns(merchantId: string, id: string): Promise<boolean> {
-    return (await this.loop.show(webhookEndpoints, merchantId)).byId.has(id);
+    return (await this.loop.loadForDisplay(webhookEndpoints, merchantId)).byId.has(id);
   }
 
   private async withFailures(endpoints: readonly Endpoint[]): Promise<EndpointJson[]> {

@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from '@eventstore/db-client';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
-import { backOff } from '../../background/backoff.js';
+import { waitForRetry } from '../../background/backoff.js';
 import { withTimeout } from '../../timeout.js';
 import { EventStoreUnavailable } from '../port.js';
 
@@ -98,7 +98,7 @@ export async function retryWhileUnavailable<T>(
       if (before + 1 >= ATTEMPTS || performance.now() >= until) {
         throw new EventStoreUnavailable('the event store is unavailable', { cause: error });
       }
-      await backOff(RETRY, before);
+      await waitForRetry(RETRY, before);
     }
   }
 }

@@ -6,7 +6,7 @@ import {
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
 } from '@eventstore/db-client';
-import { backOff, pause } from '../../background/backoff.js';
+import { waitForRetry, sleep } from '../../background/backoff.js';
 import type { RecordedEvent, Subscription } from '../port.js';
 import type { Connection } from './connection.js';
 import { EventStoreRefusal, refusal } from './failures.js';
@@ -47,7 +47,7 @@ export class ResubscribingSubscription implements Subscription {
       } finally {
         this.end();
       }
-      await backOff(OUTAGE, failures, this.closing.signal);
+      await waitForRetry(OUTAGE, failures, this.closing.signal);
     }
   }
 
@@ -89,7 +89,7 @@ export class ResubscribingSubscription implements Subscription {
     let restUntil = 0;
     while (!signal.aborted && !source.destroyed) {
       const restMs = restUntil - performance.now();
-      if (restMs > 0) await pause(restMs, signal);
+      if (restMs > 0) await sleep(restMs, signal);
       const events = waiting(source);
       if (events.length > 0) {
         restUntil = performance.now() + REST_MS;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
-import { backOff } from '../../background/backoff.js';
+import { waitForRetry } from '../../background/backoff.js';
 import { Signal } from '../../background/signal.js';
 import { GroupCall } from '../../background/group-call.js';
 import { observeAppend } from '../../telemetry/metrics.js';
@@ -195,7 +195,7 @@ export class PostgresEventStore implements EventStore {
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;
         if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw unavailable(error);
-        await backOff(RETRY, attempt);
+        await waitForRetry(RETRY, attempt);
       }
     }
   }

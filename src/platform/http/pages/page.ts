@@ -26,7 +26,7 @@ import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
 import { isJsonMediaType, parseJsonBody } from '../json-body.js';
 import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
-import { announcesTooMuch, BytesInHand, readBody, tooLarge } from '../request-body.js';
+import { isDeclaredTooLarge, MemoryBudget, readBody, tooLarge } from '../request-body.js';
 import type { PageWords } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 
@@ -115,11 +115,11 @@ const JSON_LIMIT = 16_384;
 @Injectable()
 class PageBody implements NestInterceptor {
   static readonly LIMIT = 'bytes below';
-  private readonly memory: BytesInHand;
+  private readonly memory: MemoryBudget;
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'requestMemoryMib'>) {
     // Sealing makes further copies of an image, and the other half is for the rest of the process.
-    this.memory = new BytesInHand((config.requestMemoryMib << 20) / 2);
+    this.memory = new MemoryBudget((config.requestMemoryMib << 20) / 2);
   }
 
   async intercept(context: ExecutionContext, next: CallHandler) {
@@ -136,9 +136,9 @@ class PageBody implements NestInterceptor {
 
   private read(request: FastifyRequest, reply: FastifyReply, limit: number): Promise<Buffer> {
     const { edge, raw } = request;
-    if (announcesTooMuch(raw, limit)) throw new DomainError('too_large', tooLarge(limit));
+    if (isDeclaredTooLarge(raw, limit)) throw new DomainError('too_large', tooLarge(limit));
     reply.raw.once('close', () => this.memory.release(edge));
-    const room = (bytes: number): boolean => this.memory.takeBody(edge, bytes);
+    const room = (bytes: number): boolean => this.memory.reserveBody(edge, bytes);
     return new Promise((resolve, reject) =>
       readBody(raw, room, (error, body) => (error === null ? resolve(body!) : reject(error)), limit),
     );

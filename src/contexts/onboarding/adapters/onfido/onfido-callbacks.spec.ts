@@ -18,13 +18,13 @@ async function signed(text: string) {
 }
 
 describe('a webhook of Onfido', () => {
-  it('has the check that it is about, and when that was completed', async () => {
+  it('names the check that it is about, and when that was completed', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const callback = await read(headers, body);
     expect(callback).toMatchObject({ check: 'check-123', at: AT });
   });
 
-  it("is verified as the package's own test has it", async () => {
+  it("is verified with the vector of the package's own test", async () => {
     const text = `{"payload":{"resource_type":"check","action":"check.completed","object":{"id":"check-123","status":"complete","completed_at_iso8601":"2020-01-01T00:00:00Z","href":"https://api.onfido.com/v3/checks/check-123"}}}`;
     const signature = 'a0082d7481f9f0a2907583dbe1f344d6d4c0d9989df2fd804f98479f60cd760e';
     expect(await read({ 'x-sha2-signature': signature }, Buffer.from(text))).toMatchObject({

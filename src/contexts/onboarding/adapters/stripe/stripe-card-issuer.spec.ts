@@ -80,7 +80,7 @@ describe('cards of Stripe Issuing', () => {
     expect(JSON.stringify(card)).not.toContain(request.issuerWalletAddress);
   });
 
-  it('are one for one user: requested again, later, by others, concurrently, with other data', async () => {
+  it('are issued once per user, also when they are requested again, concurrently or with other data', async () => {
     const request = person();
     const [a, b] = [issuer(), issuer()];
     const all = await Promise.allSettled(
@@ -113,7 +113,7 @@ describe('cards of Stripe Issuing', () => {
     },
   );
 
-  it('are found when our own records are lost', async () => {
+  it('are found at Stripe when our own records are lost', async () => {
     const request = person();
     const given = await issuer().issue(request);
     await db.database.query('delete from onboarding.stripe_cards where user_id = $1', [request.userId]);
@@ -234,7 +234,7 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(request.userId, (await issuer().issue(request)).cardId);
   });
 
-  it('end with the person: they are cancelled, what can be is blanked, and none is issued any more', async () => {
+  it('are cancelled when the person is erased: what can be blanked is, and none is issued any more', async () => {
     const request = person({ phoneNumber: '+15550007777' });
     await issuer().issue(request);
     await issuer().forget(request.userId);
@@ -249,7 +249,7 @@ describe('cards of Stripe Issuing', () => {
     expect(stripe.cardsOf(request.userId)).toHaveLength(1);
   });
 
-  it('end also for a cardholder that the service never stored', async () => {
+  it('are cancelled also for a cardholder that the service never stored', async () => {
     const request = person();
     stripe.faults = [null, 'done, then reset'];
     await failure(issuer().issue(request));
@@ -258,7 +258,7 @@ describe('cards of Stripe Issuing', () => {
     expect(holder).toMatchObject({ status: 'inactive', email: 'erased@example.com' });
   });
 
-  it('have nothing to end for a user without a card', async () => {
+  it('need no cancellation for an erased user without a card', async () => {
     const userId = newId();
     await issuer().forget(userId);
     expect(stripe.requests).toEqual([]);

@@ -5,7 +5,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { backoffMs, pause, type Backoff } from '../../../../platform/background/backoff.js';
+import { backoffMs, sleep, type Backoff } from '../../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { failpoint } from '../../../../platform/failpoints.js';
@@ -143,7 +143,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       identities: this.identities,
       maxEvents: this.rate.perSecond,
       mayContinue: async () => {
-        await pause(this.rate.waitMs(performance.now()), signal);
+        await sleep(this.rate.waitMs(performance.now()), signal);
         if (signal.aborted || performance.now() < recordAt) return !signal.aborted;
         recordAt = performance.now() + this.times.recordMs;
         await this.record(batches);

@@ -110,7 +110,7 @@ describe('a delivery that is sent', () => {
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('has the whole schedule again once it was sent again by the merchant', async () => {
+  it('has the whole retry schedule again once the merchant has resent it', async () => {
     received = failed('the connection was refused (ECONNREFUSED)');
     await deliver({ ...delivery, attempts: 4 });
     expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 5 });
@@ -122,7 +122,7 @@ describe('a delivery that is sent', () => {
     expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 10 });
   });
 
-  it('is an attempt that failed when the receiver refuses the connection', async () => {
+  it('counts as a failed attempt when the receiver refuses the connection', async () => {
     received = failed('the connection was refused (ECONNREFUSED)');
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(recorded).toMatchObject([{ state: 'pending', attempts: 4 }]);
@@ -177,7 +177,7 @@ describe('a delivery that is sent', () => {
     beforeEach(() => void warn.mockReset().mockReturnValue());
     afterEach(() => void warn.mockReset());
 
-    it('is recorded once it is back, and of all that wait one line is written', async () => {
+    it('is recorded after the outage, and one log line covers all that wait', async () => {
       received = failed('the connection was refused (ECONNREFUSED)');
       unavailable = 50;
       await Promise.all(Array.from({ length: 25 }, deliver));

@@ -24,10 +24,10 @@ class Harness {
   readonly rooms: number[] = [];
   readonly began: string[] = [];
   readonly inFlight: Sending[] = [];
-  private leasesHold = true;
+  private hasValidLeases = true;
   unavailable = false;
   recording: Promise<void> = Promise.resolve();
-  left = false;
+  releasedAll = false;
   readonly lanes: Lanes;
   private added = 0;
 
@@ -37,7 +37,7 @@ class Harness {
         this.rooms.push(room);
         await Promise.resolve();
         if (this.unavailable) throw new Error('unavailable');
-        this.leasesHold = true;
+        this.hasValidLeases = true;
         const rows = this.due.get(endpoint)?.splice(0, room) ?? [];
         return rows.map((delivery_id) => ({ delivery_id, endpoint_id: endpoint }));
       },
@@ -47,8 +47,8 @@ class Harness {
           this.due.get(endpoint_id)!.push(delivery_id);
         }
       },
-      leasesHold: () => this.leasesHold,
-      leave: async () => void (this.left = true),
+      hasValidLeases: () => this.hasValidLeases,
+      releaseAll: async () => void (this.releasedAll = true),
     };
     const deliver = (
       { delivery_id: id, endpoint_id: endpoint }: ClaimedDelivery,
@@ -87,7 +87,7 @@ class Harness {
 
   /** The process has no heartbeat. */
   stall(): void {
-    this.leasesHold = false;
+    this.hasValidLeases = false;
   }
 
   count(endpoint: string): number {
@@ -134,7 +134,7 @@ describe('a lane', () => {
     expect(harness.inFlight.map(({ id }) => id)).toEqual(['a 2', 'again']);
   });
 
-  it('releases what a receiver that hangs would delay, and continues one by one', async () => {
+  it('releases the deliveries that a receiver that hangs would delay, and sends the others one by one', async () => {
     await harness.add('a', 40);
     expect(harness.dueOf('a')).toBe(0);
     for (let n = 0; n < 15; n += 1) await harness.end(0, TIMED_OUT);
@@ -188,13 +188,13 @@ describe('a lane', () => {
     const stopped = harness.lanes.stop();
     await settle();
     expect(harness.released).toEqual(['a 17', 'a 18', 'a 19', 'a 20']);
-    expect(harness.left).toBe(false);
+    expect(harness.releasedAll).toBe(false);
     while (harness.inFlight.length > 0) await harness.end(0, RESPONDED);
     await stopped;
-    expect([harness.began.length, harness.left]).toEqual([16, true]);
+    expect([harness.began.length, harness.releasedAll]).toEqual([16, true]);
   });
 
-  it('has up to 128 deliveries in hand, fewer when much is in hand, one at least', async () => {
+  it('holds up to 128 claimed deliveries, fewer while the process holds many, at least one', async () => {
     harness = new Harness({ ...SEND_LIMITS, fresh: 0 });
     for (let n = 0; n < 2000; n += 1) await harness.add(`e${n}`, 128);
     expect([harness.rooms[0], harness.rooms.at(-1)]).toEqual([128, 1]);
@@ -246,7 +246,7 @@ describe('the slots of a process', () => {
     expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(16);
   });
 
-  it('are half for those that respond, however many others hang', async () => {
+  it('are reserved by half for endpoints that respond, however many others hang', async () => {
     harness = new Harness({ perEndpoint: 16, perProcess: 64, fresh: 64 });
     for (let n = 0; n < 200; n += 1) {
       await harness.add(`slow ${n}`, 1);

@@ -91,7 +91,7 @@ export class Lanes {
     for (const lane of this.lanes.values()) this.advance(lane);
     await withTimeout(DRAIN_MS, this.drained(), () => undefined);
     this.sender.stop();
-    await this.table.leave();
+    await this.table.releaseAll();
   }
 
   private newLane(endpointId: string): Lane {
@@ -135,7 +135,7 @@ export class Lanes {
   private mustRelease(lane: Lane): boolean {
     const count = lane.claimed.length;
     if (count === 0) return false;
-    if (this.stopping || !this.table.leasesHold()) return true;
+    if (this.stopping || !this.table.hasValidLeases()) return true;
     return this.isSlow(lane) && count > lane.cap - lane.inFlight;
   }
 

@@ -91,7 +91,7 @@ async function runs(id: string): Promise<number> {
 }
 
 describe('a recovery', () => {
-  it('takes what was dropped or exhausted since, and nothing else', async () => {
+  it('sends again the deliveries that were dropped or exhausted since its time, and no others', async () => {
     await fill('dropped', 5);
     await fill('exhausted', 7);
     await fill('exhausted', 3, { isTest: true });
@@ -106,7 +106,7 @@ describe('a recovery', () => {
     expect(woken).toEqual([endpoint]);
   });
 
-  it('continues from where a killed process was, and recovers each delivery once, also when it fails again', async () => {
+  it('continues where a killed process stopped, and recovers each delivery once, also when it fails again', async () => {
     const all = 2 * RECOVERY_CHUNK + 500;
     await fill('exhausted', all);
     const id = await request();
@@ -155,7 +155,7 @@ describe('a recovery', () => {
     expect(await pending()).toBe(50);
   });
 
-  it('waits while as much is due as it would make due', async () => {
+  it('waits while as many deliveries are due as it would make due', async () => {
     await fill('pending', RECOVERY_CHUNK);
     await fill('dropped', 1);
     const id = await request();

@@ -106,7 +106,7 @@ describe('the retention of deliveries', () => {
     expect(await left()).toEqual({ deliveries: 3, attempts: 6, recoveries: 1 });
   });
 
-  it('keeps failures for as long as they count', async () => {
+  it('keeps failed deliveries for as long as they count towards automatic disabling', async () => {
     await fill(OLD);
     await retention(1, 365 * 86_400).prune();
     expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
@@ -122,7 +122,7 @@ describe('the retention of deliveries', () => {
     expect(counter.statements).toBeLessThan(13);
   });
 
-  it('may be done by two processes at once', async () => {
+  it('can run in two processes at the same time', async () => {
     await fill(OLD, { count: 3 * PRUNED_AT_ONCE });
     await Promise.all([retention().prune(), retention().prune()]);
     await retention().prune();

@@ -22,7 +22,7 @@ export class Sweeper implements BeforeApplicationShutdown {
     backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS },
     // Until the end of the process: a sender without a heartbeat loses its leases.
     stopsWithProvider: true,
-    run: () => this.table.beat(),
+    run: () => this.table.heartbeat(),
   });
   @Background()
   readonly sweep = new BackgroundWork({
