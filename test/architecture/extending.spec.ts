@@ -1,6 +1,14 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
@@ -9,18 +17,26 @@ import { eventsOf, type Context } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { RecordedEvent } from '../../src/platform/event-store/port.js';
+import type { PersonalKey } from '../../src/platform/sealing/personal-keys.js';
+import { dumpOf, tracesOf } from '../support/erasure/traces.js';
 import { eventually } from '../support/eventually.js';
-import { dropTestDatabase, testDatabaseUrl } from '../support/postgres.js';
+import { onTestDatabase } from '../support/postgres.js';
 import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/http/signed-client.js';
+import { sources, type Source } from './ratchet/sources.js';
+import { ownership, privateExports, sharedNames, sizes } from './ratchet/structure.js';
+import { countWords } from './ratchet/words.js';
 
 const ROOT = resolve('.');
 const COPIED = [
   ...['src', 'sandbox', 'scripts', 'package.json', '.swcrc', 'nest-cli.json', '.dependency-cruiser.mjs'],
-  ...['tsconfig.json', 'tsconfig.build.json'],
+  ...['tsconfig.json', 'tsconfig.build.json', 'jest.config.mjs', 'test/support', 'docs/events.md'],
 ];
-/** A file of the document: its path, whether it is a line more of one that exists, and its text. */
-const BLOCK = /^`(src\/[^`]+)`(, one more line)?\n\n```ts\n(.*?)```$/gms;
+/** A file of the document: its path, whether the text is added to one that exists, and the text. */
+const BLOCK = /^`((?:src|test|docs)\/[^`]+)`(, one more (?:line|section))?\n\n```(?:ts|md)\n(.*?)```$/gms;
+/** The entries of ceilings.json that the document writes, and the sentence with the totals. */
+const CEILINGS =
+  /^`test\/architecture\/ceilings\.json`[^\n]*\n\n```json\n(.*?)```\n\nThe totals rise too: (.*?)\. /ms;
 
 /** What tsc says of these files; of the others it says what it says of the tree that is copied. */
 function typeErrors(folder: string, files: readonly string[]): string[] {
@@ -34,9 +50,10 @@ function typeErrors(folder: string, files: readonly string[]): string[] {
 
 /** docs/extending.md, followed to the letter on a copy of the tree. */
 describe('docs/extending.md', () => {
+  const db = onTestDatabase({ poolSize: 1 });
   let copy = '';
+  let document = '';
   const written: string[] = [];
-  let databaseUrl = '';
   let service: ChildProcess | null = null;
   const tool = (file: string, ...args: string[]): string =>
     execFileSync(process.execPath, [join('node_modules', file), ...args], {
@@ -45,25 +62,24 @@ describe('docs/extending.md', () => {
       maxBuffer: 1 << 26,
     });
 
-  beforeAll(async () => {
+  beforeAll(() => {
     copy = specFolder('extending');
     for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    const document = readFileSync(join(ROOT, 'docs', 'extending.md'), 'utf8');
+    for (const folder of ['node_modules', 'widgets']) mkdirSync(join(copy, folder));
+    // Caches in there are left alone.
+    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => !each.startsWith('.')))
+      symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
+    document = readFileSync(join(ROOT, 'docs', 'extending.md'), 'utf8');
     for (const [, path, more, text] of document.matchAll(BLOCK)) {
       const file = join(copy, path!);
       mkdirSync(dirname(file), { recursive: true });
       if (more === undefined) writeFileSync(file, text!);
       else appendFileSync(file, text!);
-      written.push(file);
+      written.push(path!);
     }
-    databaseUrl = await testDatabaseUrl();
   });
 
-  afterAll(async () => {
-    service?.kill('SIGKILL');
-    await dropTestDatabase(databaseUrl);
-  });
+  afterAll(() => void service?.kill('SIGKILL'));
 
   it('changes one line outside the folder of the new context', () => {
     const numbers = ['--no-pager', 'diff', '--no-index', '--numstat', join(ROOT, 'src'), join(copy, 'src')];
@@ -76,8 +92,51 @@ describe('docs/extending.md', () => {
     ]);
   });
 
+  it('names every ceiling that rises, and makes nothing else that the ratchet counts rise', () => {
+    const before = sources(null);
+    const after: Source[] = [
+      ...before.filter(({ path }) => !written.includes(path)),
+      ...written.map((path) => ({ path, text: readFileSync(join(copy, path), 'utf8') })),
+    ];
+    const [old, now] = [sizes(before), sizes(after)];
+    const rising = Object.entries(now).filter(([figure, count]) => count > (old[figure] ?? 0));
+    const [, rows, totals] = CEILINGS.exec(document)!;
+    const entries = (JSON.parse(rows!) as { figure: string; to: number }[]).map(
+      ({ figure, to }) => [figure, to] as const,
+    );
+    const isNew = (figure: string): boolean => figure.endsWith('src/contexts/notes');
+    expect(entries).toEqual(rising.filter(([figure]) => isNew(figure)));
+    const named = [...totals!.matchAll(/`([^`]+)`/g)].map(([, figure]) => figure!);
+    expect(named.sort()).toEqual(
+      rising
+        .map(([figure]) => figure)
+        .filter((figure) => !isNew(figure))
+        .sort(),
+    );
+
+    expect(ownership(after)).toEqual(ownership(before));
+    expect([...sharedNames(after).keys()]).toEqual([...sharedNames(before).keys()]);
+    const added = after.filter(({ path }) => written.includes(path) && path !== 'docs/events.md');
+    expect(privateExports(added)).toEqual([]);
+    const words = Object.entries(countWords(added.flatMap(({ path, text }) => [path, text])));
+    expect(words.filter(([, count]) => count > 0)).toEqual([]);
+  });
+
+  it('documents every event of the new context', async () => {
+    const text = readFileSync(join(copy, 'docs', 'events.md'), 'utf8');
+    const { NOTES_EVENTS } = (await import(join(copy, 'src/contexts/notes/domain/notes.ts'))) as {
+      NOTES_EVENTS: readonly string[];
+    };
+    const { NOTES_UPCASTS } = (await import(join(copy, 'src/contexts/notes/upcasts.ts'))) as {
+      NOTES_UPCASTS: object;
+    };
+    const documented = [...text.matchAll(/^\| `(notes?\.[^`]+)` \|/gm)].map(([, type]) => type!);
+    expect(documented.sort()).toEqual([...NOTES_EVENTS, ...Object.keys(NOTES_UPCASTS)].sort());
+  });
+
   it('makes a tree that passes the type check and the dependency rules', () => {
-    expect(typeErrors(copy, written)).toEqual([]);
+    const code = written.filter((path) => path.endsWith('.ts')).map((path) => join(copy, path));
+    expect(typeErrors(copy, code)).toEqual([]);
     const rules = "import base from './.dependency-cruiser.mjs';\n";
     // Packages are where the copy shows them.
     const linked = 'export default { ...base, options: { ...base.options, preserveSymlinks: true } };\n';
@@ -99,7 +158,7 @@ describe('docs/extending.md', () => {
       MODE: 'production',
       REQUIRE_HTTPS: 'false',
       ROLES: 'api,worker',
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: db.url,
       MASTER_KEY: randomBytes(32).toString('hex'),
       PUBLIC_URL: baseUrl,
       // No node is there: payouts would wait.
@@ -124,16 +183,40 @@ describe('docs/extending.md', () => {
     const created = await client.post('/merchants/v1/users', { phone_number: '+15550001111' });
     const { id } = created.json<{ user: { id: string } }>().user;
     const path = `/merchants/v1/users/${id}/notes`;
+    const said = { text: 'likes tea in the morning' };
 
-    const written = await client.post(path, { text: 'likes tea' });
-    expect([written.status, written.json()]).toMatchObject([201, { note: { text: 'likes tea' } }]);
+    const written = await client.post(path, said, randomUUID());
+    expect([written.status, written.json()]).toMatchObject([201, { note: said }]);
     expect((await client.post(path, {})).status).toBe(422);
     const list = async () => (await client.get(path)).json<{ notes: object[]; is_closed: boolean }>();
     expect(await list()).toEqual({ notes: [written.json<{ note: object }>().note], is_closed: false });
+    expect(tracesOf(await dumpOf(db.database), said)).toEqual([]);
 
     program('user', 'deactivate', id, '--reason', 'a note is enough');
     await eventually(async () => ((await list()).is_closed ? true : null));
     expect((await client.post(path, { text: 'too late' })).status).toBe(409);
+
+    const sealed = async () =>
+      db.database.query(`select from platform.personal_keys where subject = $1 and wrapped_key is not null`, [
+        id,
+      ]);
+    const stored = async () =>
+      db.database.query(`select from event_store.responses where body like 'sealed:%'`);
+    expect([(await sealed()).length, (await stored()).length]).toEqual([1, 1]);
+    const state = async () =>
+      (await client.get(`/merchants/v1/users/${id}`)).json<{ user: { account_state: string } }>().user;
+    await eventually(async () => ((await state()).account_state === 'deactivated' ? true : null));
+    program('user', 'erase', id, '--yes', '--reason', 'request of the person');
+    await eventually(async () => ((await stored()).length === 0 ? true : null));
+    expect([(await sealed()).length, (await client.get(path)).status]).toEqual([0, 404]);
+  });
+
+  it('writes tests that pass', () => {
+    cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });
+    const { DISBURSE_TEST_RUN: _run, DISBURSE_TEST_SUITE: _suite, ...env } = process.env;
+    const jest = ['node_modules/jest/bin/jest.js', '-i', 'notes'];
+    const { status, stderr } = spawnSync(process.execPath, jest, { cwd: copy, env, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/^Tests: +4 passed, 4 total$/m)]);
   });
 
   it('makes a context that reads an event of a version before as the present one', async () => {
@@ -142,13 +225,26 @@ describe('docs/extending.md', () => {
     };
     const registry = new EventRegistry();
     registry.register(eventsOf(declaration.notes));
-    const keys = { obtain: async () => null, find: async () => new Map<string, never>() };
+    const opens: string[] = [];
+    const key = {
+      open: (text: string, place: string) => {
+        opens.push(`${text} at ${place}`);
+        return '"likes tea"';
+      },
+    } as PersonalKey;
+    const known = new Map([['u', key]]);
     const stored = {
+      stream: 'notes-u',
       type: 'note.written.v1',
-      data: { note_id: 'n', at: '2026-01-02' },
+      data: { note_id: 'n', user_id: 'u', text: 's1', at: '2026-01-02' },
     } as unknown as RecordedEvent;
-    expect(await new EventCodec(registry, keys).decode([stored])).toMatchObject([
-      { type: 'note.written.v2', data: { note_id: 'n', written_at: '2026-01-02' } },
+    const read = async (keys: ReadonlyMap<string, PersonalKey>) =>
+      new EventCodec(registry, { obtain: async () => null, find: async () => keys }).decode([stored]);
+    const data = { note_id: 'n', user_id: 'u', written_at: '2026-01-02' };
+    expect(await read(known)).toMatchObject([
+      { type: 'note.written.v2', data: { ...data, text: 'likes tea' } },
     ]);
+    expect(opens).toEqual(['s1 at event/notes-u/note.written.v1/text']);
+    expect(await read(new Map())).toMatchObject([{ data: { ...data, text: null } }]);
   });
 });
