@@ -37,7 +37,7 @@ describe('stored responses that name a person', () => {
     (await store.find(scope, key)) !== null;
 
   it('go with the person; those of others, of other merchants and those that do not open stay', async () => {
-    const gone = [await stored(`{"id":"${userId}"}`), await stored(`{"user":"${userId}"}`)];
+    const gone = [await stored(`{"id":"${userId}"}`), await stored(`{"id":"${newId()}","user":"${userId}"}`)];
     const stay = [
       await stored(`{"id":"${newId()}"}`),
       await stored(`{"id":"${userId}"}`, { sealed: false }),

@@ -69,10 +69,19 @@ export class Shared {
       : { pid: this.environment.postmaster, name: 'the server' };
   }
 
-  /** `kill -9` of the server or of a backend; the server is started again, as a supervisor does it. Which it was. */
+  /**
+   * `kill -9` of the server or of a backend; the server is started again, as a supervisor does it. Which it was. Other
+   * backends may still acknowledge for a while: resolves once they have ended.
+   */
   async killPostgres(): Promise<string> {
     const { pid, name } = await this.postgresVictim();
+    const other = await this.pool.connect();
+    const ended = new Promise<void>(
+      (resolve) => void other.once('end', resolve).on('error', () => undefined),
+    );
     process.kill(pid, 'SIGKILL');
+    await ended;
+    other.release(true);
     if (name === 'the server') await this.environment.restartPostgres();
     return name;
   }

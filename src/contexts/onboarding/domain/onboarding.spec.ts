@@ -131,7 +131,9 @@ describe('an onboarding', () => {
   it('links nothing when the verified phone is not the one of the profile', () => {
     const verifyOther: Decide = (state) =>
       verifyPhone({ verifiedPhone: '+15550002222', profilePhone: phone, at }, state);
-    given(started).when(verifyOther).thenRefused('validation_failed');
+    given(started)
+      .when(verifyOther)
+      .thenRefused('validation_failed', { phone_number: ['is not the phone number of this account'] });
   });
 
   it('lets a failed verification be tried again with other details', () => {
