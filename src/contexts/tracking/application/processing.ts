@@ -149,7 +149,8 @@ export class Processing implements OnModuleInit {
 
   private hold(merchantId: string, error: Error): void {
     const failures = this.holds.get(merchantId)?.failures ?? 0;
-    this.holds.set(merchantId, { failures: failures + 1, until: performance.now() + backoffMs(BACKOFF, failures) });
+    const until = performance.now() + backoffMs(BACKOFF, failures);
+    this.holds.set(merchantId, { failures: failures + 1, until });
     this.log.warn({
       msg: 'event batches waiting',
       merchant_id: merchantId,
