@@ -1,4 +1,5 @@
 import { Inject, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from '../event-store/followed-log.js';
@@ -19,7 +20,7 @@ export class VitalsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
     private readonly database: Database,
-    @Inject(EVENT_STORE) private readonly events: EventStore,
+    private readonly modules: ModuleRef,
     @Inject(CONFIG) private readonly config: Config,
     @Optional() private readonly clock?: ClockCheck,
     @Optional() private readonly lag?: SubscriptionLag,
@@ -28,8 +29,9 @@ export class VitalsModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
     this.health.register({ name: 'database', check: () => this.database.ping() });
-    this.health.register({ name: 'event_store', check: () => this.checkEvents() });
+    this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
     if (this.clock !== undefined) this.watchClock(this.clock);
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
@@ -39,8 +41,8 @@ export class VitalsModule implements OnModuleInit {
     this.health.register({ name: 'clock', check: () => clock.check() });
   }
 
-  private async checkEvents(): Promise<void> {
-    await this.events.ping();
+  private async checkEvents(events: EventStore): Promise<void> {
+    await events.ping();
     try {
       await this.followedLog?.verify();
     } catch (error) {

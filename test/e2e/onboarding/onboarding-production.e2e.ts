@@ -169,6 +169,7 @@ it('providers are configured one after the other, and the person ends active wit
     'identity verification (ONBOARDING_IDENTITY), wallets (ONBOARDING_WALLETS), cards (ONBOARDING_CARDS)';
   const sentence = `no provider for codes by SMS (ONBOARDING_SMS), ${missing}: onboardings wait`;
   expect(await readiness(none)).toEqual([200, sentence]);
+  await eventually(() => Promise.resolve(none.log().includes(`onboarding: ${sentence}`)));
   expect(none.log().split(`onboarding: ${sentence}`)).toHaveLength(2);
   expect(await providersIn(none)).toEqual(['card=none', 'identity=none', 'sms=none', 'wallet=none']);
   const merchant = await merchantCreated();
