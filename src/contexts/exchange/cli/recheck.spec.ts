@@ -35,7 +35,7 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
   };
   const parts = new Map<unknown, unknown>([
     [EVENT_STORE, store],
-    [CommandLoop, { show: async () => stateAfter(created, received(deposit('d1', '5'))) }],
+    [CommandLoop, { loadForDisplay: async () => stateAfter(created, received(deposit('d1', '5'))) }],
     [ORDER_TRANSFERS, { checkDeposits }],
   ]);
   const context = { get: (token: unknown) => parts.get(token), close: async () => undefined };
