@@ -51,7 +51,7 @@ describe('the signature of a merchant request', () => {
       method: 'POST',
       headers,
       raw: { url: '/merchants/v1/users?a=b', headers },
-      edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), over: false, ...edge },
+      edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), isReleased: false, ...edge },
     }) as unknown as FastifyRequest;
   const recognise = (headers: object, edge: object = {}, to = reply) =>
     authentication.recognise(request(headers, edge), to as unknown as FastifyReply);
@@ -132,8 +132,8 @@ describe('the signature of a merchant request', () => {
     expect([reply.status, reply.all['retry-after']]).toEqual([429, '60']);
     const large = { ...HEADERS, 'content-length': '20000' };
     expect(await recognise(HEADERS)).toBe(MERCHANT);
-    expect(await recognise(large, { over: true })).toBeNull();
-    expect(await recognise(large, { over: true, client: '192.0.2.2' })).toBe(MERCHANT);
+    expect(await recognise(large, { isReleased: true })).toBeNull();
+    expect(await recognise(large, { isReleased: true, client: '192.0.2.2' })).toBe(MERCHANT);
     verify(signedWith('present'));
     expect(await recognise(large)).toBe(MERCHANT);
   });
@@ -157,6 +157,6 @@ describe('the signature of a merchant request', () => {
 
   it('stops when the client of a large body disconnects while it waits', async () => {
     const large = { ...HEADERS, 'content-length': '20000' };
-    for (let n = 0; n < 5; n += 1) expect(await recognise(large, { over: true })).toBe(MERCHANT);
+    for (let n = 0; n < 5; n += 1) expect(await recognise(large, { isReleased: true })).toBe(MERCHANT);
   });
 });
