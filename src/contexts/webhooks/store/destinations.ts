@@ -6,6 +6,8 @@ import { Database } from '../../../platform/postgres/database.js';
 
 /** How old the state of an endpoint may be when something is sent to it. */
 export const DESTINATION_FRESH_MS = 20;
+/** At this age it is read again while sending continues. */
+const AGEING_MS = 10;
 const MAX_CACHED = 10_000;
 
 export type Destination = Pick<
@@ -24,13 +26,27 @@ export class Destinations {
     ttl: DESTINATION_FRESH_MS,
     ttlResolution: 0,
   });
+  private readonly refreshing = new Set<string>();
   private readonly reads = new GroupCall<string, Destination | null>((ids) => this.readAll(ids));
 
   constructor(private readonly database: Database) {}
 
   /** The endpoint as it was at most {@link DESTINATION_FRESH_MS} ago; null when there was none. */
   async load(endpointId: string): Promise<Destination | null> {
-    return this.fresh.get(endpointId) ?? this.reads.call(endpointId);
+    const known = this.fresh.get(endpointId);
+    if (known === undefined) return this.reads.call(endpointId);
+    if (this.fresh.getRemainingTTL(endpointId) < AGEING_MS) this.refresh(endpointId);
+    return known;
+  }
+
+  private refresh(endpointId: string): void {
+    if (this.refreshing.has(endpointId)) return;
+    this.refreshing.add(endpointId);
+    this.reads
+      .call(endpointId)
+      // A sender that needs it reads it again, and gets the failure.
+      .catch(() => undefined)
+      .finally(() => this.refreshing.delete(endpointId));
   }
 
   private async readAll(ids: readonly string[]): Promise<readonly (Destination | null)[]> {
