@@ -6,6 +6,7 @@ import { postgresHome } from '../../sandbox/binaries.js';
 import { startChain, type RunningChain } from '../../sandbox/chain.js';
 import { ensureDatabase, startPostgres, type RunningPostgres } from '../../sandbox/postgres.js';
 import type { PostgresOptions } from '../../sandbox/postgres-cluster.js';
+import { isFree, until } from '../../sandbox/processes.js';
 import { serverUser } from '../../sandbox/server-user.js';
 import { deployUsdc } from '../../sandbox/usdc.js';
 import { Children } from './children.js';
@@ -56,6 +57,8 @@ export class BenchEnvironment {
   /** Starts the server again that was killed, on its data and its port. */
   async restartPostgres(): Promise<void> {
     const { port } = this.postgres;
+    // Backends of the killed server hold its port until they end.
+    await until(() => isFree(port), 30_000);
     this.postgres = await startPostgres({ ...this.options, port });
     // The URLs that processes have are of the former port.
     if (this.postgres.port !== port) throw new Error(`another program uses port ${port} of PostgreSQL`);
