@@ -94,7 +94,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
   const log = join(options.dir, 'postgres.log');
   for (let attempt = 1; ; attempt += 1) {
     const before = existsSync(log) ? readFileSync(log, 'utf8').length : 0;
-    const port = await freePort(attempt === 1 ? options.port : null);
+    const port = await freePort(options.port);
     const settings = { ...SETTINGS, ...(options.durable ? {} : NOT_DURABLE) };
     const daemon = startDaemon({
       command: join(options.home, 'bin', 'postgres'),
