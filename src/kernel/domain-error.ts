@@ -5,6 +5,8 @@ export type DomainErrorCode =
   | 'not_found'
   | 'invalid_transition'
   | 'in_flight'
+  | 'precondition_failed'
+  | 'precondition_required'
   | 'too_large'
   | 'validation_failed'
   | 'rate_limited'

@@ -1,4 +1,4 @@
-import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import type { HistoryRules, LogRule } from '../kernel/history-rules.js';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
@@ -6,6 +6,7 @@ import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
 import type { DocumentPart, WebhookWords } from './openapi/document.js';
+import type { Get, OperationDefinition } from './operations/operation-definition.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
@@ -18,8 +19,7 @@ export const CONTEXTS = Symbol('CONTEXTS');
 /** The contexts whose modules run in this process. */
 export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
 
-/** Returns a provider of the running service. */
-export type Get = <T>(token: InjectionToken<T>) => T;
+export type { Get };
 
 /** What the endpoints of a merchant receive for a stored event. */
 export interface WebhookContent {
@@ -105,6 +105,8 @@ export interface Context extends SettingsOwner {
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
+  /** What operators may do to it (admin-api.md 4). */
+  readonly operations?: readonly OperationDefinition[];
   /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];

@@ -14,6 +14,13 @@ import {
   type Executed,
   type Loaded,
 } from './command-loop-types.js';
+import {
+  CHANGES_NEED_OPERATION,
+  currentOperation,
+  otherRevisions,
+  requireRevision,
+  SubjectChanged,
+} from './current-operation.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -59,6 +66,7 @@ export class CommandLoop {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
     @Optional() private readonly snapshots?: Snapshots,
+    @Optional() @Inject(CHANGES_NEED_OPERATION) private readonly changesNeedOperation = false,
   ) {}
 
   /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
@@ -96,16 +104,24 @@ export class CommandLoop {
     options: ExecuteOptions<S>,
   ): Promise<Executed<S, E>> {
     const stream = streamOf(aggregate, id);
+    const operation = currentOperation();
+    if (this.changesNeedOperation && operation === undefined)
+      throw new Error(`a program changes ${stream} outside an operation`);
+    const others = otherRevisions(stream);
     const contested = new Set<string>();
     let assume = options.expectNew === true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (attempt > 1) await waitForRetry(RETRY, attempt - 2);
       const found = assume ? assumedNew(aggregate) : await this.find(aggregate, id);
       if (found.unknown !== null) throw found.unknown;
+      requireRevision(stream, found.revision);
       const metadata = causeOf(options, found);
       const decided = this.decide(aggregate, stream, found, decide, { ...options, metadata });
+      const preconditions = [...(options.preconditions ?? []), ...others];
       const result =
-        decided === 'load' ? decided : await this.write(decided, found, contested, { ...options, metadata });
+        decided === 'load'
+          ? decided
+          : await this.write(decided, found, contested, { ...options, metadata, preconditions });
       if (decided === 'load' || result === 'load') {
         assume = false;
         continue;
@@ -115,8 +131,11 @@ export class CommandLoop {
         failpoint('commit.done');
         const { state, events, append } = decided;
         const lastId = append.events.at(-1)?.id ?? found.lastId;
+        for (const { id: eventId, type } of append.events) operation?.written.push({ stream, eventId, type });
+        if (events.length > 0) operation?.expected.delete(stream);
         return { state, events, position: events.length > 0 ? result.position : null, lastId };
       }
+      if (others.some((each) => each.stream === result.stream)) throw new SubjectChanged(result.stream);
       if (options.preconditions?.some((each) => each.stream === result.stream)) {
         throw new PreconditionFailed(result.stream, result.actual);
       }
@@ -244,5 +263,10 @@ function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
 }
 
 function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {
-  return follows === undefined || lastId === null ? metadata : { ...metadata, causation_id: lastId };
+  const operation = currentOperation();
+  return {
+    ...metadata,
+    ...(operation && { operation_id: operation.id }),
+    ...(follows && lastId !== null && { causation_id: lastId }),
+  };
 }

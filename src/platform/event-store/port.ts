@@ -12,6 +12,8 @@ export interface EventMetadata {
   readonly key_id?: string;
   /** Id of the event that it follows from; of the delivery whose response disabled an endpoint. */
   readonly causation_id?: string;
+  /** Id of the operator's operation that caused the event. */
+  readonly operation_id?: string;
   /** W3C traceparent of the request that caused the event. */
   readonly traceparent?: string;
   /** Proves that the service wrote the event (event-mac.ts); always the last member. */

@@ -59,6 +59,10 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     return this.keepForPage('POST', route) ?? super.post(...route);
   }
 
+  override patch(...route: unknown[]): FastifyInstance {
+    return this.keepForPage('PATCH', route) ?? super.patch(...route);
+  }
+
   /** Bodies are kept as bytes and parsed by the edge, after the request was found authentic. */
   override registerParserMiddleware(): void {}
 

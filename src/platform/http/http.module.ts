@@ -24,7 +24,6 @@ import { CallerRateLimiter } from './rate-limit.js';
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },
     Authentications,
-    KeyedRequests,
     MetricsServer,
     {
       provide: Admission,

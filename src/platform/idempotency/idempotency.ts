@@ -15,7 +15,7 @@ function isNotStored(status: number): boolean {
 
 /** The response depends on the present state and nothing was written: a repeat runs again (ADR 22). */
 function isTransient(status: number): boolean {
-  return status === 403 || status === 404 || status === 409;
+  return [403, 404, 409, 412, 428].includes(status);
 }
 
 /**

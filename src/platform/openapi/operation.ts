@@ -1,5 +1,12 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiIncludeEndpoint, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiExtension,
+  ApiIncludeEndpoint,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
 /** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
@@ -13,8 +20,13 @@ interface OperationWords {
   readonly description?: string;
   /** Of a route that reads its body itself. */
   readonly body?: Dto;
+  /** What a caller of the admin API needs (admin-api.md 2): none, where it is empty. */
+  readonly scopes?: readonly string[];
   readonly responses: Readonly<Record<number, Described>>;
 }
+
+/** Key of the metadata of a route: its `scopes`. */
+export const SCOPES = 'scopes';
 
 /** Puts a route into the OpenAPI document. Body, query and path come from the decorators of its parameters. */
 export function Operation({
@@ -23,6 +35,7 @@ export function Operation({
   summary,
   description,
   body,
+  scopes,
   responses,
 }: OperationWords): MethodDecorator {
   return applyDecorators(
@@ -30,6 +43,7 @@ export function Operation({
     ApiTags(tag),
     ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
     ...(body ? [ApiBody({ type: body })] : []),
+    ...(scopes ? [SetMetadata(SCOPES, scopes), ApiExtension('x-scopes', [...scopes])] : []),
     ...Object.entries(responses).map(([status, described]) =>
       ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
     ),

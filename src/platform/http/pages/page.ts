@@ -39,6 +39,8 @@ export interface Page {
   readonly name: string;
   /** Its built files are at `<path>/assets/<file>`. */
   readonly path: string;
+  /** Processes with this role serve it. */
+  readonly role: Exclude<Config['roles'][number], 'api' | 'worker'>;
   readonly port: (config: Config) => number;
   readonly words: Readonly<Record<Locale, PageWords>>;
   /** What it may load and display besides scripts and styles: directives of CSP. */
@@ -50,10 +52,12 @@ export interface Page {
 export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 export interface PageRoute {
   readonly page: Page;
-  readonly method: 'GET' | 'POST';
+  readonly method: (typeof VERBS)[number];
   readonly url: string;
   readonly handler: PageHandler;
 }
+
+const VERBS = ['GET', 'POST', 'PATCH'] as const;
 
 const PAGE = Symbol('page');
 
@@ -70,20 +74,24 @@ export function PageController(page: Page, path = ''): ClassDecorator {
       const method: unknown = (target.prototype as Record<string, unknown>)[name];
       if (typeof method !== 'function') continue;
       const verb = Reflect.getMetadata(METHOD_METADATA, method) as RequestMethod | undefined;
-      if (verb !== undefined && verb !== RequestMethod.GET && verb !== RequestMethod.POST)
-        throw new Error(`${target.name}.${name}: the routes of a page are GET or POST`);
+      if (verb !== undefined && !VERBS.some((each) => RequestMethod[each] === verb))
+        throw new Error(`${target.name}.${name}: the routes of a page are ${VERBS.join(', ')}`);
       Reflect.defineMetadata(PAGE, page, method);
     }
     applyDecorators(Controller(path), UseInterceptors(PageBody), UseFilters(ListenerErrors))(target);
   };
 }
 
+/** Thrown to end a request whose response was sent. */
+export class Responded extends Error {}
+
 /** Leaves errors to the listener of the page, which displays them as a document to people. */
 @Catch()
 class ListenerErrors implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (!reply.sent) reply.send(error instanceof Error ? error : new Error(String(error)));
+    if (!reply.sent && !(error instanceof Responded))
+      reply.send(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
@@ -125,11 +133,13 @@ class PageBody implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler) {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.method === 'POST') {
+    if (request.method !== 'GET') {
       const limit = Reflect.getMetadata(PageBody.LIMIT, context.getHandler()) as number | undefined;
       const body = await this.read(request, http.getResponse<FastifyReply>(), limit ?? JSON_LIMIT);
       request.edge.rawBody = body;
-      request.body = limit === undefined ? objectIn(request, body) : body;
+      const isEmpty = body.length === 0 && request.headers['content-type'] === undefined;
+      if (!isEmpty || limit !== undefined)
+        request.body = limit === undefined ? objectIn(request, body) : body;
     }
     return next.handle();
   }

@@ -11,6 +11,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
+import { Idempotency } from '../../idempotency/idempotency.js';
 import { HealthRegistry } from '../../telemetry/health.js';
 import { Log } from '../../telemetry/logger.js';
 import { Arrivals, listenerOptions, noticeProxies } from '../arrivals.js';
@@ -22,6 +23,7 @@ import {
   type Drainable,
 } from '../connections.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
+import { KeyedRequests } from '../keyed-requests.js';
 import { serveHealth } from '../metrics-server.js';
 import { toProblem } from '../problem-filter.js';
 import { sendProblem, type Problem } from '../problem.js';
@@ -33,9 +35,19 @@ import { localeOf } from './locale.js';
 import type { Page, PageRoute } from './page.js';
 import { VisitorLimits } from './visitors.js';
 
-/** A listener for each page, in processes with the role `widget`. Controllers of pages are in the modules of contexts. */
+/** A listener for each page, in processes with its role. Controllers of pages are in the modules of contexts. */
 @Global()
-@Module({ providers: [VisitorLimits], exports: [VisitorLimits] })
+@Module({
+  providers: [
+    VisitorLimits,
+    {
+      provide: KeyedRequests,
+      inject: [{ token: Idempotency, optional: true }],
+      useFactory: (idempotency?: Idempotency) => idempotency && new KeyedRequests(idempotency),
+    },
+  ],
+  exports: [VisitorLimits, KeyedRequests],
+})
 export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly listeners = new Map<Page, PageListener>();
 
@@ -44,13 +56,14 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
     @Inject(CONFIG) private readonly config: Config,
     private readonly log: Log,
     private readonly health: HealthRegistry,
+    private readonly keyed: KeyedRequests,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.config.roles.includes('widget')) return;
-    const { config, log, health, listeners } = this;
+    const { config, log, health, keyed, listeners } = this;
     for (const route of this.host.httpAdapter.pageRoutes) {
-      const listener = listeners.get(route.page) ?? new PageListener(route.page, config, log, health);
+      if (!config.roles.includes(route.page.role)) continue;
+      const listener = listeners.get(route.page) ?? new PageListener(route.page, config, log, health, keyed);
       listener.add(route);
       listeners.set(route.page, listener);
     }
@@ -61,7 +74,7 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
     await Promise.all([...this.listeners.values()].map((listener) => listener.close()));
   }
 
-  /** Where a page listens; null without the role `widget`. */
+  /** Where a page listens; null in a process without its role. */
   portOf(page: Page): number | null {
     return this.listeners.get(page)?.port ?? null;
   }
@@ -78,6 +91,7 @@ class PageListener implements Drainable {
     private readonly config: Config,
     private readonly log: Log,
     health: HealthRegistry,
+    private readonly keyed: KeyedRequests,
   ) {
     const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void =>
       this.refuse(request, reply, error);
@@ -145,7 +159,9 @@ class PageListener implements Drainable {
     this.routes.addHook('onSend', (request, reply, payload, done) => {
       settleBody(request, reply);
       if (this.draining) reply.header('connection', 'close');
-      done(null, payload);
+      const ticket = request.edge?.ticket;
+      if (!ticket) done(null, payload);
+      else this.keyed.settle(ticket, request, reply, payload).then((final) => done(null, final), done);
     });
     this.routes.addHook('onResponse', (request, reply, done) => {
       recordRequest(this.log, request, reply);

@@ -23,6 +23,7 @@ import { TestPayments } from './test-payments.js';
 export const PAY_PAGE: Page = {
   name: 'pay',
   path: '/widget',
+  role: 'widget',
   port: ({ payPort }) => payPort,
   words: WORDS,
   media: "img-src 'self' data:",

@@ -19,6 +19,7 @@ import { WORDS } from '../../words/words.js';
 export const ONBOARDING_PAGE: Page = {
   name: 'onboarding',
   path: '/onboarding',
+  role: 'widget',
   port: ({ widgetPort }) => widgetPort,
   words: WORDS,
   // The camera and images to upload are blobs.

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { StreamAppend } from './port.js';
+
+/** An operation of an operator while its change is written (ADR 176). */
+export interface CurrentOperation {
+  readonly id: string;
+  /**
+   * Revisions of the streams of its subject that the change rests on; null: the stream does not exist yet. The command loop
+   * removes a stream that it wrote to.
+   */
+  readonly expected: Map<string, number | null>;
+  /** The command loop adds each event that it wrote. */
+  readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
+}
+
+/** Nest injection token, `true` in a process in which every change belongs to an operation: a program of operators. */
+export const CHANGES_NEED_OPERATION = Symbol('CHANGES_NEED_OPERATION');
+
+const storage = new AsyncLocalStorage<CurrentOperation>();
+
+/** Runs `work`, whose commands name the operation as the cause of their events and keep to the expected revisions. */
+export function withinOperation<T>(operation: CurrentOperation, work: () => Promise<T>): Promise<T> {
+  return storage.run(operation, work);
+}
+
+export function currentOperation(): CurrentOperation | undefined {
+  return storage.getStore();
+}
+
+/** The subject of the operation changed since its operator read it: nothing was written. */
+export class SubjectChanged extends DomainError {
+  constructor(stream: string) {
+    super('invalid_transition', `${stream.slice(0, stream.indexOf('-'))} was changed in the meantime`);
+  }
+}
+
+/** Throws {@link SubjectChanged} where the stream is of the subject and at another revision. */
+export function requireRevision(stream: string, revision: number | null): void {
+  const expected = storage.getStore()?.expected.get(stream);
+  if (expected !== undefined && expected !== revision) throw new SubjectChanged(stream);
+}
+
+/** The other streams of the subject, as preconditions of a commit to `stream`. */
+export function otherRevisions(stream: string): StreamAppend[] {
+  return [...(storage.getStore()?.expected ?? [])]
+    .filter(([other]) => other !== stream)
+    .map(([other, revision]) => ({ stream: other, events: [], expected: revision ?? 'no_stream' }));
+}

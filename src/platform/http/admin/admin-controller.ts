@@ -1,0 +1,74 @@
+import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { Requester } from '../../operations/operations.js';
+import { RequestTicket } from '../../idempotency/ticket.js';
+import { CONSOLE_PAGE } from './listeners.js';
+import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+
+/** Who calls the admin API: a person, by an admin key or a session of the console. */
+export interface AdminCaller extends Requester, ScopedCaller {
+  readonly operatorId: string;
+  readonly role: string;
+  /** When the key or the session ends; null: never. */
+  readonly expiresAt: string | null;
+  /** When the person signed in, ISO 8601; null for a key. */
+  readonly authenticatedAt: string | null;
+  /** Of the session; null for a key. */
+  readonly sessionId: string | null;
+}
+
+/** Identifies callers of the admin API. The access context provides it. */
+export abstract class AdminCallers extends Callers<AdminCaller> {}
+
+@Injectable()
+class AdminGuard extends ScopesGuard {
+  constructor(callers: AdminCallers) {
+    super(callers);
+  }
+}
+
+/** A controller of the admin API, `/admin/v1/<path>`. Each of its routes declares its `scopes` in `@Operation`. */
+export const AdminController = (path = ''): ClassDecorator =>
+  ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard);
+
+function requestOf(context: ExecutionContext): FastifyRequest {
+  return context.switchToHttp().getRequest<FastifyRequest>();
+}
+
+/** The {@link AdminCaller}. */
+export const Caller = createParamDecorator(
+  (_: unknown, context: ExecutionContext): AdminCaller => requestOf(context).edge.visitor as AdminCaller,
+);
+
+/** The ticket of the request's Idempotency-Key; ids are random without one. */
+export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionContext): RequestTicket => {
+  const { edge } = requestOf(context);
+  return (edge.ticket ??= new RequestTicket((edge.visitor as ScopedCaller).idempotencyScope, null, ''));
+});
+
+const ETAG = /^"([0-9]{1,15})"$/;
+
+/** The revision in `If-Match` (admin-api.md 3). Throws `precondition_required` (428), `precondition_failed` (412). */
+export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext): number => {
+  const header = requestOf(context).headers['if-match'];
+  if (header === undefined)
+    throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
+  const match = ETAG.exec(header);
+  if (match === null) throw new DomainError('precondition_failed', 'If-Match is no ETag of this resource');
+  return Number(match[1]);
+});
+
+/** Sets the `ETag` of a read; a revision of null has none. */
+export function sendEtag(reply: FastifyReply, revision: number | null): void {
+  if (revision !== null) reply.header('etag', `"${revision}"`);
+}
+
+/** Throws `not_found` for what belongs to a merchant whom the caller is not confined to (admin-api.md 1). */
+export function requireReach(
+  { merchants }: Pick<Requester, 'merchants'>,
+  merchantId: string,
+  what: string,
+): void {
+  if (merchants !== null && !merchants.includes(merchantId)) throw DomainError.notFound(what);
+}

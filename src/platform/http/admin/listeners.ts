@@ -1,0 +1,35 @@
+import type { PageWords } from '../pages/document.js';
+import type { Locale } from '../pages/locale.js';
+import type { Page } from '../pages/page.js';
+
+const WORDS: PageWords = {
+  loading: 'Loading…',
+  noScript: 'This page needs JavaScript.',
+  refusedLink: 'Not available',
+  refusedLinkText: 'This page is not available.',
+  refusedTooOften: 'Too many requests',
+  refusedTooOftenText: 'Wait a moment and try again.',
+  refusedTrouble: 'Something went wrong',
+  refusedTroubleText: 'Try again. If it keeps failing, contact support with the time of this message.',
+};
+const ENGLISH: Readonly<Record<Locale, PageWords>> = { en: WORDS, es: WORDS, de: WORDS };
+
+/** The admin API and the console, `{admin_url}` (admin-api.md 1). */
+export const CONSOLE_PAGE: Page = {
+  name: 'console',
+  path: '/console',
+  role: 'admin',
+  port: ({ adminPort }) => adminPort,
+  words: ENGLISH,
+  media: "img-src 'self' data:; require-trusted-types-for 'script'",
+  requestTimeoutMs: 15_000,
+};
+
+/** The portal of merchants, `{portal_url}` (admin-api.md 6). */
+export const PORTAL_PAGE: Page = {
+  ...CONSOLE_PAGE,
+  name: 'portal',
+  path: '/portal',
+  role: 'portal',
+  port: ({ portalPort }) => portalPort,
+};

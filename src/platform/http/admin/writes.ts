@@ -1,0 +1,44 @@
+import { Fault } from '../../../kernel/fault.js';
+import { Field, type Rule } from '../../dto/field.js';
+import { text } from '../../dto/rules.js';
+import type { OperationOutcome } from '../../operations/operations.js';
+import { Reply } from '../reply.js';
+
+const MIN_REASON = 3;
+const MAX_REASON = 500;
+const MAX_TICKET = 255;
+
+const CONTROL = /\p{Cc}/u;
+
+function line(min: number, max: number): Rule {
+  return text({ minLength: min, maxLength: max }, (value) => {
+    const trimmed = value.trim();
+    const length = [...trimmed].length;
+    if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
+    return CONTROL.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
+  });
+}
+
+/** Why an operator writes, in 3 to 500 characters (admin-api.md 4). */
+export const reasonRule = line(MIN_REASON, MAX_REASON);
+export const ticketRule = line(1, MAX_TICKET);
+
+/** The members that the body of every write of the admin API has. */
+export class WriteBody {
+  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' })
+  reason!: string;
+
+  @Field(ticketRule, { optional: true, nullable: true, description: 'The ticket that it belongs to.' })
+  ticket?: string | null;
+}
+
+/** The response of a write: 202 `{operation}` while a second person is awaited, else `status` with `body` and `operation_id`. */
+export async function written(
+  { operation, result }: OperationOutcome,
+  status: number,
+  body: (result: object) => Promise<object> | object,
+): Promise<Reply> {
+  if (operation.status === 'pending_approval')
+    return new Reply(202, JSON.stringify({ operation, ...result }));
+  return new Reply(status, JSON.stringify({ ...(await body(result)), operation_id: operation.id }));
+}

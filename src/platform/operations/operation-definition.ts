@@ -1,0 +1,60 @@
+import type { InjectionToken } from '@nestjs/common';
+import type { JsonObject } from '../event-store/port.js';
+
+/** Returns a provider of the running service. */
+export type Get = <T>(token: InjectionToken<T>) => T;
+
+/** An operation whose change is to be written. */
+export interface RunningOperation<Parameters extends object = JsonObject> {
+  readonly id: string;
+  readonly subjectId: string;
+  readonly parameters: Parameters;
+  readonly reason: string;
+  /** Null: the shell of the machine. */
+  readonly operatorId: string | null;
+  /** The operator's name, or `shell`. */
+  readonly actor: string;
+  /** When it was requested, ISO 8601. */
+  readonly requestedAt: string;
+}
+
+/**
+ * Something that operators may do (admin-api.md 4). A context declares its own in `operations`; controllers and programs
+ * request them from {@link Operations} by name.
+ */
+export interface OperationDefinition<Parameters extends object = JsonObject> {
+  /** `<resources>.<verb>`, as `merchants.suspend`. */
+  readonly name: string;
+  /** Requesting, approving, rejecting and confirming it need this scope. */
+  readonly scope: string;
+  /** The kind of its subject, as `merchant`. */
+  readonly subject: string;
+  /** Streams whose events are the revision of the subject: none where it has no revision. */
+  readonly streams: (subjectId: string) => readonly string[];
+  /**
+   * `before`: another person approves it, then it is executed. `after`: it is executed at once, and another person confirms
+   * it. Absent, or null: one person is enough.
+   */
+  readonly secondPerson?:
+    'before' | 'after' | ((parameters: Parameters, get: Get, subjectId: string) => Promise<'before' | null>);
+  /** Scopes that it gives to somebody: who requests or approves it needs them. */
+  readonly gives?: (parameters: Parameters, get: Get, subjectId: string) => Promise<readonly string[]>;
+  /** Throws DomainError for what the operation may not be requested with; nothing was recorded then. */
+  readonly check?: (parameters: Parameters, get: Get, subjectId: string) => Promise<void>;
+  /** While a second person is awaited: what is there already, and ineffective (a pending credential). Its result is in the response. */
+  readonly prepare?: (operation: RunningOperation<Parameters>, get: Get) => Promise<object>;
+  /** Undoes {@link prepare} where the operation is rejected, withdrawn, lapsed or failed. */
+  readonly discard?: (operation: RunningOperation<Parameters>, get: Get) => Promise<void>;
+  /**
+   * Writes the change, by commands: their events name the operation as their cause. It may be called again after a crash,
+   * with the change written or not. Its result is for the response and is not recorded.
+   */
+  readonly execute: (operation: RunningOperation<Parameters>, get: Get) => Promise<object | void>;
+}
+
+/** Returns the definition as an entry of a context's declaration; it exists to check the type. */
+export function defineOperation<Parameters extends object = JsonObject>(
+  definition: OperationDefinition<Parameters>,
+): OperationDefinition {
+  return definition as unknown as OperationDefinition;
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../event-store/port.js';
+import type { IdempotencyTicket } from '../idempotency/ticket.js';
+
+/** Who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
+export interface Requester {
+  /** Null: the shell of the machine. */
+  readonly operatorId: string | null;
+  /** The operator's name, or `shell`. */
+  readonly name: string;
+  readonly role: string | null;
+  /** Of the admin key; null for a session of the console, and for the shell. */
+  readonly credentialId: string | null;
+  readonly address: string | null;
+  /** What the person may do with this credential now. */
+  readonly scopes: ReadonlySet<string>;
+  /** Ids of the merchants it is confined to; null: all. */
+  readonly merchants: readonly string[] | null;
+}
+
+/** The shell may request everything, and decide nothing: it is no person. */
+export const SHELL: Omit<Requester, 'scopes'> = {
+  operatorId: null,
+  name: 'shell',
+  role: null,
+  credentialId: null,
+  address: null,
+  merchants: null,
+};
+
+export interface OperationRequest {
+  /** Of the {@link OperationDefinition}. */
+  readonly name: string;
+  /** `revision`: as the operator read it; null where the subject has none or does not exist yet. */
+  readonly subject: { readonly id: string; readonly revision: number | null };
+  /** Without personal data and secrets: they are recorded. */
+  readonly parameters: JsonObject;
+  readonly reason: string;
+  readonly ticket: string | null;
+  readonly requester: Requester;
+  /** Whose merchant's data it changes; null where it is of no merchant. */
+  readonly merchantId: string | null;
+  /** Under an Idempotency-Key it is one operation, however often it is requested. */
+  readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
+}
+
+export type OperationStatus =
+  'pending_approval' | 'executed' | 'unconfirmed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
+
+interface PersonJson {
+  readonly operator_id: string | null;
+  readonly name: string;
+  readonly role: string | null;
+  readonly credential_id: string | null;
+  readonly address: string | null;
+}
+
+/** An operation as the admin API shows it (admin-api.md 4). */
+export interface OperationJson {
+  readonly id: string;
+  readonly name: string;
+  readonly status: OperationStatus;
+  readonly subject: { readonly kind: string; readonly id: string; readonly revision: number | null };
+  readonly parameters: JsonObject;
+  readonly reason: string;
+  readonly ticket: string | null;
+  readonly approval: 'none' | 'required' | 'off';
+  readonly requested_by: PersonJson;
+  readonly requested_at: string;
+  readonly expires_at: string | null;
+  readonly decided_by: PersonJson | null;
+  readonly decided_at: string | null;
+  readonly decision_reason: string | null;
+  readonly executed_at: string | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+}
+
+export interface OperationOutcome {
+  readonly operation: OperationJson;
+  /** What {@link OperationDefinition.execute} or `prepare` returned. */
+  readonly result: object;
+}
+
+/** Every write of an operator (admin-api.md 4), from the admin API, the console and programs. The operations context provides it. */
+export abstract class Operations {
+  /**
+   * Records the operation and executes it, or has it wait for a second person (`pending_approval`). Throws DomainError:
+   * `forbidden` naming a scope that the requester lacks, `precondition_failed` for another revision, `not_found`, and what
+   * the definition throws: then the operation is recorded as failed.
+   */
+  abstract request(request: OperationRequest): Promise<OperationOutcome>;
+  /** The revision of a subject, of the streams of its definition; null where none of them exists. */
+  abstract revisionOf(streams: readonly string[]): Promise<number | null>;
+}
