@@ -17,7 +17,7 @@ const PLATFORM = [
     'outbound',
     'chain',
   ],
-  ...['event-store', 'projections', 'idempotency', 'operations', 'openapi', 'http', 'context|operator', 'boot'],
+  ...['event-store', 'projections', 'idempotency', 'operations', 'openapi', 'http', 'context|operator', 'read-models', 'boot'],
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';

@@ -105,6 +105,8 @@ export interface Context extends SettingsOwner {
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication>>;
   readonly programs?: Programs;
+  /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
+  readonly entities?: readonly Type[];
   /** What operators may do to it (admin-api.md 4). */
   readonly operations?: readonly OperationDefinition[];
   /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */

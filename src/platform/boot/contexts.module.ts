@@ -4,6 +4,7 @@ import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context } from '../context.j
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
+import { ReadModelsModule } from '../read-models/read-models.module.js';
 import { WorkModule } from '../work/work.module.js';
 
 /** The modules of the contexts, with the table of due work; registers their events and read models. */
@@ -14,7 +15,7 @@ export class ContextsModule implements OnModuleInit {
   static of(config: Config, contexts: readonly Context[], running = contexts): DynamicModule {
     return {
       module: ContextsModule,
-      imports: [WorkModule, ...running.flatMap(({ module }) => module?.(config) ?? [])],
+      imports: [WorkModule, ReadModelsModule, ...running.flatMap(({ module }) => module?.(config) ?? [])],
       providers: [
         { provide: CONTEXTS, useValue: contexts },
         { provide: RUNNING_CONTEXTS, useValue: running },

@@ -28,6 +28,15 @@ export const ExactPageCursor = (): PropertyDecorator => cursorField(decodeExactC
 export const Filter = (rule: Rule, description: string): PropertyDecorator =>
   Field(rule, { optional: true, description });
 
+/** The parameters of a list of the admin API: its DTO extends this one with filters. */
+export class PageParameters {
+  @PageSize(100, 'Items per page.')
+  page_size!: number;
+
+  @PageCursor()
+  page_cursor?: PagePlace;
+}
+
 export interface CreatedPageQuery {
   readonly created_from?: string;
   readonly created_to?: string;

@@ -1,0 +1,99 @@
+import { Inject, Injectable, type OnApplicationShutdown, type Type } from '@nestjs/common';
+import { DataSource, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { Pool } from 'pg';
+import { CONFIG, type Config } from '../config/config.js';
+import { CONTEXTS, type Context } from '../context.js';
+import type { PagePlace } from '../postgres/list-page.js';
+import { encodeCursor } from '../postgres/page-cursor.js';
+import { CONNECTING, LIMITS, QUERY_TIMEOUT_MS, sessionOptions } from '../postgres/session-settings.js';
+import { outliveConnections } from '../postgres/unavailable.js';
+
+/** People read lists, one page at a time. */
+const POOL_SIZE = 4;
+
+/**
+ * Rows that people browse, as TypeORM entities mapped on tables of the contexts (`entities` of their declarations). The
+ * sessions are read-only; it connects with the first query.
+ */
+@Injectable()
+export class ReadModels implements OnApplicationShutdown {
+  private source: Promise<DataSource> | null = null;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'databaseUrl'>,
+    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
+  ) {}
+
+  async query<Entity extends ObjectLiteral>(
+    entity: Type<Entity>,
+    alias: string,
+  ): Promise<SelectQueryBuilder<Entity>> {
+    this.source ??= this.connect();
+    const source = await this.source.catch((error: unknown) => {
+      this.source = null;
+      throw error;
+    });
+    return source.getRepository(entity).createQueryBuilder(alias);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await (await this.source?.catch(() => null))?.destroy();
+  }
+
+  private async connect(): Promise<DataSource> {
+    const source = new DataSource({
+      type: 'postgres',
+      url: this.config.databaseUrl ?? '',
+      applicationName: 'disburse lists',
+      poolSize: POOL_SIZE,
+      entities: this.contexts.flatMap(({ entities = [] }) => [...entities]),
+      extra: {
+        ...CONNECTING,
+        query_timeout: QUERY_TIMEOUT_MS,
+        options: sessionOptions(LIMITS, {
+          default_transaction_read_only: 'on',
+          statement_timeout: QUERY_TIMEOUT_MS,
+        }),
+      },
+      // In place of TypeORM's own, which write to the console.
+      logger: 'debug',
+      poolErrorHandler: () => undefined,
+    });
+    await source.initialize();
+    outliveConnections((source.driver as PostgresDriver).master as Pool);
+    return source;
+  }
+}
+
+/** A page of a list, newest first. */
+export interface KeysetPage {
+  readonly pageSize: number;
+  /** The last place of the page before. */
+  readonly after?: PagePlace | undefined;
+}
+
+/**
+ * The rows of the page, in the order of `time` and `id`, properties of the entity whose alias the query has; times are exact
+ * to the millisecond.
+ */
+export async function keysetPage<Entity extends ObjectLiteral>(
+  query: SelectQueryBuilder<Entity>,
+  { pageSize, after }: KeysetPage,
+  { time, id }: { readonly time: keyof Entity & string; readonly id: keyof Entity & string },
+): Promise<{ readonly rows: Entity[]; readonly next_cursor: string | null }> {
+  const { alias } = query;
+  if (after !== undefined)
+    query.andWhere(`(${alias}.${time}, ${alias}.${id}) < (:placeTime::timestamptz, :placeId::uuid)`, {
+      placeTime: after.createdAt,
+      placeId: after.id,
+    });
+  const rows = await query
+    .orderBy(`${alias}.${time}`, 'DESC')
+    .addOrderBy(`${alias}.${id}`, 'DESC')
+    .limit(pageSize + 1)
+    .getMany();
+  const page = rows.slice(0, pageSize);
+  const last = rows.length > pageSize ? page.at(-1) : undefined;
+  return { rows: page, next_cursor: last ? encodeCursor({ createdAt: last[time], id: last[id] }) : null };
+}
