@@ -16,4 +16,4 @@ export type {
   UserEvent,
 } from './domain/user.js';
 export { UsersView } from './views/users.js';
-export { USERS_VIEW } from './views/users.js';
+export { USERS_VIEW } from './views/users-projection.js';

@@ -12,8 +12,11 @@ import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application
 import { LocateUser } from './application/locate-user.js';
 import { USER_EVENTS } from './domain/user.js';
 import { UsersController } from './http/users.controller.js';
-import { Users1795000000300 } from './migrations/1795000000300-users.js';
-import { UsersView, walletsProjection, WalletsView } from './views/users.js';
+import { Users1795000000310 } from './migrations/1795000000310-users.js';
+import { UserRow } from './views/user-row.js';
+import { UserRows } from './views/user-rows.js';
+import { usersProjection } from './views/users-projection.js';
+import { UsersView, WalletsView } from './views/users.js';
 import { userHistory } from './domain/history.js';
 
 @Global()
@@ -33,6 +36,7 @@ import { userHistory } from './domain/history.js';
     ),
     WalletsView,
     UsersView,
+    UserRows,
   ],
   exports: [UsersView],
 })
@@ -44,10 +48,11 @@ export const users = defineContext({
   events: USER_EVENTS,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
-  readModels: [walletsProjection],
+  readModels: [usersProjection],
+  entities: [UserRow],
   document: { tags: { Users: [1, 'The people who are paid.'] } },
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
-  migrations: [Users1795000000300],
+  migrations: [Users1795000000310],
   operator: {},
 });
