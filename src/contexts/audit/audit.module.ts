@@ -7,6 +7,7 @@ import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
+import { AdminProofController } from './http/admin-proof.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { AUDIT_SETTINGS } from './settings.js';
@@ -23,7 +24,7 @@ class LedgerKeysModule {}
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
-  controllers: [LedgerController],
+  controllers: [LedgerController, AdminProofController],
   providers: [
     Ledger,
     Heads,
