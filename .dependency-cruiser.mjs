@@ -5,6 +5,7 @@ const PLATFORM = [
   ...[
     'timeout',
     'failpoints',
+    'version',
     'config',
     'dto',
     'telemetry',
@@ -17,7 +18,17 @@ const PLATFORM = [
     'outbound',
     'chain',
   ],
-  ...['event-store', 'projections', 'idempotency', 'operations', 'openapi', 'http', 'context|operator', 'read-models', 'boot'],
+  ...[
+    'event-store',
+    'projections',
+    'idempotency',
+    'operations',
+    'openapi',
+    'http',
+    'context|operator',
+    'read-models',
+    'boot',
+  ],
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';
