@@ -8,5 +8,10 @@ class OperationsModule {}
 export const operations = defineContext({
   name: 'operations',
   module: () => OperationsModule,
-  document: { tags: { 'Admin: system': [28, 'The state of the service.'] } },
+  document: {
+    tags: {
+      'Admin: system': [28, 'The state of the service.'],
+      'Admin: search': [31, 'Finds anything by its id.'],
+    },
+  },
 });

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
+import { FindAnything } from './application/find-anything.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
+import { SearchController } from './http/search.controller.js';
 import { SystemController } from './http/system.controller.js';
 import { DueItems } from './store/due-items.js';
 import { Processes } from './store/processes.js';
 
-/** The state of the service for operators. */
+/** The state of the service, and the search across contexts, for operators. */
 @Module({
-  controllers: [SystemController],
-  providers: [Processes, DueItems, Heartbeat, SystemStatus],
+  controllers: [SystemController, SearchController],
+  providers: [Processes, DueItems, Heartbeat, SystemStatus, FindAnything],
 })
 export class SystemModule {}
