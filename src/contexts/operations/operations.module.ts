@@ -1,17 +1,40 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { SystemModule } from './system.module.js';
+import { Operations } from '../../platform/operations/operations.js';
+import { Definitions } from './application/definitions.js';
+import { Execution } from './application/execution.js';
+import { OperationLog } from './application/operation-log.js';
+import { RequestedOperations } from './application/request-operation.js';
+import { Subjects } from './application/subjects.js';
+import { OPERATION_EVENTS } from './domain/operation-events.js';
+import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
+import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 
-@Module({ imports: [SystemModule] })
+/** Requests and executes operations; programs of operators need nothing else of them. */
+@Global()
+@Module({
+  providers: [
+    Definitions,
+    Execution,
+    OperationLog,
+    Subjects,
+    RequestedOperations,
+    { provide: Operations, useExisting: RequestedOperations },
+  ],
+  exports: [Operations],
+})
+class RequestedOperationsModule {}
+
+/** What operators do, why, and who approved it (admin-api.md 4). */
+@Module({ imports: [RequestedOperationsModule, SystemModule] })
 class OperationsModule {}
 
 export const operations = defineContext({
   name: 'operations',
   module: () => OperationsModule,
-  document: {
-    tags: {
-      'Admin: system': [28, 'The state of the service.'],
-      'Admin: search': [31, 'Finds anything by its id.'],
-    },
-  },
+  events: OPERATION_EVENTS,
+  document: { tags: SYSTEM_TAGS },
+  settings: OPERATIONS_SETTINGS,
+  checkSettings: checkOperationsSettings,
+  operator: { module: () => RequestedOperationsModule },
 });

@@ -7,6 +7,11 @@ import { SystemController } from './http/system.controller.js';
 import { DueItems } from './store/due-items.js';
 import { Processes } from './store/processes.js';
 
+export const SYSTEM_TAGS = {
+  'Admin: system': [28, 'The state of the service.'],
+  'Admin: search': [31, 'Finds anything by its id.'],
+} as const;
+
 /** The state of the service, and the search across contexts, for operators. */
 @Module({
   controllers: [SystemController, SearchController],
