@@ -85,7 +85,9 @@ export function checkConsoleSettings(config: Config): void {
   const { adminOidcIssuer: issuer, adminOidcClientId: clientId, mode, roles, adminUrl } = config;
   const { adminOidcIssuer, adminOidcClientId } = CONSOLE_SETTINGS;
   if (issuer !== null && clientId === null)
-    throw new ConfigError(`ADMIN_OIDC_CLIENT_ID must be set with ADMIN_OIDC_ISSUER. ${about(adminOidcClientId)}`);
+    throw new ConfigError(
+      `ADMIN_OIDC_CLIENT_ID must be set with ADMIN_OIDC_ISSUER. ${about(adminOidcClientId)}`,
+    );
   if (issuer !== null && mode === 'production' && !issuer.startsWith('https://'))
     throw new ConfigError(
       `ADMIN_OIDC_ISSUER must begin with https:// in production. ${about(adminOidcIssuer)}`,

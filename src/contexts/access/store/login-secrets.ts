@@ -10,7 +10,12 @@ export class LoginSecrets {
   constructor(private readonly database: Database) {}
 
   /** `operatorId` null: of nobody in particular. Drops those that have expired. */
-  async insert(purpose: LoginPurpose, hash: string, operatorId: string | null, seconds: number): Promise<void> {
+  async insert(
+    purpose: LoginPurpose,
+    hash: string,
+    operatorId: string | null,
+    seconds: number,
+  ): Promise<void> {
     await this.database.query(
       `with expired as (delete from access.login_secrets where expires_at < now())
        insert into access.login_secrets (hash, purpose, operator_id, expires_at)

@@ -84,5 +84,7 @@ export class OidcLogin {
 
 /** Whether the claim is the value, or a list with it. */
 function holds(claim: unknown, value: string): boolean {
-  return Array.isArray(claim) ? claim.map(String).includes(value) : claim !== undefined && String(claim) === value;
+  return Array.isArray(claim)
+    ? claim.map(String).includes(value)
+    : claim !== undefined && String(claim) === value;
 }

@@ -13,7 +13,7 @@ import { isUuid } from '../../../../kernel/ids.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { LoginSecrets, type LoginPurpose } from '../../store/login-secrets.js';
 import { PasskeyCounters } from '../../store/passkey-counters.js';
-import { People, type Person } from './people.js';
+import { People, type Passkey, type Person } from './people.js';
 
 const CHALLENGE_SECONDS = 300;
 
@@ -49,8 +49,8 @@ export class Passkeys {
     });
   }
 
-  /** Stores the passkey. Throws DomainError `bad_request` for a response that does not verify. */
-  async enrol(operatorId: string, response: object, { origin }: ConsolePlace): Promise<void> {
+  /** The new passkey, not stored yet. Throws DomainError `bad_request` for a response that does not verify. */
+  async verifyEnrolment(operatorId: string, response: object, { origin }: ConsolePlace): Promise<Passkey> {
     await this.takeChallenge('enrol', response, operatorId);
     const { registrationInfo } = await verifying(() =>
       verifyRegistrationResponse({
@@ -63,11 +63,11 @@ export class Passkeys {
     );
     if (registrationInfo === undefined) throw invalid();
     const { id, publicKey, transports = [] } = registrationInfo.credential;
-    await this.people.addPasskey(operatorId, {
+    return {
       passkeyId: id,
       publicKey: Buffer.from(publicKey).toString('base64url'),
       transports: transports.map(String),
-    });
+    };
   }
 
   async loginOptions({ origin }: ConsolePlace): Promise<object> {
@@ -102,11 +102,15 @@ export class Passkeys {
         },
       }),
     );
-    if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter))) throw invalid();
+    if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter)))
+      throw invalid();
     return person;
   }
 
-  private async newChallenge(purpose: LoginPurpose, operatorId: string | null): Promise<Uint8Array<ArrayBuffer>> {
+  private async newChallenge(
+    purpose: LoginPurpose,
+    operatorId: string | null,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const challenge = randomBytes(32);
     const text = challenge.toString('base64url');
     await this.secrets.insert(purpose, this.hashOf(text), operatorId, CHALLENGE_SECONDS);
@@ -114,7 +118,11 @@ export class Passkeys {
   }
 
   /** The challenge that the response signs is good once. Throws for one that was not given to this person. */
-  private async takeChallenge(purpose: LoginPurpose, response: object, operatorId: string | null): Promise<void> {
+  private async takeChallenge(
+    purpose: LoginPurpose,
+    response: object,
+    operatorId: string | null,
+  ): Promise<void> {
     const challenge = challengeIn(response);
     const taken = challenge === null ? null : await this.secrets.take(purpose, this.hashOf(challenge));
     if (taken === null || taken.operatorId !== operatorId) throw expired();

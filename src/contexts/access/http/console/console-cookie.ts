@@ -1,5 +1,5 @@
-import fastifyCookie from '@fastify/cookie';
 import { Inject, Injectable } from '@nestjs/common';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 
@@ -10,8 +10,7 @@ type SameSite = 'strict' | 'lax';
 
 /**
  * Cookies of the console: `__Host-`, HttpOnly, Secure, for no other host and the whole site; without prefix and Secure in
- * the sandbox on loopback, where no TLS is (admin-api.md 5). The package is used to read and write them, not as a plugin:
- * the listener of a page has no other use for one.
+ * the sandbox on loopback, where no TLS is (admin-api.md 5).
  */
 @Injectable()
 export class ConsoleCookies {
@@ -33,7 +32,7 @@ export class ConsoleCookies {
   read({ headers }: FastifyRequest, name: string): string | null {
     const { cookie = '' } = headers;
     if (cookie === '' || cookie.length > MAX_COOKIE_BYTES) return null;
-    return fastifyCookie.parse(cookie)[this.nameOf(name)] ?? null;
+    return parseCookie(cookie)[this.nameOf(name)] ?? null;
   }
 
   /** `lax`: another site's page may navigate here with it, as an identity provider does. 0 seconds: deletes it. */
@@ -43,9 +42,17 @@ export class ConsoleCookies {
     value: string,
     { sameSite, seconds }: { readonly sameSite: SameSite; readonly seconds: number },
   ): void {
-    const options = { path: '/', httpOnly: true, secure: this.isSecure, sameSite, maxAge: seconds } as const;
     const set = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    reply.header('set-cookie', [...set, fastifyCookie.serialize(this.nameOf(name), value, options)]);
+    const cookie = stringifySetCookie({
+      name: this.nameOf(name),
+      value,
+      path: '/',
+      httpOnly: true,
+      secure: this.isSecure,
+      sameSite,
+      maxAge: seconds,
+    });
+    reply.header('set-cookie', [...set, cookie]);
   }
 
   private nameOf(name: string): string {

@@ -6,7 +6,10 @@ import { Refusal } from '../../../../platform/http/problem.js';
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
 
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
-const NO_URL = { status: 403, detail: 'ADMIN_URL is not set: the console is available on this machine alone' };
+const NO_URL = {
+  status: 403,
+  detail: 'ADMIN_URL is not set: the console is available on this machine alone',
+};
 
 /** The console's own origin, and requests that come from it. */
 @Injectable()
@@ -21,7 +24,8 @@ export class ConsoleOrigin {
     const { adminUrl } = this.config;
     const own = adminUrl === null ? null : new URL(adminUrl);
     const { host = '' } = headers;
-    if (LOOPBACK.test(host) && (own === null || LOOPBACK.test(own.host))) return `${protocol}://${host.toLowerCase()}`;
+    if (LOOPBACK.test(host) && (own === null || LOOPBACK.test(own.host)))
+      return `${protocol}://${host.toLowerCase()}`;
     if (own === null) throw new Refusal(NO_URL);
     return own.origin;
   }
