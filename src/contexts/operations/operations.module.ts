@@ -8,6 +8,7 @@ import { RequestedOperations } from './application/request-operation.js';
 import { Subjects } from './application/subjects.js';
 import { OPERATION_EVENTS } from './domain/operation-events.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
+import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 
 /** Requests and executes operations; programs of operators need nothing else of them. */
 @Global()
@@ -25,13 +26,14 @@ import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 class RequestedOperationsModule {}
 
 /** What operators do, why, and who approved it (admin-api.md 4). */
-@Module({ imports: [RequestedOperationsModule] })
+@Module({ imports: [RequestedOperationsModule, SystemModule] })
 class OperationsModule {}
 
 export const operations = defineContext({
   name: 'operations',
   module: () => OperationsModule,
   events: OPERATION_EVENTS,
+  document: { tags: SYSTEM_TAGS },
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
   operator: { module: () => RequestedOperationsModule },

@@ -42,6 +42,37 @@ export class Access1795000000200 implements MigrationInterface {
         revoked_at timestamptz
       );
       create index secrets_of_credential on access.secrets (credential_id);
+
+      -- Of the console; tokens are keyed hashes.
+      create table access.console_sessions (
+        session_id uuid primary key,
+        token_hash text not null unique,
+        operator_id uuid not null,
+        method text not null check (method in ('passkey', 'oidc', 'link')),
+        address text not null,
+        authenticated_at timestamptz not null,
+        last_seen_at timestamptz not null,
+        expires_at timestamptz not null,
+        ended_at timestamptz
+      );
+      create index console_sessions_of_operator on access.console_sessions (operator_id) where ended_at is null;
+      create index console_sessions_expired on access.console_sessions (expires_at);
+
+      -- One-time links and challenges of WebAuthn, as keyed hashes; one that was used is gone.
+      create table access.login_secrets (
+        hash text primary key,
+        purpose text not null check (purpose in ('link', 'enrol', 'passkey')),
+        operator_id uuid,
+        expires_at timestamptz not null
+      );
+      create index login_secrets_expired on access.login_secrets (expires_at);
+      create index login_secrets_of_operator on access.login_secrets (operator_id) where operator_id is not null;
+
+      create table access.passkey_counters (
+        passkey_id text primary key,
+        counter bigint not null,
+        used_at timestamptz not null
+      );
     `);
   }
 
