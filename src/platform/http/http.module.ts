@@ -1,4 +1,4 @@
-import { Global, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import { Global, Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
@@ -45,7 +45,7 @@ export class HttpModule implements OnModuleInit {
     private readonly admission: Admission,
     private readonly keyed: KeyedRequests,
     private readonly log: Log,
-    @Optional() private readonly requests: RequestLog | null = null,
+    @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {}
 
   onModuleInit(): void {
