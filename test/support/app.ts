@@ -49,6 +49,8 @@ const SETTINGS: TestSettings = {
   PORT: '0',
   WIDGET_PORT: '0',
   PAY_PORT: '0',
+  ADMIN_PORT: '0',
+  PORTAL_PORT: '0',
   METRICS_PORT: '0',
   // Of production: specs connect without TLS.
   REQUIRE_HTTPS: 'false',
