@@ -30,7 +30,11 @@ export class AttemptLog {
     this.log.wideLog(
       'webhook attempt',
       {
-        ...idsOf(delivery),
+        // One by one: every attempt writes this line, and a spread costs more than all the rest of it.
+        delivery_id: delivery.delivery_id,
+        endpoint_id: delivery.endpoint_id,
+        merchant_id: delivery.merchant_id,
+        type: delivery.type,
         attempt: result.attempts,
         // A path may hold a token of the merchant's; the host does not.
         host: new URL(url).host,
