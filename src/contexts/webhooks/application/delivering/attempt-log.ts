@@ -1,15 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Log } from '../../../../platform/telemetry/logger.js';
-import { traced } from '../../../../platform/telemetry/tracing.js';
+import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
 import { deliveries, deliveryDuration } from '../../metrics.js';
 import type { AttemptRecord, ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
 /** What operators see of deliveries: one wide line, one count and one span per attempt. No bodies, no secrets. */
 @Injectable()
 export class AttemptLog {
+  /** By URL. */
+  private readonly hosts = new LRUCache<string, string>({
+    max: 10_000,
+    memoMethod: (url) => new URL(url).host,
+  });
+
   constructor(private readonly log: Log) {}
 
   span<T>(delivery: ClaimedDelivery, work: () => Promise<T>): Promise<T> {
+    if (!isTracing()) return work();
     return traced('webhook.attempt', { ...idsOf(delivery), caused_by: delivery.traceparent ?? '' }, work);
   }
 
@@ -37,7 +45,7 @@ export class AttemptLog {
         type: delivery.type,
         attempt: result.attempts,
         // A path may hold a token of the merchant's; the host does not.
-        host: new URL(url).host,
+        host: this.hosts.memo(url),
         outcome: attempt.outcome,
         state: result.state,
         status: attempt.http_status,
