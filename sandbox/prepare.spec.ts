@@ -21,7 +21,14 @@ afterEach(async () => {
 });
 
 async function prepare(env: Record<string, string>): Promise<Sandbox> {
-  const ports = { PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' };
+  const ports = {
+    PORT: '0',
+    WIDGET_PORT: '0',
+    PAY_PORT: '0',
+    ADMIN_PORT: '0',
+    PORTAL_PORT: '0',
+    METRICS_PORT: '0',
+  };
   const sandbox = await prepareSandbox(readConfig({ ...ports, ...env }));
   sandboxes.push(sandbox);
   return sandbox;

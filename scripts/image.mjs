@@ -77,7 +77,7 @@ async function withBuildah() {
 
 /** buildah runs on the network of the machine: loopback and free ports alone. */
 async function settingsInside() {
-  const names = ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'METRICS_PORT'];
+  const names = ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'PORTAL_PORT', 'METRICS_PORT'];
   const servers = names.map(() => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
   const ports = names.map((name, n) => `${name}=${servers[n].address().port}`);

@@ -77,6 +77,8 @@ export async function spawnService(host: BenchEnvironment, options: ServiceOptio
       PORT: String(port),
       WIDGET_PORT: String(widgetPort),
       PAY_PORT: String(payPort),
+      ADMIN_PORT: '0',
+      PORTAL_PORT: '0',
       METRICS_PORT: String(metricsPort),
       RATE_LIMIT_PER_MINUTE: '10000000',
       RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',

@@ -16,7 +16,8 @@ export async function useSandbox() {
     return { sandbox: running, letGo: async () => undefined };
   }
   await build();
-  for (const name of ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'METRICS_PORT']) process.env[name] ??= '0';
+  for (const name of ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'PORTAL_PORT', 'METRICS_PORT'])
+    process.env[name] ??= '0';
   const signalled = nextSignal();
   const service = await startService(signalled);
   void signalled.then(() => stopService(service)).then(() => process.exit(130));

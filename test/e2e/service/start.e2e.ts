@@ -34,7 +34,14 @@ afterEach(async () => {
 });
 
 function run(script: string, env: Record<string, string>): Run {
-  const ports = { PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', METRICS_PORT: '0' };
+  const ports = {
+    PORT: '0',
+    WIDGET_PORT: '0',
+    PAY_PORT: '0',
+    ADMIN_PORT: '0',
+    PORTAL_PORT: '0',
+    METRICS_PORT: '0',
+  };
   const child = spawn(process.execPath, [join(ROOT, 'scripts', script)], {
     cwd: ROOT,
     env: { ...process.env, ...ports, NO_COLOR: '1', ...env },

@@ -56,6 +56,8 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     ROLES: options.roles ?? 'api,worker',
     WIDGET_PORT: '0',
     PAY_PORT: '0',
+    ADMIN_PORT: '0',
+    PORTAL_PORT: '0',
     LOG_LEVEL: 'silent',
     ...options.env,
   });

@@ -34,6 +34,8 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
         PORT: '0',
         WIDGET_PORT: '0',
         PAY_PORT: '0',
+        ADMIN_PORT: '0',
+        PORTAL_PORT: '0',
         METRICS_PORT: '0',
       },
     });
