@@ -17,7 +17,17 @@ const PLATFORM = [
     'outbound',
     'chain',
   ],
-  ...['event-store', 'projections', 'idempotency', 'operations', 'openapi', 'http', 'context|operator', 'read-models', 'boot'],
+  ...[
+    'event-store',
+    'projections',
+    'idempotency',
+    'operations',
+    'openapi',
+    'http',
+    'context|operator',
+    'read-models',
+    'boot',
+  ],
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// npm run demo: the whole way of a payout, or of an exchange order (npm run demo -- exchange), against the running sandbox
-// or one that it starts and stops itself.
+// npm run demo: the whole way of a payout, of an exchange order (npm run demo -- exchange), or a morning's data for the
+// console (npm run demo -- console), against the running sandbox or one that it starts and stops itself.
+import { CONSOLE_TITLE, consoleDemo } from './lib/demo-console.mjs';
 import { exchangeDemo, EXCHANGE_TITLE } from './lib/demo-exchange.mjs';
 import { payoutDemo, PAYOUT_TITLE } from './lib/demo-payout.mjs';
 import { install, requireNode } from './lib/installation.mjs';
@@ -10,6 +11,7 @@ import { bold, complain, dim, Problem, say } from './lib/terminal.mjs';
 const DEMOS = {
   payout: { title: PAYOUT_TITLE, run: payoutDemo },
   exchange: { title: EXCHANGE_TITLE, run: exchangeDemo },
+  console: { title: CONSOLE_TITLE, run: consoleDemo },
 };
 
 try {

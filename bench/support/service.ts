@@ -62,7 +62,9 @@ export async function spawnService(host: BenchEnvironment, options: ServiceOptio
   if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
   const dir = host.folder(name);
   const chain = await host.chain();
-  const [free, widgetPort, payPort, metricsPort] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
+  const [free, widgetPort, payPort, metricsPort, adminPort, portalPort] = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map(() => freePort()),
+  );
   const port = Number(env['PORT'] ?? free);
   const child = host.children.start({
     name: 'service',
@@ -77,8 +79,8 @@ export async function spawnService(host: BenchEnvironment, options: ServiceOptio
       PORT: String(port),
       WIDGET_PORT: String(widgetPort),
       PAY_PORT: String(payPort),
-      ADMIN_PORT: '0',
-      PORTAL_PORT: '0',
+      ADMIN_PORT: String(adminPort),
+      PORTAL_PORT: String(portalPort),
       METRICS_PORT: String(metricsPort),
       RATE_LIMIT_PER_MINUTE: '10000000',
       RATE_LIMIT_PER_IP_PER_MINUTE: '100000000',

@@ -7,3 +7,4 @@ export { tracking } from './tracking/tracking.module.js';
 export { audit } from './audit/audit.module.js';
 export { webhooks } from './webhooks/webhooks.module.js';
 export { exchange } from './exchange/exchange.module.js';
+export { operations } from './operations/operations.module.js';

@@ -12,6 +12,8 @@ export interface CurrentOperation {
   readonly expected: Map<string, number | null>;
   /** The command loop adds each event that it wrote. */
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
+  /** Its own stream: its first commit requires that the operation is still at this revision, so neither decided nor ended. */
+  readonly own?: { readonly stream: string; readonly revision: number };
 }
 
 /** Nest injection token, `true` in a process in which every change belongs to an operation: a program of operators. */
@@ -41,9 +43,13 @@ export function requireRevision(stream: string, revision: number | null): void {
   if (expected !== undefined && expected !== revision) throw new SubjectChanged(stream);
 }
 
-/** The other streams of the subject, as preconditions of a commit to `stream`. */
+/** The other streams of the subject, and that of the operation, as preconditions of a commit to `stream`. */
 export function otherRevisions(stream: string): StreamAppend[] {
-  return [...(storage.getStore()?.expected ?? [])]
+  const operation = storage.getStore();
+  if (operation === undefined) return [];
+  const { expected, written, own } = operation;
+  const first = own !== undefined && written.length === 0 ? [[own.stream, own.revision] as const] : [];
+  return [...expected, ...first]
     .filter(([other]) => other !== stream)
     .map(([other, revision]) => ({ stream: other, events: [], expected: revision ?? 'no_stream' }));
 }

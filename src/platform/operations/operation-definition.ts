@@ -36,20 +36,29 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
    * it. Absent, or null: one person is enough.
    */
   readonly secondPerson?:
-    'before' | 'after' | ((parameters: Parameters, get: Get, subjectId: string) => Promise<'before' | null>);
+    | 'before'
+    | 'after'
+    | null
+    | ((parameters: Parameters, get: Get, subjectId: string) => Promise<'before' | null>);
   /** Scopes that it gives to somebody: who requests or approves it needs them. */
   readonly gives?: (parameters: Parameters, get: Get, subjectId: string) => Promise<readonly string[]>;
   /** Throws DomainError for what the operation may not be requested with; nothing was recorded then. */
   readonly check?: (parameters: Parameters, get: Get, subjectId: string) => Promise<void>;
-  /** While a second person is awaited: what is there already, and ineffective (a pending credential). Its result is in the response. */
+  /**
+   * While a second person is awaited: what is there already, and ineffective (a pending credential). Its result is in the
+   * response. It may be called again; where no second person is awaited it is not called.
+   */
   readonly prepare?: (operation: RunningOperation<Parameters>, get: Get) => Promise<object>;
   /** Undoes {@link prepare} where the operation is rejected, withdrawn, lapsed or failed. */
   readonly discard?: (operation: RunningOperation<Parameters>, get: Get) => Promise<void>;
   /**
-   * Writes the change, by commands: their events name the operation as their cause. It may be called again after a crash,
-   * with the change written or not. Its result is for the response and is not recorded.
+   * Writes the change, by commands: their events name the operation as their cause. It may be called again after a crash:
+   * with nothing written to the streams of its subject, or, where it has no streams, with the change written or not. Its
+   * result is for the response and is not recorded.
    */
   readonly execute: (operation: RunningOperation<Parameters>, get: Get) => Promise<object | void>;
+  /** The result of {@link execute} again, once the change is written: for a repeat after a crash. Absent: `{}`. */
+  readonly repeat?: (operation: RunningOperation<Parameters>, get: Get) => Promise<object>;
 }
 
 /** Returns the definition as an entry of a context's declaration; it exists to check the type. */

@@ -14,6 +14,8 @@ const PRODUCTION = {
   USDC_ADDRESS: `0x${'1'.repeat(40)}`,
   PORT: '0',
   WIDGET_PORT: '0',
+  ADMIN_PORT: '0',
+  PORTAL_PORT: '0',
   PAY_PORT: '0',
   ADMIN_PORT: '0',
   PORTAL_PORT: '0',

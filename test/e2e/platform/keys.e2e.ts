@@ -71,6 +71,8 @@ describe('a master key', () => {
       PUBLIC_URL: 'https://api.example',
       PORT: '0',
       WIDGET_PORT: '0',
+      ADMIN_PORT: '0',
+      PORTAL_PORT: '0',
       PAY_PORT: '0',
       ADMIN_PORT: '0',
       PORTAL_PORT: '0',

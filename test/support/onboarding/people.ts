@@ -55,6 +55,8 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     MASTER_KEY: options.masterKey ?? randomBytes(32).toString('hex'),
     ROLES: options.roles ?? 'api,worker',
     WIDGET_PORT: '0',
+    ADMIN_PORT: '0',
+    PORTAL_PORT: '0',
     PAY_PORT: '0',
     ADMIN_PORT: '0',
     PORTAL_PORT: '0',

@@ -33,6 +33,8 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
         NODE_OPTIONS: '',
         PORT: '0',
         WIDGET_PORT: '0',
+        ADMIN_PORT: '0',
+        PORTAL_PORT: '0',
         PAY_PORT: '0',
         ADMIN_PORT: '0',
         PORTAL_PORT: '0',

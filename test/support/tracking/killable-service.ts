@@ -28,6 +28,8 @@ import { CrashingProxy, type Side } from '../database/crashing-proxy.js';
 const SETTINGS: Readonly<Record<string, string>> = {
   PORT: '0',
   WIDGET_PORT: '0',
+  ADMIN_PORT: '0',
+  PORTAL_PORT: '0',
   PAY_PORT: '0',
   ADMIN_PORT: '0',
   PORTAL_PORT: '0',

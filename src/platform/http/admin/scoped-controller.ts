@@ -11,10 +11,12 @@ import {
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { SCOPES } from '../../openapi/operation.js';
+import { requireScopes } from '../../operations/scopes.js';
 import { KeyedRequests } from '../keyed-requests.js';
 import { PageController, Responded, type Page } from '../pages/page.js';
+
+export { requireScopes };
 
 /** Who calls an API whose routes need scopes. */
 export interface ScopedCaller {
@@ -41,12 +43,6 @@ export abstract class ScopesGuard implements CanActivate {
     request.edge.visitor = caller;
     return true;
   }
-}
-
-/** Throws `forbidden`, naming the first scope that is missing. */
-export function requireScopes({ scopes }: Pick<ScopedCaller, 'scopes'>, required: readonly string[]): void {
-  const missing = required.find((scope) => !scopes.has(scope));
-  if (missing !== undefined) throw new DomainError('forbidden', `The scope ${missing} is missing`);
 }
 
 /** Writes under an Idempotency-Key run once for each caller. */

@@ -1,0 +1,147 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { streamOf } from '../../../kernel/aggregate.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import {
+  SubjectChanged,
+  withinOperation,
+  type CurrentOperation,
+} from '../../../platform/event-store/current-operation.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import type { OperationOutcome } from '../../../platform/operations/operations.js';
+import { recordExecuted, recordFailed } from '../domain/decisions.js';
+import type { Change, Requested } from '../domain/operation-events.js';
+import { existingOperation, isOpen, operation, type ExistingOperation } from '../domain/operation.js';
+import { operationJson } from '../views/operation-json.js';
+import { Definitions, runningOperation } from './definitions.js';
+import { OperationLog } from './operation-log.js';
+import { Subjects } from './subjects.js';
+
+/** The subject is no longer at the revision of the operation. */
+export const CHANGED = 'changed';
+
+/** Errors after which an approved operation is executed later. */
+const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited', 'in_flight'];
+
+/** Executes operations, each once, in whichever process, and records their outcome (ADR 176). */
+@Injectable()
+export class Execution {
+  constructor(
+    private readonly log: OperationLog,
+    private readonly definitions: Definitions,
+    private readonly subjects: Subjects,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Executes an operation that is open, or finds that it was executed. Throws what its definition throws, once that is
+   * recorded; {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for what may not be
+   * executed.
+   */
+  async run(id: string): Promise<OperationOutcome> {
+    const { state, revision } = await this.log.load(id);
+    const found = existingOperation(state);
+    const { facts } = found;
+    const definition = this.definitions.find(facts.name);
+    if (found.phase === 'executed') return this.repeated(found);
+    if (!isOpen(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
+    const streams = definition.streams(facts.subject.id);
+    const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
+    const before = await this.subjects.read(streams);
+    const written = before.changesOf(id, since);
+    if (written.length > 0) return this.repeated(await this.executed(facts, written));
+    if (before.revisionWithout(id) !== facts.subject.revision) {
+      await this.failed(facts, CHANGED, 'The subject was changed since the operation was requested');
+      throw new SubjectChanged(streams[0]!);
+    }
+    const own = { stream: streamOf(operation, id), revision: revision! };
+    const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
+    failpoint('operation.begun');
+    try {
+      const { get } = this.definitions;
+      const run = () => definition.execute(runningOperation(facts), get);
+      const result = (await withinOperation(current, run)) ?? {};
+      failpoint('operation.written');
+      const changes = await this.changesOf(facts, current, since);
+      return { operation: operationJson(await this.executed(facts, changes)), result };
+    } catch (error) {
+      return await this.afterError(error, found, current, since);
+    }
+  }
+
+  /** What was written was executed, also where another process did it, or an error came later. */
+  private async afterError(
+    error: unknown,
+    { facts, phase }: ExistingOperation,
+    current: CurrentOperation,
+    since: string | null,
+  ): Promise<OperationOutcome> {
+    const changes = await this.changesOf(facts, current, since);
+    if (changes.length > 0) {
+      const state = await this.executed(facts, changes);
+      if (error instanceof SubjectChanged && current.written.length === 0) return this.repeated(state);
+      throw error;
+    }
+    if (!(error instanceof DomainError)) throw error;
+    if (phase === 'approved' && TRANSIENT.includes(error.code)) throw error;
+    const isChanged = error instanceof SubjectChanged;
+    const state = await this.failed(facts, isChanged ? CHANGED : error.code, error.message);
+    if (state.phase === 'executed') return this.repeated(state);
+    throw error;
+  }
+
+  private async changesOf(
+    { operation_id: id, name, subject }: Requested,
+    { written }: CurrentOperation,
+    since: string | null,
+  ): Promise<readonly Change[]> {
+    const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
+    const found = await this.subjects.read(this.definitions.find(name).streams(subject.id));
+    const others = found
+      .changesOf(id, since)
+      .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
+    return [...own, ...others];
+  }
+
+  private async executed(
+    { operation_id }: Requested,
+    changes: readonly Change[],
+  ): Promise<ExistingOperation> {
+    const data = { operation_id, changes, at: timestamp(this.clock) };
+    const { state } = await this.log.record(operation_id, (current) => recordExecuted(data, current));
+    failpoint('operation.recorded');
+    return existingOperation(state);
+  }
+
+  /** Records it as failed where it is open, and undoes what was prepared for it. */
+  async failed(facts: Requested, code: string, message: string): Promise<ExistingOperation> {
+    const { operation_id } = facts;
+    const data = { operation_id, code, message, at: timestamp(this.clock) };
+    const { state } = await this.log.record(operation_id, (current) => recordFailed(data, current));
+    if (existingOperation(state).phase === 'failed') await this.discard(facts);
+    return existingOperation(state);
+  }
+
+  /** What exists while a second person is awaited. */
+  async prepare(facts: Requested): Promise<object> {
+    const { prepare, streams } = this.definitions.find(facts.name);
+    if (prepare === undefined) return {};
+    const { revisions: expected } = await this.subjects.read(streams(facts.subject.id));
+    const current = { id: facts.operation_id, expected, written: [] };
+    return withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
+  }
+
+  async discard(facts: Requested): Promise<void> {
+    const { discard } = this.definitions.find(facts.name);
+    if (discard === undefined || facts.second_person !== 'before') return;
+    const current = { id: facts.operation_id, expected: new Map<string, null>(), written: [] };
+    await withinOperation(current, () => discard(runningOperation(facts), this.definitions.get));
+  }
+
+  /** The outcome of an operation that was executed before. */
+  async repeated(state: ExistingOperation): Promise<OperationOutcome> {
+    const { repeat } = this.definitions.find(state.facts.name);
+    const result = (await repeat?.(runningOperation(state.facts), this.definitions.get)) ?? {};
+    return { operation: operationJson(state), result };
+  }
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { operationsOn, requesterOf, switchRequest } from '../../../../test/support/operations/bench.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { withinOperation } from '../../../platform/event-store/current-operation.js';
+import { defineOperation } from '../../../platform/operations/operation-definition.js';
+
+const idempotency = { id: (purpose: string, use = 0) => deriveId('key', purpose, String(use)) };
+
+/** A process with a lamp that is off, at revision 1. */
+async function withLamp(given: Parameters<typeof operationsOn>[0] = {}) {
+  const process = operationsOn(given);
+  await process.switchLamp('lamp', true);
+  await process.switchLamp('lamp', false);
+  const switchOn = (rest: Parameters<typeof switchRequest>[0] = {}) =>
+    process.operations.request(switchRequest({ subject: { id: 'lamp', revision: 1 }, ...rest }));
+  return { ...process, switchOn };
+}
+
+const typesOf = async (
+  store: InMemoryEventStore | ReturnType<typeof operationsOn>['store'],
+  stream: string,
+) => (await store.readStream(stream)).map(({ type }) => type);
+
+describe('a requested operation', () => {
+  it('is executed at once; its change names it, and it names its change', async () => {
+    const { store, switchOn } = await withLamp();
+    const { operation, result } = await switchOn();
+    expect(operation).toMatchObject({
+      name: 'lamps.switch',
+      status: 'executed',
+      approval: 'none',
+      subject: { kind: 'lamp', id: 'lamp', revision: 1 },
+      requested_by: { operator_id: 'ada', name: 'ada' },
+      failure: null,
+    });
+    expect(result).toEqual({ on: true });
+    const [change] = await store.readStream('lamp-lamp', { lastOnly: true });
+    expect(change!.metadata.operation_id).toBe(operation.id);
+    const [last] = await store.readStream(`operation-${operation.id}`, { lastOnly: true });
+    expect(last).toMatchObject({
+      type: 'operation.executed.v1',
+      data: { changes: [{ stream: 'lamp-lamp', event_id: change!.id, type: 'lamp.switched.v1' }] },
+    });
+  });
+
+  it.each([
+    [
+      'the scope of the operation is missing',
+      { requester: requesterOf('ada', []) },
+      'forbidden',
+      /merchants:write/,
+    ],
+    [
+      'the subject is at another revision',
+      { subject: { id: 'lamp', revision: 0 } },
+      'precondition_failed',
+      /changed/,
+    ],
+    ['the subject does not exist', { subject: { id: 'other', revision: 0 } }, 'not_found', /Lamp not found/],
+    [
+      'the credential is confined to other merchants',
+      { requester: { ...requesterOf('ada'), merchants: ['m2'] }, merchantId: 'm1' },
+      'not_found',
+      /Lamp not found/,
+    ],
+    [
+      'the credential is confined, and the subject is of no merchant',
+      { requester: { ...requesterOf('ada'), merchants: ['m2'] } },
+      'forbidden',
+      /confined/,
+    ],
+  ] as const)('is refused without a trace where %s', async (_, given, code, message) => {
+    const { store, switchOn } = await withLamp();
+    const before = await store.head();
+    const refused = await switchOn(given as object).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(DomainError);
+    expect(refused).toMatchObject({ code });
+    expect((refused as Error).message).toMatch(message);
+    expect(await store.head()).toBe(before);
+  });
+
+  it('needs the scopes that it gives, by name', async () => {
+    const gives = defineOperation({
+      name: 'lamps.give',
+      scope: 'merchants:write',
+      subject: 'lamp',
+      streams: () => [],
+      gives: async () => ['audit:read'],
+      execute: async () => undefined,
+    });
+    const { switchOn } = await withLamp({ definitions: [gives] });
+    const given = { name: 'lamps.give', subject: { id: 'x', revision: null } };
+    await expect(switchOn(given)).rejects.toThrow('The scope audit:read is missing');
+    const both = requesterOf('ada', ['merchants:write', 'audit:read']);
+    expect((await switchOn({ ...given, requester: both })).operation.status).toBe('executed');
+  });
+
+  it('that its subject refuses is recorded as failed, and its key is free for another request', async () => {
+    const { store, switchOn } = await withLamp();
+    const off = { parameters: { on: false }, idempotency };
+    await expect(switchOn(off)).rejects.toMatchObject({ code: 'invalid_transition' });
+    expect(await typesOf(store, `operation-${idempotency.id('operation')}`)).toEqual([
+      'operation.requested.v1',
+      'operation.failed.v1',
+    ]);
+    expect((await switchOn({ ...off, parameters: { on: true } })).operation.id).toBe(
+      idempotency.id('operation', 1),
+    );
+  });
+
+  it('under one key is executed once, however often it is requested', async () => {
+    const { store, switchOn } = await withLamp();
+    const first = await switchOn({ idempotency });
+    const second = await switchOn({ idempotency });
+    expect(second.operation).toEqual(first.operation);
+    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
+  });
+
+  it('waits for its second person, and nothing is changed until then', async () => {
+    const { store, switchOn } = await withLamp();
+    const { operation } = await switchOn({ name: 'lamps.switch_carefully' });
+    expect(operation).toMatchObject({ status: 'pending_approval', approval: 'required', executed_at: null });
+    expect(Date.parse(operation.expires_at!) - Date.parse(operation.requested_at)).toBe(72 * 3_600_000);
+    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(2);
+  });
+
+  it('that is confirmed later is executed at once, and unconfirmed', async () => {
+    const { switchOn } = await withLamp();
+    const { operation } = await switchOn({ name: 'lamps.switch_fast' });
+    expect(operation).toMatchObject({ status: 'unconfirmed', approval: 'required' });
+    expect(operation.executed_at).not.toBeNull();
+  });
+
+  it('is executed at once where approvals are off', async () => {
+    const { switchOn } = await withLamp({ approvals: 'off' });
+    const before = await switchOn({ name: 'lamps.switch_carefully' });
+    expect(before.operation).toMatchObject({ status: 'executed', approval: 'off', expires_at: null });
+  });
+
+  it('of a subject that changes while it is executed fails, and the client reads it again', async () => {
+    const store = new InMemoryEventStore();
+    const other = operationsOn({ store });
+    const switchOther = () =>
+      withinOperation({ id: 'x', expected: new Map(), written: [] }, () => other.switchLamp('lamp', true));
+    const { switchOn } = await withLamp({
+      store,
+      around: (place) => (place === 'before' ? switchOther() : undefined),
+    });
+    await expect(switchOn({ idempotency })).rejects.toMatchObject({ code: 'precondition_failed' });
+    const [last] = await store.readStream(`operation-${idempotency.id('operation')}`, { lastOnly: true });
+    expect(last).toMatchObject({ type: 'operation.failed.v1', data: { code: 'changed' } });
+  });
+
+  it.each(['before', 'after'] as const)(
+    'of a process that is killed %s its change is executed once, by a repeat',
+    async (killedAt) => {
+      const store = new InMemoryEventStore();
+      const killed = await withLamp({
+        store,
+        around: (place) => {
+          if (place === killedAt) throw new Error('killed');
+        },
+      });
+      await expect(killed.switchOn({ idempotency })).rejects.toThrow('killed');
+      const { operations } = operationsOn({ store });
+      const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
+      expect((await operations.request(request)).operation.status).toBe('executed');
+      expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
+    },
+  );
+
+  it('of two processes at once is executed once', async () => {
+    const store = new InMemoryEventStore();
+    const { switchOn } = await withLamp({ store });
+    const { operations } = operationsOn({ store });
+    const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
+    const outcomes = await Promise.all([switchOn({ idempotency }), operations.request(request)]);
+    expect(outcomes.map(({ operation }) => operation.status)).toEqual(['executed', 'executed']);
+    expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
+  });
+});

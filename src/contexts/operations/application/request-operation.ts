@@ -1,0 +1,148 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
+import { KeyOutlived, requireRepeatable } from '../../../kernel/repeats.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
+import { failpoint } from '../../../platform/failpoints.js';
+import { requireScopes } from '../../../platform/operations/scopes.js';
+import { underKey } from '../../../platform/idempotency/ticket.js';
+import type { OperationDefinition } from '../../../platform/operations/operation-definition.js';
+import {
+  Operations,
+  type OperationOutcome,
+  type OperationRequest,
+  type Requester,
+} from '../../../platform/operations/operations.js';
+import { requestOf, requestOperation } from '../domain/decisions.js';
+import type { Person, Requested } from '../domain/operation-events.js';
+import { existingOperation, type ExistingOperation } from '../domain/operation.js';
+import { operationJson } from '../views/operation-json.js';
+import { Definitions } from './definitions.js';
+import { Execution } from './execution.js';
+import { OperationLog } from './operation-log.js';
+import { Subjects } from './subjects.js';
+
+/** Records and executes what operators request (admin-api.md 4). */
+@Injectable()
+export class RequestedOperations extends Operations {
+  constructor(
+    private readonly definitions: Definitions,
+    private readonly subjects: Subjects,
+    private readonly log: OperationLog,
+    private readonly execution: Execution,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'operationsApprovals'>,
+  ) {
+    super();
+  }
+
+  revisionOf(streams: readonly string[]): Promise<number | null> {
+    return this.subjects.revisionOf(streams);
+  }
+
+  async request(request: OperationRequest): Promise<OperationOutcome> {
+    const definition = this.definitions.find(request.name);
+    const { parameters, requester, subject } = request;
+    requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id));
+    requireMerchant(requester, request.merchantId, definition.subject);
+    const ticket = request.idempotency ?? { id: newId };
+    return underKey(ticket, 'operation', (id) => this.requestAs(id, definition, request));
+  }
+
+  /** The operation of this id, once: a repeat continues where the first request ended. */
+  private async requestAs(
+    id: string,
+    definition: OperationDefinition,
+    request: OperationRequest,
+  ): Promise<OperationOutcome> {
+    const { state } = await this.log.load(id);
+    if (state.phase !== 'none') {
+      requireRepeatable(state.facts.requested_at, timestamp(this.clock));
+      return this.proceed(state);
+    }
+    const facts = await this.factsOf(id, definition, request);
+    const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
+    failpoint('operation.requested');
+    return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
+      // What was read has changed, before or after the operation was recorded: to the client it is the same.
+      if (error instanceof SubjectChanged && request.subject.revision !== null)
+        throw otherRevision(definition);
+      throw error;
+    });
+  }
+
+  private async proceed(state: ExistingOperation): Promise<OperationOutcome> {
+    const { phase, facts } = state;
+    switch (phase) {
+      case 'pending':
+        return { operation: operationJson(state), result: await this.execution.prepare(facts) };
+      case 'requested':
+      case 'approved':
+      case 'executed':
+        return this.execution.run(facts.operation_id);
+      default:
+        throw new KeyOutlived(`the Idempotency-Key belongs to an operation that is ${phase}`);
+    }
+  }
+
+  /** Throws `not_found`, `precondition_failed`, and what the definition's `check` throws. */
+  private async factsOf(
+    id: string,
+    definition: OperationDefinition,
+    { name, parameters, requester, subject, ...request }: OperationRequest,
+  ): Promise<Requested> {
+    const revision = await this.subjects.revisionOf(definition.streams(subject.id));
+    if (subject.revision !== null && revision === null) throw DomainError.notFound(titleOf(definition));
+    if (subject.revision !== null && revision !== subject.revision) throw otherRevision(definition);
+    const { get } = this.definitions;
+    await definition.check?.(parameters, get, subject.id);
+    const { secondPerson = null } = definition;
+    const second =
+      typeof secondPerson === 'function' ? await secondPerson(parameters, get, subject.id) : secondPerson;
+    return requestOf(
+      {
+        operation_id: id,
+        name,
+        subject: { kind: definition.subject, id: subject.id, revision },
+        parameters,
+        reason: request.reason,
+        ticket: request.ticket,
+        merchant_id: request.merchantId,
+        second_person: second,
+        requested_by: personOf(requester),
+        requested_at: timestamp(this.clock),
+      },
+      { approvals: this.config.operationsApprovals },
+    );
+  }
+}
+
+export function personOf({ operatorId, name, role, credentialId, address }: Requester): Person {
+  return { operator_id: operatorId, name, role, credential_id: credentialId, address };
+}
+
+/** Throws `not_found` for what belongs to another merchant, `forbidden` for what belongs to none (admin-api.md 1). */
+export function requireMerchant(
+  { merchants }: Pick<Requester, 'merchants'>,
+  merchantId: string | null,
+  subject: string,
+): void {
+  if (merchants === null || (merchantId !== null && merchants.includes(merchantId))) return;
+  if (merchantId !== null) throw DomainError.notFound(titleOf({ subject }));
+  throw new DomainError('forbidden', 'The credential is confined to some merchants');
+}
+
+/** `api_key` is `Api key` in a sentence. */
+function titleOf({ subject }: Pick<OperationDefinition, 'subject'>): string {
+  const words = subject.replaceAll('_', ' ');
+  return words[0]!.toUpperCase() + words.slice(1);
+}
+
+function otherRevision(definition: OperationDefinition): DomainError {
+  return new DomainError(
+    'precondition_failed',
+    `${titleOf(definition)} was changed since it was read: read it again`,
+  );
+}

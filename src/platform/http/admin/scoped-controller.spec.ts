@@ -1,0 +1,99 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { Get } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Operation } from '../../openapi/operation.js';
+import { BodyPipe } from '../validation.js';
+import { AdminController } from './admin-controller.js';
+import { Callers, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import { WriteBody } from './writes.js';
+
+const words = { id: 'x', tag: 'x', summary: 'x', responses: {} };
+
+class Routes {
+  @Get()
+  @Operation({ ...words, scopes: ['payouts:read', 'users:read'] })
+  read() {}
+}
+
+function guardFor(...scopes: string[]) {
+  const caller = { scopes: new Set(scopes), idempotencyScope: 'one' };
+  class Known extends Callers {
+    admit = (): Promise<ScopedCaller> => Promise.resolve(caller);
+  }
+  class Guard extends ScopesGuard {}
+  const request = { edge: { visitor: null as unknown } };
+  const context = {
+    getHandler: () => Routes.prototype.read,
+    switchToHttp: () => ({
+      getRequest: () => request as unknown as FastifyRequest,
+      getResponse: () => ({}) as FastifyReply,
+    }),
+  };
+  const activate = (): Promise<boolean> =>
+    new (Guard as unknown as new (callers: Callers) => ScopesGuard)(new Known()).canActivate(
+      context as never,
+    );
+  return { activate, request, caller };
+}
+
+describe('a controller whose routes need scopes', () => {
+  it('stops the boot when a route declares none', () => {
+    class Undeclared {
+      @Get()
+      @Operation(words)
+      read() {}
+    }
+    expect(() => AdminController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');
+    expect(() => AdminController('things')(Routes)).not.toThrow();
+  });
+
+  it('lets in a caller with all of them, and knows the caller', async () => {
+    const { activate, request, caller } = guardFor('users:read', 'payouts:read');
+    expect(await activate()).toBe(true);
+    expect(request.edge.visitor).toBe(caller);
+  });
+
+  it.each([
+    [['payouts:read'], 'users:read'],
+    [['users:read'], 'payouts:read'],
+    [[], 'payouts:read'],
+  ])('refuses a caller with %j alone, and names %s', async (scopes, missing) => {
+    const { activate, request } = guardFor(...scopes);
+    await expect(activate()).rejects.toEqual(new DomainError('forbidden', `The scope ${missing} is missing`));
+    expect(request.edge.visitor).toBeNull();
+  });
+});
+
+describe('the body of a write of the admin API', () => {
+  const read = (body: unknown): Promise<unknown> =>
+    new BodyPipe(false).transform(body, { type: 'body', metatype: WriteBody });
+
+  it.each([
+    [
+      { reason: '  fraud report ', ticket: 'OPS-1' },
+      { reason: 'fraud report', ticket: 'OPS-1' },
+    ],
+    [
+      { reason: 'abc', ticket: null },
+      { reason: 'abc', ticket: null },
+    ],
+    [{ reason: '💶'.repeat(500) }, { reason: '💶'.repeat(500) }],
+  ])('accepts %j', async (body, expected) => {
+    expect(await read(body)).toEqual(expected);
+  });
+
+  it.each([
+    [{}, { reason: ['is required'] }],
+    [{ reason: ' ab ' }, { reason: ['must have 3 to 500 characters'] }],
+    [{ reason: 'x'.repeat(501) }, { reason: ['must have 3 to 500 characters'] }],
+    [{ reason: 'line\nfeed' }, { reason: ['must not contain control characters'] }],
+    [
+      { reason: 7, ticket: '' },
+      { reason: ['must be a string'], ticket: ['must have 1 to 255 characters'] },
+    ],
+  ])('refuses %j', async (body, fields) => {
+    await expect(read(body)).rejects.toMatchObject({ code: 'validation_failed', fields });
+  });
+});
