@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ConsoleSessions, type ConsoleSession } from '../../application/console/sessions.js';
+import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import { ConsoleCookies } from './console-cookie.js';
 import { ConsoleOrigin } from './console-origin.js';
 
@@ -14,7 +14,7 @@ const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 @Injectable()
 export class ConsoleAuthentication {
   constructor(
-    private readonly sessions: ConsoleSessions,
+    private readonly sessions: SessionTokens,
     private readonly cookies: ConsoleCookies,
     private readonly origin: ConsoleOrigin,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
