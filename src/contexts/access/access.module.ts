@@ -59,6 +59,8 @@ import { merchantScheme } from './http/merchant-scheme.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
+import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
+import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
@@ -68,6 +70,7 @@ import { OperatorsView } from './views/operators.js';
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
 @Module({
+  imports: [LoginLinksModule],
   providers: [
     CredentialSecrets,
     Credentials,
@@ -112,7 +115,7 @@ class CredentialsModule {}
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, RequestLogModule],
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule],
   controllers: [WhoamiController],
   providers: [
     {
@@ -151,6 +154,8 @@ export const access = defineContext({
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },
+  settings: CONSOLE_SETTINGS,
+  checkSettings: checkConsoleSettings,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
