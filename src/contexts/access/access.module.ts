@@ -31,6 +31,7 @@ import { MERCHANT_EVENTS } from './domain/merchant.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
+import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
@@ -50,6 +51,7 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
     RevokeExchangeKeyHandler,
     SetExchangeKeyPageHandler,
     DirectoryView,
+    ExchangeKeyIds,
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -62,7 +64,7 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView],
+  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, ExchangeKeyIds],
 })
 class CredentialsModule {}
 

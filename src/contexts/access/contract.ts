@@ -11,3 +11,4 @@ export {
 export { RegisterMerchant } from './application/merchant-commands.js';
 export type { ExchangeKeyIssued, MemoSigning } from './domain/exchange-key.js';
 export type { PayPageSettings } from './domain/exchange-key.js';
+export { ExchangeKeyIds } from './views/exchange-key-ids.js';
