@@ -36,7 +36,10 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
    * it. Absent, or null: one person is enough.
    */
   readonly secondPerson?:
-    'before' | 'after' | ((parameters: Parameters, get: Get, subjectId: string) => Promise<'before' | null>);
+    | 'before'
+    | 'after'
+    | null
+    | ((parameters: Parameters, get: Get, subjectId: string) => Promise<'before' | null>);
   /** Scopes that it gives to somebody: who requests or approves it needs them. */
   readonly gives?: (parameters: Parameters, get: Get, subjectId: string) => Promise<readonly string[]>;
   /** Throws DomainError for what the operation may not be requested with; nothing was recorded then. */

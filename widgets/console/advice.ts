@@ -1,0 +1,210 @@
+import { rowsAt, textAt, type Row } from '../kit/fields.js';
+import { span } from '../kit/time.js';
+import type { Advice } from './resource.js';
+
+const FINDINGS: Readonly<Record<string, string>> = {
+  settled: 'the transfer, final',
+  confirming: 'the transfer, not final yet',
+  not_found: 'no such transaction',
+  no_wallet: 'the user has no wallet yet',
+  reverted: 'a transaction that was reverted',
+  wrong_token: 'a transfer of another token',
+  wrong_recipient: 'a transfer to another wallet',
+  wrong_amount: 'a transfer of another amount',
+  already_used: 'a transfer that confirmed another payout',
+  not_written: 'the transfer; recording it failed',
+  unanswered: 'no node responded',
+  '': 'no node responded',
+};
+
+/** What a check of the chain found, in words; without a check so far, nothing. */
+export function findingWords(finding: string): string {
+  return FINDINGS[finding] ?? finding.replaceAll('_', ' ');
+}
+
+const NEXT: Readonly<Record<string, string>> = {
+  confirming:
+    'Nothing. It is received as soon as its block is final; if many wait, check the age of the head under System.',
+  not_found:
+    'Search for the transaction in a block explorer. If it is there, our node is behind: see the nodes under System. If not, ask the merchant for the right hash; the payout expires otherwise, and they report it again.',
+  no_wallet: 'Open the user: the payout is checked once the onboarding has provisioned a wallet.',
+  not_written:
+    'The database or the event store refused the write. See the subscriptions under System; it is retried.',
+  unanswered: 'See the nodes under System. Checks continue when one responds; nothing expires meanwhile.',
+};
+const MISMATCH =
+  'Compare the transaction with the payout in a block explorer, then write to the merchant: the transfer does not match what they reported. The payout expires with this reason; they report the right one.';
+
+/** Work that is due is claimed within seconds; later than this, no worker does. */
+const LATE_MS = 5 * 60_000;
+
+export function payoutAdvice(row: Row, now: number): Advice | null {
+  if (row['status'] === 'received') return null;
+  if (row['status'] === 'expired')
+    return {
+      tone: 'warn',
+      title: 'Expired: the transfer was not confirmed in time',
+      text: 'The merchant received payout.failed with the reason below. If the money did arrive, they report the transfer again.',
+    };
+  const finding = textAt(row, 'check.last_finding') || (textAt(row, 'check.last_at') ? 'unanswered' : '');
+  if (finding === '')
+    return {
+      tone: 'busy',
+      title: 'Waits for its first check',
+      text: 'It is checked within seconds of the report.',
+    };
+  const next = Date.parse(textAt(row, 'check.next_at'));
+  if (now - next > LATE_MS)
+    return {
+      tone: 'bad',
+      title: `Its check is late by ${span(now - next)}`,
+      text: 'No worker has claimed it. See the processes and the backlogs under System: is a process with the role “worker” running?',
+    };
+  return {
+    tone: NEXT[finding] === undefined ? 'warn' : 'busy',
+    title: `The last check found: ${findingWords(finding)}`,
+    text: NEXT[finding] ?? MISMATCH,
+  };
+}
+
+export function userAdvice(row: Row, now: number): Advice | null {
+  const state = row['account_state'];
+  if (state === 'deactivating')
+    return {
+      tone: 'warn',
+      title: 'Being deactivated',
+      text: 'It ends when the last pending payout of this user is received or expires. See the payouts.',
+    };
+  if (state === 'erased')
+    return {
+      tone: 'bad',
+      title: 'Erased',
+      text: 'The personal data cannot be recovered. Payouts and proofs remain.',
+    };
+  if (state !== 'onboarding') return null;
+  const waits = textAt(row, 'onboarding.waiting_for');
+  if (/review/.test(waits))
+    return {
+      tone: 'warn',
+      title: 'The identity check is under review',
+      text: 'Decide it in the dashboard of the provider; the service polls hourly, and at once after “Retry”. In the sandbox decide it here.',
+    };
+  if (waits === '' || /user|person/.test(waits))
+    return {
+      tone: 'busy',
+      title: 'Waits for the person',
+      text: 'They have not finished the page. There is nothing to do for an operator; the merchant can send them the link again.',
+    };
+  const next = Date.parse(textAt(row, 'onboarding.next_at'));
+  const isLate = now - next > LATE_MS;
+  return {
+    tone: isLate ? 'bad' : 'busy',
+    title: `Waits for: ${waits.replaceAll('_', ' ')}`,
+    text: isLate
+      ? `The next attempt is late by ${span(now - next)}: no worker is on it. See the processes under System, then “Retry”.`
+      : 'Attempts continue automatically, at last every 5 minutes. If the provider has recovered, “Retry” tries now.',
+  };
+}
+
+export function orderAdvice(row: Row): Advice | null {
+  const refundable = textAt(row, 'amount_refundable');
+  if (Number(refundable) > 0)
+    return {
+      tone: 'warn',
+      title: `${refundable} must be refunded`,
+      text: 'First check the deposit at the provider: it may have refunded it already. Send what remains to the sender, then record the transaction here with “Record refund”.',
+    };
+  if (row['status'] === 'failed')
+    return {
+      tone: 'bad',
+      title: 'Failed',
+      text: 'Nothing is to be refunded. If the customer says that they paid, compare the deposit address below with the chain.',
+    };
+  return null;
+}
+
+export function deliveryAdvice(row: Row): Advice | null {
+  const last = rowsAt(row, 'attempts').at(-1);
+  const code = textAt(last, 'http_status');
+  const why =
+    code === ''
+      ? textAt(last, 'error') || textAt(last, 'error_class')
+      : `the receiver responded with ${code}`;
+  switch (row['status']) {
+    case 'pending':
+      if (last === undefined)
+        return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
+      return {
+        tone: 'warn',
+        title: `The last attempt failed: ${why}`,
+        text: 'It is retried for about three days. The merchant has to mend the receiver: send them the attempts below.',
+      };
+    case 'exhausted':
+      return {
+        tone: 'bad',
+        title: `Given up: ${why || 'all attempts failed'}`,
+        text: 'Ask the merchant to mend the receiver, then “Resend”. Many at once: the merchant recovers them in the portal, from a time on.',
+      };
+    case 'dropped':
+      return {
+        tone: 'bad',
+        title: 'Dropped: the endpoint was disabled or deleted',
+        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
+      };
+    default:
+      return null;
+  }
+}
+
+export function requestAdvice(row: Row): Advice | null {
+  if (textAt(row, 'string_to_sign') !== '')
+    return {
+      tone: 'warn',
+      title: 'The signature did not match',
+      text: 'Send the text below to the merchant. What they signed differs from it in the timestamp, the path or the body; if all are equal, they used another key.',
+    };
+  const status = Number(row['status']);
+  if (status >= 500)
+    return {
+      tone: 'bad',
+      title: `The service failed with ${status}`,
+      text: 'Search the logs for the request id. 503 means that the database or the event store was unavailable: see System.',
+    };
+  return null;
+}
+
+export function operationAdvice(row: Row, now: number): Advice | null {
+  const until = Date.parse(textAt(row, 'expires_at'));
+  switch (row['status']) {
+    case 'pending_approval':
+      return {
+        tone: 'warn',
+        title: `Waits for a second person${until > now ? `, ${span(until - now)} left` : ''}`,
+        text: 'Read the reason and open the subject before you decide. Somebody other than the person who requested it approves or rejects it.',
+      };
+    case 'unconfirmed':
+      return {
+        tone: until < now ? 'bad' : 'warn',
+        title:
+          until < now
+            ? `Unconfirmed, overdue by ${span(now - until)}`
+            : `Unconfirmed, ${span(until - now)} left`,
+        text: 'It has been done. A second person confirms that it was right, or reinstates the merchant.',
+      };
+    case 'failed':
+      return {
+        tone: 'bad',
+        title:
+          textAt(row, 'failure.code') === 'changed' ? 'Failed: its subject had changed meanwhile' : 'Failed',
+        text: 'Nothing was changed. If it is still needed, request it again from the page of its subject.',
+      };
+    case 'lapsed':
+      return {
+        tone: 'warn',
+        title: 'Lapsed after 72 hours',
+        text: 'Nothing was changed. Request it again if needed.',
+      };
+    default:
+      return null;
+  }
+}

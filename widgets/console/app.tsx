@@ -1,0 +1,190 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Route, Router, useLocation } from 'preact-iso';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useIdle, useToast } from '../kit/app.js';
+import { KitContext, useLive, type Kit } from '../kit/data.js';
+import { textAt, type Row } from '../kit/fields.js';
+import { Frame, Heading, type NavGroup } from '../kit/frame.js';
+import { Loading, Trouble } from '../kit/states.js';
+import { capital, spoken, visible } from '../kit/text.js';
+import { utc } from '../kit/time.js';
+import { Attention } from './attention.js';
+import { AccountMenu, Enrol, Login, Mode, placeBefore, rememberPlace, takeToken } from './login.js';
+import { ResourceList, ResourcePage, SearchPage } from './pages.js';
+import { RESOURCES } from './resources/index.js';
+import { pluralOf } from './resources/operations.js';
+import { api, scopesOf, signInByPasskey, signOut, useSession, type ConsoleFacts } from './session.js';
+import { System } from './system.js';
+
+/** admin-api.md 5. */
+const IDLE_MS = 15 * 60_000;
+
+export function App({ facts }: { facts: ConsoleFacts }) {
+  const queries = useQueryClient();
+  const session = useSession();
+  const { path, url, route } = useLocation();
+  const [token] = useState(takeToken);
+  const [why, setWhy] = useState<string | null>(null);
+  const leave = useCallback((reason: string | null) => {
+    setWhy(reason);
+    rememberPlace(location.pathname + location.search);
+    queries.clear();
+    queries.setQueryData(['session'], null);
+  }, []);
+  useMemo(() => {
+    api.onSignedOut = () => leave('Your session ended. Sign in to continue where you were.');
+  }, []);
+  const enter = (): void => {
+    setWhy(null);
+    void queries.invalidateQueries({ queryKey: ['session'] });
+  };
+  const isGate = path === '/login' || path === '/enrol';
+  useEffect(() => {
+    // Back from the identity provider, or signed in on the page for that.
+    if (session.data && (path === '/login' || (path === '/' && sessionStorage.length > 0)))
+      route(placeBefore(), true);
+  }, [session.data, path]);
+
+  if (path === '/enrol' || (path === '/login' && token !== null))
+    return (
+      <Enrol
+        facts={facts}
+        token={token}
+        done={() => {
+          enter();
+          route('/login', true);
+        }}
+      />
+    );
+  if (session.isPending) return <Loading />;
+  if (session.isError) return <Trouble error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === null) {
+    if (!isGate) rememberPlace(url);
+    return <Login facts={facts} done={enter} why={why} />;
+  }
+  return (
+    <Signed
+      facts={facts}
+      session={session.data}
+      leave={(reason) => {
+        void signOut();
+        leave(reason);
+      }}
+    />
+  );
+}
+
+const NAV: readonly { readonly title: string; readonly names: readonly string[] }[] = [
+  { title: 'Money', names: ['payouts', 'orders'] },
+  { title: 'People', names: ['users', 'merchants', 'credentials'] },
+  { title: 'Webhooks and calls', names: ['webhook_endpoints', 'deliveries', 'requests'] },
+  { title: 'Service', names: ['operations', 'operators'] },
+];
+
+function navigation(): NavGroup[] {
+  const groups = NAV.map(({ title, names }) => ({
+    title,
+    items: RESOURCES.filter(({ name }) => names.includes(name)).map(({ name, title, scope }) => ({
+      href: `/${name}`,
+      label: title,
+      scope,
+    })),
+  }));
+  groups.at(-1)!.items.push({ href: '/system', label: 'System', scope: 'system:read' });
+  return [{ title: '', items: [{ href: '/', label: 'Attention' }] }, ...groups];
+}
+
+interface SignedProps {
+  readonly facts: ConsoleFacts;
+  readonly session: Row;
+  readonly leave: (why: string | null) => void;
+}
+
+function Signed({ facts, session, leave }: SignedProps) {
+  const queries = useQueryClient();
+  const [toast, say] = useToast();
+  const scopes = scopesOf(session).join(' ');
+  const me = textAt(session, 'operator.id');
+  const readOnly =
+    session['read_only'] === true ? 'This console is read only: nothing can be changed here.' : null;
+  const kit = useMemo((): Kit => {
+    const held = new Set(scopes.split(' '));
+    const signInAgain = async (): Promise<void> => {
+      await signInByPasskey();
+      await queries.invalidateQueries({ queryKey: ['session'] });
+    };
+    return {
+      client: api,
+      brand: 'Disburse console',
+      queries,
+      me,
+      can: (scope) => held.has(scope),
+      readOnly,
+      say,
+      signInAgain,
+    };
+  }, [scopes, me, readOnly]);
+  useIdle(IDLE_MS, () => leave('You were signed out after 15 minutes without activity.'), true);
+  const name = visible(textAt(session, 'operator.name'));
+  const role = capital(spoken(textAt(session, 'operator.role')));
+  const rows = [
+    `${role}, ${visible(textAt(session, 'operator.email'))}`,
+    `Until ${utc(textAt(session, 'expires_at'))} UTC`,
+  ];
+  return (
+    <KitContext.Provider value={kit}>
+      <Live />
+      <Frame
+        brand={kit.brand}
+        nav={navigation()}
+        can={kit.can}
+        badge={<Mode mode={facts.mode} />}
+        search={{ placeholder: 'Id, phone number, wallet, hash or request id' }}
+        person={{ name, menu: <AccountMenu rows={rows} leave={() => leave(null)} /> }}
+        toast={toast}
+        banner={readOnly}
+      >
+        <Router>
+          <Route path="/" component={Attention} />
+          <Route path="/search" component={SearchPage} />
+          <Route path="/system" component={System} />
+          <Route path="/:name" component={ListRoute} />
+          <Route path="/:name/:id" component={PageRoute} />
+          <Route default component={Missing} />
+        </Router>
+      </Frame>
+    </KitContext.Provider>
+  );
+}
+
+function Live() {
+  useLive('/live', pluralOf, true);
+  return null;
+}
+
+interface RouteProps {
+  readonly name?: string;
+  readonly id?: string;
+}
+
+function ListRoute({ name }: RouteProps) {
+  const resource = RESOURCES.find((each) => each.name === name);
+  return resource === undefined ? <Missing /> : <ResourceList key={name} resource={resource} />;
+}
+
+function PageRoute({ name, id }: RouteProps) {
+  const resource = RESOURCES.find((each) => each.name === name && each.details !== undefined);
+  if (resource === undefined || id === undefined) return <Missing />;
+  return <ResourcePage key={`${name}/${id}`} resource={resource} id={id} />;
+}
+
+function Missing() {
+  return (
+    <>
+      <Heading title="Not found">There is no such page</Heading>
+      <p class="lead">
+        Search for the id at the top, or start with <a href="/">what needs attention</a>.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,155 @@
+import { useKit, useOne, useRows } from '../kit/data.js';
+import { rowsAt, textAt, type Row } from '../kit/fields.js';
+import { Heading } from '../kit/frame.js';
+import { grouped } from '../kit/text.js';
+import type { Query } from '../kit/client.js';
+import { isFailing } from './resources/webhooks.js';
+
+interface Matter {
+  readonly title: string;
+  readonly scope: string;
+  /** Of the API, and of the page with the same filter. */
+  readonly path: string;
+  readonly query: Query;
+  /** Of the page, where it filters what the API does not. */
+  readonly local?: { readonly query: string; readonly counts: (row: Row) => boolean };
+  readonly next: string;
+}
+
+/** What may need a person now, the most urgent first. */
+const MATTERS: readonly Matter[] = [
+  {
+    title: 'Approvals pending',
+    scope: 'operations:read',
+    path: '/operations',
+    query: { status: 'pending_approval' },
+    next: 'A colleague waits for a second person. Open each, read its reason, approve or reject. After 72 hours they lapse.',
+  },
+  {
+    title: 'Suspensions to confirm',
+    scope: 'operations:read',
+    path: '/operations',
+    query: { status: 'unconfirmed' },
+    next: 'A merchant is stopped. Within 24 hours somebody else confirms that this was right, or reinstates the merchant.',
+  },
+  {
+    title: 'Payouts overdue',
+    scope: 'payouts:read',
+    path: '/payouts',
+    query: { overdue: 'true' },
+    next: 'Open one: it says what the last check of the chain found and what to do. If all say the same, start with the nodes under System.',
+  },
+  {
+    title: 'Webhook endpoints failing',
+    scope: 'webhooks:read',
+    path: '/webhook_endpoints',
+    query: {},
+    local: { query: '?trouble=failing', counts: isFailing },
+    next: 'Open one, then its newest delivery: the response of the receiver is there. The merchant mends the receiver; then resend.',
+  },
+  {
+    title: 'Orders to refund',
+    scope: 'orders:read',
+    path: '/orders',
+    query: { refundable: 'true' },
+    next: 'Check the deposit at the provider first, send what remains, record its transaction on the order.',
+  },
+  {
+    title: 'Onboardings in review',
+    scope: 'users:read',
+    path: '/users',
+    query: { state: 'onboarding' },
+    local: {
+      query: '?state=onboarding&review=only',
+      counts: (row) => /review/.test(textAt(row, 'onboarding.waiting_for')),
+    },
+    next: 'The identity provider wants a person to decide. Decide it in its dashboard; the user stays in onboarding until then.',
+  },
+];
+
+export function Attention() {
+  const { can } = useKit();
+  const visible = MATTERS.filter(({ scope }) => can(scope));
+  return (
+    <>
+      <div class="head">
+        <Heading title="What needs attention">What needs attention</Heading>
+      </div>
+      <p class="lead">
+        Counts are live. Nothing here is urgent while they are zero; for anything else, search for its id,
+        phone number, wallet or hash.
+      </p>
+      <ul class="matters">
+        {visible.map((matter) => (
+          <Counted key={matter.title} matter={matter} />
+        ))}
+        {can('system:read') && <Halted />}
+      </ul>
+    </>
+  );
+}
+
+const MOST = 100;
+
+function Counted({ matter: { title, path, query, local, next } }: { matter: Matter }) {
+  const { rows, hasNextPage, isPending, isError } = useRows(path, { ...query, page_size: String(MOST) });
+  const count = local === undefined ? rows.length : rows.filter(local.counts).length;
+  const href = path + (local?.query ?? `?${new URLSearchParams(query as Record<string, string>).toString()}`);
+  const text = isError ? '!' : isPending ? '…' : `${grouped(String(count))}${hasNextPage ? '+' : ''}`;
+  return <Item title={title} href={href} text={text} calm={text === '0'} next={isError ? UNKNOWN : next} />;
+}
+
+const UNKNOWN = 'This could not be read. Open the list for the reason.';
+
+function Halted() {
+  const { data, isError } = useOne('/system', { every: 15_000 });
+  const halted = rowsAt(data?.body, 'subscriptions').filter((row) => textAt(row, 'halted_at') !== '');
+  const down = rowsAt(data?.body, 'nodes').filter(
+    (row) => !['up', 'ok', 'healthy'].includes(textAt(row, 'status')),
+  );
+  const count = (found: readonly Row[]): string =>
+    isError ? '!' : data === undefined ? '…' : String(found.length);
+  return (
+    <>
+      <Item
+        title="Subscriptions halted"
+        href="/system"
+        text={count(halted)}
+        calm={halted.length === 0 && !isError}
+        next="Read models and webhooks behind them are frozen. System says since when; let the event type pass, or roll back the release."
+      />
+      <Item
+        title="Nodes of the chain in trouble"
+        href="/system"
+        text={count(down)}
+        calm={down.length === 0 && !isError}
+        next="Payouts and deposits wait while too few nodes agree; nothing is lost. Restart the node or configure another one."
+      />
+    </>
+  );
+}
+
+interface ItemProps {
+  readonly title: string;
+  readonly href: string;
+  readonly text: string;
+  readonly calm: boolean;
+  readonly next: string;
+}
+
+function Item({ title, href, text, calm, next }: ItemProps) {
+  return (
+    <li class={calm ? 'matter calm' : 'matter'}>
+      <span class="count" aria-hidden="true">
+        {text}
+      </span>
+      <div>
+        <a href={href} data-row>
+          <span class="unseen">{text} </span>
+          {title}
+        </a>
+        <p class="quiet">{calm ? 'Nothing to do.' : next}</p>
+      </div>
+    </li>
+  );
+}

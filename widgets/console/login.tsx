@@ -1,0 +1,155 @@
+import { useLocation } from 'preact-iso';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useKit } from '../kit/data.js';
+import { Heading } from '../kit/frame.js';
+import { Note } from '../kit/states.js';
+import { enrol, signInByPasskey, signInTrouble, type ConsoleFacts } from './session.js';
+
+const TO = 'console.to';
+
+/** Remembers where a person was, over the way to their identity provider. */
+export function rememberPlace(url: string): void {
+  if (!/^\/(login|enrol)/.test(url)) sessionStorage.setItem(TO, url);
+}
+
+export function placeBefore(): string {
+  const to = sessionStorage.getItem(TO) ?? '/';
+  sessionStorage.removeItem(TO);
+  return /^\/(?![/\\])/.test(to) ? to : '/';
+}
+
+interface LoginProps {
+  readonly facts: ConsoleFacts;
+  readonly done: () => void;
+  /** Why the person is here, if not of their own accord. */
+  readonly why: string | null;
+}
+
+export function Login({ facts, done, why }: LoginProps) {
+  const { busy, trouble, run } = useAttempt(signInByPasskey, done);
+  return (
+    <Gate mode={facts.mode}>
+      <Heading title="Sign in">Sign in</Heading>
+      {why !== null && <p class="lead">{why}</p>}
+      <div class="stack">
+        <button type="button" class="primary" disabled={busy} onClick={run}>
+          {busy ? 'Waiting for your passkey…' : 'Sign in with a passkey'}
+        </button>
+        {facts.oidc && (
+          <a class="button" href="/login/oidc" target="_top">
+            Sign in with your identity provider
+          </a>
+        )}
+      </div>
+      {trouble !== null && <Problematic text={trouble} />}
+      <p class="quiet small">
+        No passkey yet? Ask an administrator to invite you: you receive a one-time link.
+      </p>
+    </Gate>
+  );
+}
+
+/** The token of a one-time link, which leaves the address at once. */
+export function takeToken(): string | null {
+  const token = location.hash.slice(1);
+  if (token !== '') history.replaceState(null, '', '/enrol');
+  return token === '' ? null : token;
+}
+
+export function Enrol({
+  facts,
+  token,
+  done,
+}: {
+  facts: ConsoleFacts;
+  token: string | null;
+  done: () => void;
+}) {
+  const { route } = useLocation();
+  const { busy, trouble, run } = useAttempt(() => enrol(token ?? ''), done);
+  return (
+    <Gate mode={facts.mode}>
+      <Heading title="Create your passkey">Create your passkey</Heading>
+      {token === null ? (
+        <>
+          <p class="lead">
+            This page needs the one-time link that you received. Open the link again, or ask for another.
+          </p>
+          <button type="button" onClick={() => route('/login')}>
+            Go to sign in
+          </button>
+        </>
+      ) : (
+        <>
+          <p class="lead">
+            You sign in with it from now on: your fingerprint, your face or the code of this device. The link
+            is good for one passkey.
+          </p>
+          <div class="stack">
+            <button type="button" class="primary" disabled={busy} onClick={run}>
+              {busy ? 'Waiting for your device…' : 'Create passkey'}
+            </button>
+          </div>
+          {trouble !== null && <Problematic text={trouble} />}
+        </>
+      )}
+    </Gate>
+  );
+}
+
+/** One attempt at a time, with what went wrong in words. */
+function useAttempt(attempt: () => Promise<void>, done: () => void) {
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const run = (): void => {
+    setBusy(true);
+    setTrouble(null);
+    attempt()
+      .then(done, (error: unknown) => setTrouble(signInTrouble(error)))
+      .finally(() => setBusy(false));
+  };
+  return { busy, trouble, run };
+}
+
+function Problematic({ text }: { text: string }) {
+  return (
+    <div role="alert">
+      <Note tone="bad" title="That did not work">
+        <p>{text}</p>
+      </Note>
+    </div>
+  );
+}
+
+function Gate({ mode, children }: { mode: string; children: ComponentChildren }) {
+  return (
+    <main class="gate">
+      <p class="gate-brand">
+        Disburse console <Mode mode={mode} />
+      </p>
+      {children}
+    </main>
+  );
+}
+
+/** So that nobody mistakes the sandbox for the real thing, or the real thing for the sandbox. */
+export function Mode({ mode }: { mode: string }) {
+  const isReal = mode === 'live' || mode === 'production';
+  return <span class={isReal ? 'badge' : 'badge try'}>{isReal ? 'Live' : mode}</span>;
+}
+
+export function AccountMenu({ rows, leave }: { rows: readonly string[]; leave: () => void }) {
+  const { readOnly } = useKit();
+  return (
+    <>
+      {rows.map((row) => (
+        <p>{row}</p>
+      ))}
+      {readOnly !== null && <p class="quiet">{readOnly}</p>}
+      <button type="button" onClick={leave}>
+        Sign out
+      </button>
+    </>
+  );
+}

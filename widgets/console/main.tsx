@@ -1,0 +1,4 @@
+import { start } from '../kit/app.js';
+import { App } from './app.js';
+
+start(App);

@@ -1,0 +1,119 @@
+import { textAt, type Field, type Row } from '../kit/fields.js';
+import type { Filter } from '../kit/list.js';
+import type { Tone } from '../kit/states.js';
+import type { Action } from '../kit/write.js';
+
+/** What a state means, and what to do next: for people at 2 a.m. */
+export interface Advice {
+  readonly tone: Tone;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A list that belongs to one thing: read from a path of the API, or part of what was read. */
+export interface Related {
+  readonly title: string;
+  readonly fields: readonly Field[];
+  readonly empty: string;
+  /** A path in the row. */
+  readonly rows?: string;
+  readonly from?: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
+  readonly open?: (row: Row) => string | null;
+  /** The page with all of them. */
+  readonly all?: (row: Row) => string;
+  readonly scope?: string;
+}
+
+/** Something else that the API says of one thing, which may not exist (yet). */
+export interface Further {
+  readonly title: string;
+  readonly path: (row: Row) => string;
+  readonly fields: readonly Field[];
+  readonly none: string;
+  /** The name of the file in which a person may take it along. */
+  readonly file?: string;
+  readonly when?: (row: Row) => boolean;
+}
+
+/** A row of admin-api.md 3: how it is listed, displayed and changed. */
+export interface Resource {
+  /** In the address of the page and of the API. */
+  readonly name: string;
+  readonly title: string;
+  readonly one: string;
+  readonly scope: string;
+  readonly lead?: string;
+  readonly fields: readonly Field[];
+  readonly filters?: readonly Filter[];
+  readonly empty: string;
+  /** What comes before the list while nothing is filtered. */
+  readonly first?: Related;
+  readonly create?: readonly Action[];
+  /** Where a row leads; to its own page without it. */
+  readonly open?: (row: Row) => string | null;
+  /** Of its page: a text from the row, or the id. */
+  readonly heading?: string;
+  readonly status?: string;
+  readonly details?: readonly Field[];
+  readonly read?: (id: string) => {
+    readonly path: string;
+    readonly query?: Readonly<Record<string, string>>;
+  };
+  readonly advice?: (row: Row, now: number) => Advice | null;
+  readonly actions?: readonly Action[];
+  readonly links?: readonly Linked[];
+  readonly related?: readonly Related[];
+  readonly further?: readonly Further[];
+}
+
+export interface Linked {
+  readonly label: string;
+  readonly href: (row: Row) => string;
+  readonly scope: string;
+}
+
+/** The page of what a member of a row names. */
+export const toPage =
+  (name: string, of: string) =>
+  (row: Row): string | null =>
+    textAt(row, of) === '' ? null : pageOf(name, textAt(row, of));
+
+export function pageOf(name: string, id: string): string {
+  return `/${name}/${encodeURIComponent(id)}`;
+}
+
+/** The path of the API for an action on a row: `/users/{id}/retry`. */
+export const actionOn =
+  (name: string, action = '') =>
+  (row: Row): string =>
+    pageOf(name, textAt(row, 'id')) + (action === '' ? '' : `/${action}`);
+
+export const ID: Field = { label: 'Id', of: 'id', as: 'id' };
+export const CREATED: Field = { label: 'Created', of: 'created_at', as: 'time' };
+export const MERCHANT: Field = {
+  label: 'Merchant',
+  of: 'merchant_id',
+  as: 'code',
+  to: toPage('merchants', 'merchant_id'),
+};
+export const BY_MERCHANT: Filter = { name: 'merchant_id', label: 'Merchant id' };
+
+export const OPERATION_FIELDS: readonly Field[] = [
+  { label: 'Operation', of: 'name' },
+  { label: 'Status', of: 'status', as: 'status' },
+  { label: 'By', of: 'requested_by.name' },
+  { label: 'Reason', of: 'reason' },
+  { label: 'Ticket', of: 'ticket', hidden: true },
+  { label: 'Requested', of: 'requested_at', as: 'time' },
+];
+
+/** Who changed this, when and why. */
+export const HISTORY: Related = {
+  title: 'Operations',
+  fields: OPERATION_FIELDS,
+  empty: 'No operator has changed anything here.',
+  from: (row) => ({ path: '/operations', query: { subject_id: textAt(row, 'id') } }),
+  open: toPage('operations', 'id'),
+  all: (row) => `/operations?subject_id=${encodeURIComponent(textAt(row, 'id'))}`,
+  scope: 'operations:read',
+};

@@ -1,0 +1,191 @@
+import { textAt, type Field } from '../../kit/fields.js';
+import { findingWords, orderAdvice, payoutAdvice } from '../advice.js';
+import { actionOn, BY_MERCHANT, CREATED, HISTORY, ID, MERCHANT, toPage, type Resource } from '../resource.js';
+
+const HASH: Field = { label: 'Transaction', of: 'transaction_hash', as: 'code' };
+const USER: Field = { label: 'User', of: 'user_id', as: 'code', to: toPage('users', 'user_id') };
+
+export const payouts: Resource = {
+  name: 'payouts',
+  title: 'Payouts',
+  one: 'Payout',
+  scope: 'payouts:read',
+  status: 'status',
+  empty: 'Merchants report payouts through their API.',
+  fields: [
+    ID,
+    { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' },
+    { label: 'Status', of: 'status', as: 'status' },
+    { label: 'Last check', of: (row) => textAt(row, 'check.last_finding').replaceAll('_', ' ') },
+    { label: 'Next check', of: 'check.next_at', as: 'time' },
+    MERCHANT,
+    { ...USER, hidden: true },
+    { ...HASH, hidden: true },
+    CREATED,
+  ],
+  filters: [
+    { name: 'status', label: 'Status', options: ['pending', 'received', 'expired'] },
+    { name: 'overdue', label: 'Overdue', options: ['true'] },
+    BY_MERCHANT,
+    { name: 'user_id', label: 'User id' },
+    { name: 'transaction_hash', label: 'Transaction' },
+    { name: 'created_from', label: 'Created from', type: 'date' },
+    { name: 'created_to', label: 'Created to', type: 'date' },
+  ],
+  details: [
+    ID,
+    { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' },
+    MERCHANT,
+    USER,
+    { label: 'Transaction', of: 'transaction_hash', as: 'id' },
+    CREATED,
+    { label: 'Reason', of: 'reason' },
+    { label: 'Last check', of: 'check.last_at', as: 'time', none: 'never' },
+    { label: 'It found', of: (row) => findingWords(textAt(row, 'check.last_finding')) },
+    { label: 'Next check', of: 'check.next_at', as: 'time', none: 'none is due' },
+    { label: 'Checks so far', of: 'check.attempts', as: 'number' },
+    { label: 'Metadata', of: 'custom_metadata', as: 'json' },
+  ],
+  advice: payoutAdvice,
+  related: [
+    {
+      title: 'Checks of the chain',
+      fields: [
+        { label: 'At', of: 'at', as: 'time' },
+        { label: 'Found', of: (row) => findingWords(textAt(row, 'finding')) },
+        { label: 'Node', of: 'node' },
+        { label: 'Head', of: 'head', as: 'number' },
+        { label: 'Confirmations', of: 'confirmations', as: 'number' },
+      ],
+      empty: 'The chain has not been checked for this payout yet.',
+      from: (row) => ({ path: actionOn('payouts', 'checks')(row), query: { page_size: '' } }),
+    },
+  ],
+  further: [
+    {
+      title: 'Evidence',
+      path: actionOn('payouts', 'evidence'),
+      when: ({ status }) => status === 'received',
+      none: 'There is no evidence of this payout.',
+      file: 'evidence',
+      fields: [
+        { label: 'Chain', of: 'chain_id' },
+        { label: 'Block', of: 'block_number', as: 'number' },
+        { label: 'Block hash', of: 'block_hash', as: 'id' },
+        { label: 'Block time', of: 'block_time', as: 'time' },
+        { label: 'Log index', of: 'log_index' },
+        { label: 'Confirmations', of: 'confirmations', as: 'number' },
+        { label: 'From', of: 'from', as: 'id' },
+        { label: 'To', of: 'to', as: 'id' },
+        { label: 'Token', of: 'token', as: 'id' },
+        { label: 'SHA-256 of the receipt', of: 'receipt.sha256', as: 'id' },
+      ],
+    },
+    {
+      title: 'Proof in the ledger',
+      path: actionOn('payouts', 'proof'),
+      none: 'The ledger has no signed head that covers this payout yet. Retry in a minute.',
+      file: 'proof',
+      fields: [
+        { label: 'Events proven', of: (row) => (Array.isArray(row['events']) ? row['events'].length : 0) },
+        { label: 'Root', of: 'head.root', as: 'id' },
+        { label: 'Size of the ledger', of: 'head.size', as: 'number' },
+        { label: 'Signed', of: 'head.signed_at', as: 'time' },
+        { label: 'Signing key', of: 'head.key_id', as: 'id' },
+      ],
+    },
+  ],
+};
+
+const DEPOSIT: readonly Field[] = [
+  { label: 'Amount', of: 'amount', as: 'money' },
+  HASH,
+  { label: 'Deposited', of: 'deposited_at', as: 'time' },
+];
+
+export const orders: Resource = {
+  name: 'orders',
+  title: 'Orders',
+  one: 'Order',
+  scope: 'orders:read',
+  status: 'status',
+  empty: 'Orders are created through the exchange API and the pay page.',
+  fields: [
+    ID,
+    { label: 'Pair', of: 'pair_id' },
+    { label: 'Status', of: 'status', as: 'status' },
+    { label: 'Amount', of: 'amount_from', as: 'money' },
+    { label: 'Received', of: 'amount_received', as: 'money' },
+    { label: 'Refundable', of: 'amount_refundable', as: 'money' },
+    MERCHANT,
+    { label: 'User', of: 'user_id', hidden: true },
+    CREATED,
+  ],
+  filters: [
+    {
+      name: 'status',
+      label: 'Status',
+      options: ['pending', 'paid', 'processing', 'completed', 'cancelled', 'expired', 'failed', 'refunded'],
+    },
+    { name: 'refundable', label: 'Refundable', options: ['true'] },
+    BY_MERCHANT,
+    { name: 'credential_id', label: 'Credential id' },
+    { name: 'user_id', label: 'User id' },
+  ],
+  details: [
+    ID,
+    { label: 'Pair', of: 'pair_id' },
+    MERCHANT,
+    { label: 'User', of: 'user_id', as: 'id' },
+    { label: 'Reason', of: 'reason' },
+    { label: 'Amount to send', of: 'amount_from', as: 'money' },
+    { label: 'Received', of: 'amount_received', as: 'money' },
+    { label: 'Refundable', of: 'amount_refundable', as: 'money' },
+    { label: 'Amount to pay out', of: 'amount_to', as: 'money' },
+    { label: 'Rate', of: 'rate' },
+    { label: 'Deposit address', of: 'deposit_address', as: 'id' },
+    { label: 'Deposit tag', of: 'deposit_address_tag', as: 'id' },
+    { label: 'Withdraw address', of: 'withdraw_address', as: 'id' },
+    { label: 'Withdraw tag', of: 'withdraw_address_tag', as: 'id' },
+    { label: 'Withdraw memo', of: 'withdraw_address_memo', as: 'id' },
+    { label: 'Withdraw transaction', of: 'withdraw_transaction_hash', as: 'id' },
+    CREATED,
+    { label: 'Expires', of: 'expires_at', as: 'time' },
+  ],
+  advice: orderAdvice,
+  actions: [
+    {
+      label: 'Record refund',
+      path: actionOn('orders', 'refunds'),
+      scope: 'orders:write',
+      revision: true,
+      when: (row) => Number(textAt(row, 'amount_refundable')) > 0,
+      says: 'Records a refund that has been sent on the chain; it sends nothing. A second person must approve it.',
+      fields: [
+        { name: 'amount', label: 'Amount', required: true, initial: 'amount_refundable' },
+        { name: 'transaction_hash', label: 'Transaction of the refund', required: true },
+      ],
+      done: 'The refund is recorded.',
+    },
+  ],
+  related: [
+    { title: 'Deposits', fields: DEPOSIT, rows: 'deposits', empty: 'No deposit has arrived.' },
+    {
+      title: 'Late deposits',
+      fields: DEPOSIT,
+      rows: 'late_deposits',
+      empty: 'None: nothing arrived after the end of the order.',
+    },
+    {
+      title: 'Refunds',
+      fields: [
+        { label: 'Amount', of: 'amount', as: 'money' },
+        HASH,
+        { label: 'Recorded', of: 'recorded_at', as: 'time' },
+      ],
+      rows: 'refunds',
+      empty: 'No refund is recorded.',
+    },
+    HISTORY,
+  ],
+};

@@ -1,0 +1,136 @@
+import { textAt, type Field, type Row } from '../../kit/fields.js';
+import { operationAdvice } from '../advice.js';
+import { actionOn, ID, OPERATION_FIELDS, pageOf, toPage, type Resource } from '../resource.js';
+
+const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' };
+
+/** The list that holds things of a kind: `payout` is in `payouts`. */
+export function pluralOf(kind: string): string {
+  return PLURALS[kind] ?? `${kind}s`;
+}
+
+const WITH_PAGES = [
+  'merchant',
+  'credential',
+  'operator',
+  'user',
+  'payout',
+  'order',
+  'delivery',
+  'operation',
+  'request',
+];
+
+/** The page of something that the API names by kind and id; null where it has none. */
+export function pageOfKind(kind: string, id: string): string | null {
+  if (id === '') return null;
+  if (kind === 'webhook_endpoint') return `/deliveries?endpoint_id=${encodeURIComponent(id)}`;
+  return WITH_PAGES.includes(kind) ? pageOf(pluralOf(kind), id) : null;
+}
+
+const isMine = (row: Row, me: string): boolean => textAt(row, 'requested_by.operator_id') === me;
+const isPending = ({ status }: Row): boolean => status === 'pending_approval';
+
+const SUBJECT: Field = {
+  label: 'Subject',
+  of: 'subject.id',
+  as: 'code',
+  to: (row) => pageOfKind(textAt(row, 'subject.kind'), textAt(row, 'subject.id')),
+};
+const UNTIL: Field = { label: 'Until', of: 'expires_at', as: 'time' };
+
+export const operations: Resource = {
+  name: 'operations',
+  title: 'Operations',
+  one: 'Operation',
+  scope: 'operations:read',
+  heading: 'name',
+  status: 'status',
+  lead: 'Every write of an operator: who, what and why.',
+  empty: 'No operator has changed anything yet.',
+  first: {
+    title: 'Waiting for a second person',
+    fields: [...OPERATION_FIELDS.slice(0, 1), SUBJECT, ...OPERATION_FIELDS.slice(2), UNTIL],
+    empty: 'Nothing waits for an approval.',
+    from: () => ({ path: '/operations', query: { status: 'pending_approval' } }),
+    open: toPage('operations', 'id'),
+    all: () => '/operations?status=pending_approval',
+  },
+  fields: [
+    ...OPERATION_FIELDS.slice(0, 2),
+    SUBJECT,
+    ...OPERATION_FIELDS.slice(2),
+    { ...UNTIL, hidden: true },
+    { ...ID, hidden: true },
+  ],
+  filters: [
+    {
+      name: 'status',
+      label: 'Status',
+      options: ['pending_approval', 'unconfirmed', 'executed', 'rejected', 'withdrawn', 'lapsed', 'failed'],
+    },
+    { name: 'name', label: 'Name' },
+    { name: 'operator_id', label: 'Operator id' },
+    { name: 'subject_id', label: 'Subject id' },
+  ],
+  details: [
+    ID,
+    { ...SUBJECT, as: 'id' },
+    { label: 'Kind of subject', of: (row) => textAt(row, 'subject.kind').replaceAll('_', ' ') },
+    { label: 'Revision', of: 'subject.revision', none: 'did not exist yet' },
+    { label: 'Reason', of: 'reason' },
+    { label: 'Ticket', of: 'ticket' },
+    { label: 'Requested by', of: 'requested_by.name', to: personOf('requested_by') },
+    { label: 'Role then', of: (row) => textAt(row, 'requested_by.role').replaceAll('_', ' ') },
+    { label: 'From address', of: 'requested_by.address' },
+    { label: 'Requested', of: 'requested_at', as: 'time' },
+    { label: 'Second person', of: 'approval' },
+    UNTIL,
+    { label: 'Decided by', of: 'decided_by.name', to: personOf('decided_by') },
+    { label: 'Decided', of: 'decided_at', as: 'time' },
+    { label: 'Reason of the decision', of: 'decision_reason' },
+    { label: 'Executed', of: 'executed_at', as: 'time' },
+    { label: 'Failure', of: 'failure.message' },
+    { label: 'Parameters', of: 'parameters', as: 'json' },
+  ],
+  advice: operationAdvice,
+  actions: [
+    {
+      label: 'Approve',
+      path: actionOn('operations', 'approve'),
+      scope: 'operations:read',
+      when: (row, me) => isPending(row) && !isMine(row, me),
+      says: 'It is executed at once, if its subject has not changed since the request. You answer for it together.',
+      done: 'The operation is approved and executed.',
+    },
+    {
+      label: 'Confirm',
+      path: actionOn('operations', 'confirm'),
+      scope: 'operations:read',
+      when: (row, me) => row['status'] === 'unconfirmed' && !isMine(row, me),
+      says: 'You confirm that suspending was right. To undo it, reinstate the merchant instead.',
+      done: 'The operation is confirmed.',
+    },
+    {
+      label: 'Reject',
+      path: actionOn('operations', 'reject'),
+      scope: 'operations:read',
+      danger: true,
+      when: (row, me) => isPending(row) && !isMine(row, me),
+      says: 'It is never executed. Whoever requested it reads your reason.',
+      done: 'The operation is rejected.',
+    },
+    {
+      label: 'Withdraw',
+      path: actionOn('operations', 'reject'),
+      scope: 'operations:read',
+      when: (row, me) => isPending(row) && isMine(row, me),
+      says: 'You take your own request back. It is never executed.',
+      done: 'The operation is withdrawn.',
+    },
+  ],
+};
+
+function personOf(member: string) {
+  return (row: Row): string | null => pageOfKind('operator', textAt(row, `${member}.operator_id`));
+}

@@ -1,0 +1,163 @@
+import { textAt, type Row } from '../../kit/fields.js';
+import { deliveryAdvice, requestAdvice } from '../advice.js';
+import { actionOn, BY_MERCHANT, CREATED, ID, MERCHANT, toPage, type Resource } from '../resource.js';
+
+const deliveriesOf = (row: Row): string => `/deliveries?endpoint_id=${encodeURIComponent(textAt(row, 'id'))}`;
+
+export const webhookEndpoints: Resource = {
+  name: 'webhook_endpoints',
+  title: 'Webhook endpoints',
+  one: 'Webhook endpoint',
+  scope: 'webhooks:read',
+  lead: 'A row opens the deliveries of the endpoint. A disabled endpoint loses what happens until its merchant enables it again.',
+  empty: 'Merchants register endpoints through their API or the portal.',
+  fields: [
+    { label: 'URL', of: 'url' },
+    { label: 'Status', of: 'status', as: 'status' },
+    { label: 'Failures', of: 'failure_count', as: 'number' },
+    { label: 'Disabled by', of: (row) => DISABLED_BY[textAt(row, 'disabled_cause')] },
+    { label: 'Disabled', of: 'disabled_at', as: 'time' },
+    MERCHANT,
+    { label: 'Description', of: 'description', hidden: true },
+    { label: 'Types', of: 'event_types', as: 'list', none: 'all', hidden: true },
+    { ...ID, hidden: true },
+    { ...CREATED, hidden: true },
+  ],
+  filters: [
+    { name: 'status', label: 'Status', options: ['enabled', 'disabled'] },
+    {
+      name: 'trouble',
+      label: 'Trouble',
+      options: ['failing'],
+      local: (row) => isFailing(row),
+    },
+    BY_MERCHANT,
+  ],
+  open: deliveriesOf,
+};
+
+const DISABLED_BY: Readonly<Record<string, string>> = {
+  merchant: 'the merchant',
+  gone: 'a response with 410',
+  failing: 'sustained failures',
+};
+
+/** Whether deliveries to it fail now, or were stopped for that. */
+export function isFailing(row: Row): boolean {
+  const cause = textAt(row, 'disabled_cause');
+  return Number(row['failure_count'] ?? 0) > 0 || cause === 'failing' || cause === 'gone';
+}
+
+export const deliveries: Resource = {
+  name: 'deliveries',
+  title: 'Deliveries',
+  one: 'Delivery',
+  scope: 'webhooks:read',
+  status: 'status',
+  empty: 'Events of merchants with an endpoint are delivered here.',
+  fields: [
+    ID,
+    { label: 'Type', of: 'type' },
+    { label: 'Status', of: 'status', as: 'status' },
+    { label: 'Attempts', of: 'attempt_count', as: 'number' },
+    { label: 'Next attempt', of: 'next_attempt_at', as: 'time' },
+    MERCHANT,
+    { label: 'Endpoint', of: 'webhook_endpoint_id', as: 'code', hidden: true },
+    { label: 'Finished', of: 'finished_at', as: 'time', hidden: true },
+    CREATED,
+  ],
+  filters: [
+    { name: 'status', label: 'Status', options: ['pending', 'succeeded', 'exhausted', 'dropped'] },
+    { name: 'type', label: 'Type' },
+    BY_MERCHANT,
+    { name: 'endpoint_id', label: 'Endpoint id' },
+    { name: 'from', label: 'Created from', type: 'date' },
+    { name: 'to', label: 'Created to', type: 'date' },
+  ],
+  details: [
+    { label: 'webhook-id', of: 'id', as: 'id' },
+    { label: 'Type', of: 'type' },
+    MERCHANT,
+    {
+      label: 'Endpoint',
+      of: 'webhook_endpoint_id',
+      as: 'id',
+      to: (row) => `/deliveries?endpoint_id=${encodeURIComponent(textAt(row, 'webhook_endpoint_id'))}`,
+    },
+    CREATED,
+    { label: 'Attempts', of: 'attempt_count', as: 'number' },
+    { label: 'Next attempt', of: 'next_attempt_at', as: 'time', none: 'none' },
+    { label: 'Finished', of: 'finished_at', as: 'time' },
+    { label: 'Payload', of: 'payload', as: 'json' },
+  ],
+  advice: deliveryAdvice,
+  actions: [
+    {
+      label: 'Resend',
+      path: actionOn('deliveries', 'resend'),
+      scope: 'webhooks:write',
+      when: ({ status }) => status !== 'pending',
+      says: 'Sends the same payload under the same webhook-id again. Receivers that have processed it ignore it.',
+      done: 'The delivery is sent again.',
+    },
+  ],
+  related: [
+    {
+      title: 'Attempts',
+      rows: 'attempts',
+      empty: 'Nothing has been sent yet.',
+      fields: [
+        { label: 'Attempt', of: 'attempt', as: 'number' },
+        { label: 'Started', of: 'started_at', as: 'time' },
+        { label: 'Outcome', of: 'outcome', as: 'status' },
+        { label: 'Status', of: 'http_status', as: 'status', none: 'no response' },
+        { label: 'Latency', of: 'latency_ms', as: 'ms' },
+        { label: 'Failed at', of: 'error_class' },
+        { label: 'Error', of: 'error' },
+        { label: 'Response begins', of: 'response_excerpt', as: 'block' },
+      ],
+    },
+  ],
+};
+
+export const requests: Resource = {
+  name: 'requests',
+  title: 'Requests',
+  one: 'Request',
+  scope: 'requests:read',
+  status: 'status',
+  lead: 'Calls of the merchant and exchange APIs of the last 7 days. Bodies and values of queries are never recorded.',
+  empty: 'No request in the last 7 days.',
+  open: toPage('requests', 'request_id'),
+  read: (id) => ({ path: '/requests', query: { request_id: id } }),
+  heading: 'request_id',
+  fields: [
+    { label: 'At', of: 'at', as: 'time' },
+    { label: 'Method', of: 'method' },
+    { label: 'Path', of: 'path' },
+    { label: 'Status', of: 'status', as: 'status' },
+    { label: 'Duration', of: 'duration_ms', as: 'ms' },
+    { label: 'Refusal', of: 'refusal' },
+    MERCHANT,
+    { label: 'Request id', of: 'request_id', as: 'code', hidden: true },
+  ],
+  filters: [
+    BY_MERCHANT,
+    { name: 'status', label: 'Status' },
+    { name: 'path', label: 'Path begins with' },
+    { name: 'request_id', label: 'Request id' },
+  ],
+  details: [
+    { label: 'Request id', of: 'request_id', as: 'id' },
+    { label: 'At', of: 'at', as: 'time' },
+    { label: 'Method', of: 'method' },
+    { label: 'Path', of: 'path', as: 'id' },
+    { label: 'Names in the query', of: 'query_names', as: 'list' },
+    { label: 'Duration', of: 'duration_ms', as: 'ms' },
+    MERCHANT,
+    { label: 'Credential', of: 'credential_id', as: 'id', to: toPage('credentials', 'credential_id') },
+    { label: 'Refusal', of: 'refusal' },
+    { label: 'String to sign, as the service computed it', of: 'string_to_sign', as: 'block' },
+  ],
+  advice: requestAdvice,
+};

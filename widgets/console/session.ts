@@ -1,0 +1,69 @@
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser';
+import { useQuery } from '@tanstack/react-query';
+import { Client, Problem } from '../kit/client.js';
+import { at, textAt, type Row } from '../kit/fields.js';
+
+/** What the server says to the document. */
+export interface ConsoleFacts {
+  readonly page: 'console';
+  /** Whether people sign in with an identity provider too. */
+  readonly oidc: boolean;
+  readonly mode: string;
+}
+
+/** The calls about the session, outside the admin API. */
+export const site = new Client('');
+export const api = new Client('/admin/v1');
+
+/** Who is signed in; null: nobody. */
+export function useSession() {
+  return useQuery({
+    queryKey: ['session'],
+    staleTime: 60_000,
+    queryFn: async (): Promise<Row | null> => {
+      try {
+        return (await site.get('/session')).body;
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+export function scopesOf(session: Row): readonly string[] {
+  const scopes = at(session, 'scopes');
+  return Array.isArray(scopes) ? scopes.map(String) : [];
+}
+
+type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
+type Creation = Parameters<typeof startRegistration>[0]['optionsJSON'];
+
+/** Signs in with a passkey of this device. */
+export async function signInByPasskey(): Promise<void> {
+  const { body } = await site.write({ method: 'POST', path: '/login/passkey/options', body: {} });
+  const response = await startAuthentication({ optionsJSON: body as unknown as Options });
+  await site.write({ method: 'POST', path: '/login/passkey', body: response });
+}
+
+/** Creates a passkey on this device, by a one-time link. */
+export async function enrol(token: string): Promise<void> {
+  const { body } = await site.write({ method: 'POST', path: '/enrol/options', body: { token } });
+  const response = await startRegistration({ optionsJSON: body as unknown as Creation });
+  await site.write({ method: 'POST', path: '/enrol', body: { token, response } });
+}
+
+export async function signOut(): Promise<void> {
+  await site.write({ method: 'POST', path: '/logout', body: {} }).catch(() => undefined);
+}
+
+/** Why signing in failed, for a person. */
+export function signInTrouble(error: unknown): string {
+  if (error instanceof Problem) return error.detail || error.title;
+  const name = textAt(error, 'name') || (error instanceof Error ? error.name : '');
+  if (name === 'NotAllowedError' || name === 'AbortError')
+    return 'The passkey was not used: the dialog of the browser was closed or took too long.';
+  if (name === 'InvalidStateError')
+    return 'This device already has a passkey for this console. Sign in with it.';
+  return 'This browser cannot use passkeys here. Use another browser or your identity provider.';
+}

@@ -1,0 +1,99 @@
+import { isRow, queryOf, type Row } from './fields.js';
+
+/** A response that is no success; status 0: there was none. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    /** Messages by the member of the body that is wrong. */
+    readonly errors: Readonly<Record<string, readonly string[]>> = {},
+  ) {
+    super(detail || title);
+  }
+
+  /** Whether the person has to sign in again before a decision. */
+  get wantsLogin(): boolean {
+    return (
+      this.status === 403 && /\b(log ?in|sign(ed)? ?in|authenticat)/i.test(`${this.title} ${this.detail}`)
+    );
+  }
+}
+
+/** What a read responds with, and the revision to send in `If-Match`. */
+export interface Read {
+  readonly body: Row;
+  readonly etag: string | null;
+}
+
+export interface Write {
+  readonly method: 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+  readonly etag?: string | null;
+  /** A uuid; the same one for a repeat of the same write. */
+  readonly key?: string;
+}
+
+export type Query = Readonly<Record<string, string | null | undefined>>;
+
+/** The calls of a page, of its own origin, with its cookie. Paths begin with a slash and follow `base`. */
+export class Client {
+  /** Called for a 401. */
+  onSignedOut: () => void = () => undefined;
+
+  constructor(private readonly base: string) {}
+
+  async get(path: string, query: Query = {}, signal?: AbortSignal): Promise<Read> {
+    const response = await this.send(path + queryOf(query), signal === undefined ? {} : { signal });
+    return { body: await bodyOf(response), etag: response.headers.get('etag') };
+  }
+
+  async write({ method, path, body, etag, key }: Write): Promise<{ status: number; body: Row }> {
+    const headers: Record<string, string> = {};
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (key !== undefined) headers['idempotency-key'] = `"${key}"`;
+    if (etag) headers['if-match'] = etag;
+    const response = await this.send(path, { method, headers, body: body && JSON.stringify(body) });
+    return { status: response.status, body: await bodyOf(response) };
+  }
+
+  private async send(path: string, init: RequestInit | { body?: undefined }): Promise<Response> {
+    const request = { credentials: 'same-origin', redirect: 'error', ...init } as RequestInit;
+    const response = await fetch(this.base + path, request).catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === 'AbortError') throw error;
+      throw new Problem(0, 'No connection', 'The service did not respond. Check your connection and retry.');
+    });
+    if (response.ok) return response;
+    if (response.status === 401) this.onSignedOut();
+    throw problemOf(response.status, await bodyOf(response));
+  }
+}
+
+async function bodyOf(response: Response): Promise<Row> {
+  const body: unknown = response.status === 204 ? null : await response.json().catch(() => null);
+  return isRow(body) ? body : {};
+}
+
+function problemOf(status: number, body: Row): Problem {
+  const { title, detail, errors } = body;
+  const messages = isRow(errors) ? Object.entries(errors) : [];
+  return new Problem(
+    status,
+    typeof title === 'string' ? title : `The service responded with ${status}`,
+    typeof detail === 'string' ? detail : '',
+    Object.fromEntries(messages.map(([name, each]) => [name, [each].flat().map(String)])),
+  );
+}
+
+/** The one thing in a response: `{payout: {...}}`. */
+export function theOne(body: Row): Row {
+  const found = Object.values(body).find(isRow);
+  return found ?? body;
+}
+
+/** The rows in the response of a list: `{payouts: [...], next_cursor}`. */
+export function theRows(body: Row): readonly Row[] {
+  const found = Object.values(body).find((each) => Array.isArray(each)) as unknown[] | undefined;
+  return (found ?? []).filter(isRow);
+}

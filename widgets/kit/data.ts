@@ -1,0 +1,150 @@
+import { QueryClient, useInfiniteQuery, useQuery, type QueryKey } from '@tanstack/react-query';
+import { createContext } from 'preact';
+import { useContext, useEffect, useMemo } from 'preact/hooks';
+import { Problem, theOne, theRows, type Client, type Query, type Read } from './client.js';
+import { textAt, type Row } from './fields.js';
+
+/** What every component of a page has at hand. */
+export interface Kit {
+  readonly client: Client;
+  /** In the title of every page. */
+  readonly brand: string;
+  readonly queries: QueryClient;
+  /** The id of the person. */
+  readonly me: string;
+  /** Whether the session has the scope. */
+  can(scope: string): boolean;
+  /** Why nothing may be written; null: it may. */
+  readonly readOnly: string | null;
+  /** Says something in passing. `to`: where to read more. */
+  say(text: string, to?: string): void;
+  /** Signs the person in again. Rejects when they do not. */
+  readonly signInAgain: (() => Promise<void>) | null;
+}
+
+export const KitContext = createContext<Kit | null>(null);
+
+export function useKit(): Kit {
+  return useContext(KitContext)!;
+}
+
+export function newQueries(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        gcTime: 120_000,
+        retry: (failures, error) => failures < 2 && isPassing(error),
+      },
+    },
+  });
+}
+
+function isPassing(error: Error): boolean {
+  return error instanceof Problem && (error.status === 0 || error.status >= 500 || error.status === 429);
+}
+
+/** The first part of a path names what it reads: live events make these queries stale. */
+function keyOf(path: string, query: Query = {}): QueryKey {
+  return [path.split('/')[1], path, query];
+}
+
+const PAGE_SIZE = '50';
+
+/** A list of the API, page after page. */
+export function useRows(path: string, query: Query, enabled = true) {
+  const { client } = useKit();
+  const found = useInfiniteQuery({
+    queryKey: [...keyOf(path, query), 'pages'],
+    queryFn: async ({ pageParam, signal }) => {
+      const { body } = await client.get(
+        path,
+        { page_size: PAGE_SIZE, ...query, page_cursor: pageParam },
+        signal,
+      );
+      return { rows: theRows(body), next: textAt(body, 'next_cursor') || null };
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    enabled,
+  });
+  const rows = useMemo(() => found.data?.pages.flatMap((page) => page.rows) ?? NO_ROWS, [found.data]);
+  return { ...found, rows };
+}
+
+const NO_ROWS: readonly Row[] = [];
+
+/** One thing of the API, with its revision. `every`: read again after this many ms, while the page is visible. */
+export function useOne(path: string, { query = {}, enabled = true, every }: Reading = {}) {
+  const { client } = useKit();
+  return useQuery({
+    queryKey: keyOf(path, query),
+    queryFn: ({ signal }): Promise<Read> => client.get(path, query, signal),
+    enabled,
+    ...(every !== undefined && { refetchInterval: every }),
+  });
+}
+
+interface Reading {
+  readonly query?: Query;
+  readonly enabled?: boolean;
+  readonly every?: number;
+}
+
+/** The thing in what {@link useOne} read; null until then. */
+export function oneIn(read: Read | undefined): Row | null {
+  return read === undefined ? null : theOne(read.body);
+}
+
+/** Live events become visible after this time, so that a hundred of them cost one read. */
+const DEBOUNCE_MS = 700;
+/** Longer lists are read again on request only. */
+const MAX_LIVE_PAGES = 3;
+
+/** Reads again what the server says has changed. `pluralOf`: the first part of the paths that read a kind. */
+export function useLive(url: string, pluralOf: (kind: string) => string, enabled: boolean): void {
+  const { queries } = useKit();
+  useEffect(() => {
+    if (!enabled) return;
+    const changed = new Set<string>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let lost = false;
+    const refresh = (): void => {
+      timer = undefined;
+      const names = new Set(changed);
+      changed.clear();
+      void queries.invalidateQueries({
+        predicate: ({ queryKey, state }) => {
+          const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0;
+          return (names.has('*') || names.has(String(queryKey[0]))) && pages <= MAX_LIVE_PAGES;
+        },
+      });
+    };
+    const note = (name: string): void => {
+      changed.add(name);
+      timer ??= setTimeout(refresh, DEBOUNCE_MS);
+    };
+    const source = new EventSource(url);
+    source.addEventListener('change', ({ data }: MessageEvent<string>) => {
+      note(pluralOf(kindIn(data)));
+    });
+    source.addEventListener('error', () => (lost = true));
+    source.addEventListener('open', () => {
+      // What changed in between, no event said.
+      if (lost) note('*');
+      lost = false;
+    });
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
+  }, [url, enabled, queries]);
+}
+
+function kindIn(data: string): string {
+  try {
+    return textAt(JSON.parse(data), 'kind');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,83 @@
+import { at, isRow, textOf, type Row } from './fields.js';
+
+/** A value that a person enters for a write. */
+export interface FormField {
+  /** Its place in the body: `limits.requests_per_minute`. */
+  readonly name: string;
+  readonly label: string;
+  /** `lines`: one value a line. `checks`: any of the options. `time`: in UTC. */
+  readonly kind?: 'text' | 'number' | 'choice' | 'lines' | 'checks' | 'tick' | 'time';
+  readonly options?: readonly string[];
+  readonly required?: boolean;
+  readonly hint?: string;
+  /** The value before: a path in the row, which a PATCH changes, or a text to begin with. */
+  readonly initial?: string;
+  readonly preset?: string;
+  /** Part of the path instead of the body. */
+  readonly inPath?: boolean;
+  /** Displayed only if so. */
+  readonly when?: (values: Values) => boolean;
+}
+
+/** What is in the fields by name, as text; of `lines` and `checks` one value a line, of `tick` `true` or nothing. */
+export type Values = Readonly<Record<string, string>>;
+
+export function initialValues(fields: readonly FormField[], row: Row): Values {
+  return Object.fromEntries(fields.map((field) => [field.name, initialOf(field, row)]));
+}
+
+function initialOf({ initial, preset = '', kind }: FormField, row: Row): string {
+  if (initial === undefined) return preset;
+  const value = at(row, initial);
+  if (Array.isArray(value)) return value.map(textOf).join('\n');
+  if (kind === 'tick') return value === true ? 'true' : '';
+  return textOf(value);
+}
+
+/**
+ * The body of a write. Without `before` what is empty is left out; with it (a PATCH) only what differs is sent, an object
+ * as a whole, and an emptied text as null.
+ */
+export function bodyOf(fields: readonly FormField[], values: Values, before: Values | null): Row {
+  const body: Record<string, unknown> = {};
+  const sent = fields.filter((field) => field.inPath !== true && field.when?.(values) !== false);
+  const differing = sent
+    .filter(({ name }) => values[name] !== before?.[name])
+    .map(({ name }) => firstOf(name));
+  for (const field of sent) {
+    const text = values[field.name] ?? '';
+    if (before === null ? text === '' && field.kind !== 'tick' : !differing.includes(firstOf(field.name)))
+      continue;
+    put(body, field.name.split('.'), parsed(field, text));
+  }
+  return body;
+}
+
+function firstOf(name: string): string {
+  return name.split('.')[0]!;
+}
+
+function parsed({ kind }: FormField, text: string): unknown {
+  if (kind === 'tick') return text === 'true';
+  if (kind === 'lines' || kind === 'checks') return linesOf(text);
+  if (text.trim() === '') return null;
+  if (kind === 'number') return Number(text);
+  if (kind === 'time') return new Date(`${text}Z`).toISOString();
+  return text.trim();
+}
+
+export function linesOf(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '');
+}
+
+function put(body: Record<string, unknown>, [name, ...rest]: string[], value: unknown): void {
+  if (name === undefined) return;
+  if (rest.length === 0) {
+    body[name] = value;
+    return;
+  }
+  const inner = isRow(body[name]) ? { ...body[name] } : {};
+  put(inner, rest, value);
+  body[name] = inner;
+}

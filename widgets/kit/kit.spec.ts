@@ -1,0 +1,147 @@
+import { describe, expect, it } from '@jest/globals';
+import { Problem, theOne, theRows } from './client.js';
+import { at, csvOf, queryOf } from './fields.js';
+import { bodyOf, initialValues, type FormField } from './form.js';
+import { capital, money, shortened, spoken, visible } from './text.js';
+import { relative, span, utc } from './time.js';
+
+describe('texts of strangers', () => {
+  it('displays signs that hide or reorder text as their codes', () => {
+    expect(visible('pay \u202egnp.exe\u0000')).toBe('pay \\u202egnp.exe\\u0000');
+    expect(visible('José 東京 👍\nnext')).toBe('José 東京 👍\nnext');
+  });
+
+  it('reads codes as words', () => {
+    expect(capital(spoken('pending_approval'))).toBe('Pending approval');
+  });
+
+  it('shortens ids that have no room, and nothing else', () => {
+    expect(shortened('0f8fad5b-d9cb-469f-a165-70867728950e')).toBe('0f8fad5b…28950e');
+    expect(shortened('order-17')).toBe('order-17');
+  });
+});
+
+describe('amounts', () => {
+  it.each([
+    ['1234567.5', '1,234,567.50'],
+    ['0.000001', '0.000001'],
+    ['10000', '10,000.00'],
+    ['-12', '-12.00'],
+    ['9007199254740993.123456', '9,007,199,254,740,993.123456'],
+    ['a lot', 'a lot'],
+  ])('%s is displayed as %s, without rounding', (amount, text) => expect(money(amount)).toBe(text));
+});
+
+describe('times', () => {
+  const now = Date.parse('2026-11-22T14:00:00Z');
+
+  it('displays times in UTC, whatever their offset', () => {
+    expect(utc('2026-11-22T15:03:11.250+01:00')).toBe('2026-11-22 14:03:11');
+    expect(utc('soon')).toBe('soon');
+  });
+
+  it.each([
+    ['2026-11-22T13:59:58Z', 'now'],
+    ['2026-11-22T13:59:00Z', '1 min ago'],
+    ['2026-11-22T11:30:00Z', '2 h ago'],
+    ['2026-11-25T14:00:00Z', 'in 3 d'],
+    ['soon', ''],
+  ])('%s is %j', (time, text) => expect(relative(time, now)).toBe(text));
+
+  it('names the two largest units of a time span', () => {
+    expect(span(3 * 3_600_000 + 5 * 60_000 + 9_000)).toBe('3 h 5 min');
+    expect(span(86_400_000 + 30_000)).toBe('1 d');
+    expect(span(400)).toBe('0 s');
+  });
+});
+
+describe('rows', () => {
+  it('finds values by path, and nothing in what is inherited', () => {
+    expect(at({ check: { next_at: null } }, 'check.next_at')).toBeNull();
+    expect(at({ check: null }, 'check.next_at')).toBeUndefined();
+    expect(at({}, 'constructor.name')).toBeUndefined();
+  });
+
+  it('finds the rows and the thing of a response under any name', () => {
+    expect(theRows({ payouts: [{ id: '1' }, 'no row'], next_cursor: null })).toEqual([{ id: '1' }]);
+    expect(theRows({ problem: 'none' })).toEqual([]);
+    expect(theOne({ operation_id: 'x', payout: { id: '1' } })).toEqual({ id: '1' });
+  });
+
+  it('leaves empty members out of a query', () => {
+    expect(queryOf({ status: 'pending', merchant_id: '', page_cursor: null })).toBe('?status=pending');
+    expect(queryOf({})).toBe('');
+  });
+
+  it('exports CSV that no spreadsheet runs', () => {
+    const fields = [
+      { label: 'Name', of: 'name' },
+      { label: 'Amount', of: 'amount' },
+    ];
+    const rows = [
+      { name: '=HYPERLINK("http://x")', amount: '-5.5' },
+      { name: '@sum, "quoted"\nline', amount: null },
+    ];
+    expect(csvOf(fields, rows)).toBe(
+      'Name,Amount\r\n"\'=HYPERLINK(""http://x"")",-5.5\r\n"\'@sum, ""quoted""\nline",\r\n',
+    );
+  });
+});
+
+describe('forms', () => {
+  const fields: FormField[] = [
+    { name: 'name', label: 'Name', initial: 'name' },
+    {
+      name: 'limits.requests_per_minute',
+      label: 'Limit',
+      kind: 'number',
+      initial: 'limits.requests_per_minute',
+    },
+    { name: 'ip_allow_list', label: 'Addresses', kind: 'lines', initial: 'ip_allow_list' },
+    { name: 'demands_signing', label: 'Signed', kind: 'tick' },
+  ];
+  const merchant = { name: 'Shop', limits: { requests_per_minute: 100 }, ip_allow_list: ['10.0.0.0/8'] };
+
+  it('sends only what a person changed', () => {
+    const before = initialValues(fields, merchant);
+    expect(bodyOf(fields, before, before)).toEqual({});
+    const after = { ...before, 'limits.requests_per_minute': '200', ip_allow_list: '', name: ' ' };
+    expect(bodyOf(fields, after, before)).toEqual({
+      name: null,
+      limits: { requests_per_minute: 200 },
+      ip_allow_list: [],
+    });
+  });
+
+  it('leaves empty fields out of what is created, and those of another kind', () => {
+    const of = (kind: string) => ({ kind }) as const;
+    const kinds: FormField[] = [
+      { name: 'kind', label: 'Kind' },
+      { name: 'scopes', label: 'Scopes', kind: 'checks', when: (values) => values['kind'] === 'admin' },
+    ];
+    expect(bodyOf(kinds, { ...of('admin'), scopes: 'audit:read\nsystem:read' }, null)).toEqual({
+      kind: 'admin',
+      scopes: ['audit:read', 'system:read'],
+    });
+    expect(bodyOf(kinds, { ...of('payouts'), scopes: 'audit:read' }, null)).toEqual({ kind: 'payouts' });
+    expect(bodyOf(fields, { name: 'Shop' }, null)).toEqual({ name: 'Shop', demands_signing: false });
+  });
+
+  it('reads times as UTC', () => {
+    const field: FormField = { name: 'expires_at', label: 'Expires', kind: 'time' };
+    expect(bodyOf([field], { expires_at: '2027-01-01T08:30' }, null)).toEqual({
+      expires_at: '2027-01-01T08:30:00.000Z',
+    });
+  });
+});
+
+describe('problems', () => {
+  it('knows a refusal that a sign-in resolves from one that it does not', () => {
+    const detail = 'A decision needs a login within the last 5 minutes';
+    expect(new Problem(403, 'Access forbidden', detail).wantsLogin).toBe(true);
+    expect(new Problem(403, 'Access forbidden', 'The scope merchants:write is missing').wantsLogin).toBe(
+      false,
+    );
+    expect(new Problem(401, 'Unauthorized', detail).wantsLogin).toBe(false);
+  });
+});

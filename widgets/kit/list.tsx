@@ -1,0 +1,183 @@
+import { useLocation } from 'preact-iso';
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { useRows } from './data.js';
+import { queryOf, type Field, type Row } from './fields.js';
+import { Heading } from './frame.js';
+import { saveCsv } from './save.js';
+import { Empty, Loading, Trouble } from './states.js';
+import { DataTable } from './table.js';
+import { capital, spoken } from './text.js';
+
+/** A filter of a list; its value is in the address under its name. */
+export interface Filter {
+  readonly name: string;
+  readonly label: string;
+  /** Values to select from; a date; anything where neither. */
+  readonly options?: readonly string[];
+  readonly type?: 'date' | 'text';
+  /** Selects among what is loaded instead of at the server. */
+  readonly local?: (row: Row, value: string) => boolean;
+  /** Left out for who lacks the scope. */
+  readonly scope?: string;
+}
+
+export interface List {
+  readonly title: string;
+  /** Of the API. */
+  readonly path: string;
+  readonly fields: readonly Field[];
+  readonly filters?: readonly Filter[];
+  readonly open?: (row: Row) => string | null;
+  /** What an empty list without filters means. */
+  readonly empty: string;
+}
+
+interface ListPageProps {
+  readonly list: List;
+  readonly lead?: string;
+  readonly actions?: ComponentChildren;
+  readonly before?: ComponentChildren;
+}
+
+/** A page with a list: filters in the address, rows page after page, what is loaded as CSV. */
+export function ListPage({ list, lead, actions, before }: ListPageProps) {
+  return (
+    <>
+      <div class="head">
+        <Heading title={list.title}>{list.title}</Heading>
+        <div class="buttons">{actions}</div>
+      </div>
+      {lead !== undefined && <p class="lead">{lead}</p>}
+      {before && (
+        <>
+          <div class="before">{before}</div>
+          <h2>All</h2>
+        </>
+      )}
+      <Rows list={list} />
+    </>
+  );
+}
+
+function Rows({ list }: { list: List }) {
+  const { query, path, route } = useLocation();
+  const filters = list.filters ?? [];
+  const isSent = ([name, value]: [string, string]): boolean =>
+    value !== '' && filters.some((filter) => filter.name === name && filter.local === undefined);
+  const sent = Object.fromEntries(Object.entries(query).filter(isSent));
+  const found = useRows(list.path, sent);
+  const local = filters.filter((filter) => filter.local && query[filter.name]);
+  const rows = useMemo(
+    () => found.rows.filter((row) => local.every(({ local, name }) => local!(row, query[name]!))),
+    [found.rows, JSON.stringify(query)],
+  );
+  const isFiltered = filters.some(({ name }) => query[name]);
+  const filter = (changed: Readonly<Record<string, string>>): void =>
+    route(path + queryOf({ ...query, ...changed }), true);
+  return (
+    <>
+      {filters.length > 0 && <Filters filters={filters} query={query} change={filter} />}
+      {found.isPending ? (
+        <Loading />
+      ) : found.isError && rows.length === 0 ? (
+        <Trouble error={found.error} retry={() => void found.refetch()} />
+      ) : rows.length === 0 ? (
+        <Empty title={isFiltered ? 'Nothing matches these filters' : 'Nothing here yet'}>
+          {isFiltered ? <a href={path}>Remove all filters</a> : list.empty}
+        </Empty>
+      ) : (
+        <DataTable
+          label={list.title}
+          fields={list.fields}
+          rows={rows}
+          {...(list.open && { open: list.open })}
+          tools={
+            <>
+              <span class="quiet" role="status">
+                {rows.length}{' '}
+                {found.hasNextPage ? 'loaded, newest first' : rows.length === 1 ? 'row' : 'rows'}
+              </span>
+              <button type="button" onClick={() => saveCsv(list.title.toLowerCase(), list.fields, rows)}>
+                Export CSV
+              </button>
+            </>
+          }
+        />
+      )}
+      {found.isFetchNextPageError && <Trouble error={found.error} />}
+      {found.hasNextPage && (
+        <button
+          type="button"
+          class="more"
+          disabled={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          {found.isFetchingNextPage ? 'Loading…' : 'Load more'}
+        </button>
+      )}
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly filters: readonly Filter[];
+  readonly query: Readonly<Record<string, string>>;
+  readonly change: (changed: Readonly<Record<string, string>>) => void;
+}
+
+/** A selection applies at once, a text when the person leaves it or presses Enter. */
+function Filters({ filters, query, change }: FiltersProps) {
+  const apply = (name: string, value: string): void => {
+    if (value.trim() !== (query[name] ?? '')) change({ [name]: value.trim() });
+  };
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget as HTMLFormElement);
+    change(Object.fromEntries([...values].map(([name, value]) => [name, String(value).trim()])));
+  };
+  const isSet = filters.some(({ name }) => query[name]);
+  return (
+    <form class="filters" role="search" aria-label="Filters" onSubmit={submit}>
+      {filters.map(({ name, label, options, type = 'text' }) => (
+        <label>
+          {label}
+          {options === undefined ? (
+            <input
+              name={name}
+              {...(type === 'date' ? { type: 'date' } : { type: 'text' })}
+              value={query[name] ?? ''}
+              autocomplete="off"
+              spellcheck={false}
+              onBlur={({ currentTarget }) => apply(name, currentTarget.value)}
+            />
+          ) : (
+            <select
+              name={name}
+              value={query[name] ?? ''}
+              onChange={(event) => apply(name, event.currentTarget.value)}
+            >
+              <option value="">Any</option>
+              {options.map((option) => (
+                <option value={option}>{capital(spoken(option))}</option>
+              ))}
+            </select>
+          )}
+        </label>
+      ))}
+      {/* Enter in a field submits only where there is a button. */}
+      <button type="submit" class="unseen" tabIndex={-1}>
+        Apply filters
+      </button>
+      {isSet && (
+        <button
+          type="button"
+          class="plain-button"
+          onClick={() => change(Object.fromEntries(filters.map(({ name }) => [name, ''])))}
+        >
+          Clear filters
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** `2026-11-22 14:03:11`, in UTC. */
+export function utc(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : date.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** The same without a year that is this one. */
+export function shortUtc(at: string, now: number): string {
+  const text = utc(at);
+  const year = `${new Date(now).getUTCFullYear()}-`;
+  return text.startsWith(year) ? text.slice(year.length) : text;
+}
+
+/** The two largest units of a time span: `3 h 5 min`. */
+export function span(ms: number): string {
+  let rest = Math.round(Math.abs(ms) / 1000);
+  const parts: string[] = [];
+  for (const [unit, seconds] of UNITS) {
+    const count = Math.floor(rest / seconds);
+    if (count > 0) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+    rest -= count * seconds;
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ') || '0 s';
+}
+
+/** `3 min ago`, `in 2 h`: one unit, rounded down. */
+export function relative(at: string, now: number): string {
+  const ms = Date.parse(at) - now;
+  if (Number.isNaN(ms)) return '';
+  const seconds = Math.abs(ms) / 1000;
+  const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? ['s', 1];
+  if (seconds < 5) return 'now';
+  const length = `${Math.floor(seconds / size)} ${unit}`;
+  return ms < 0 ? `${length} ago` : `in ${length}`;
+}

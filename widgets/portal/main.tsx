@@ -1,0 +1,4 @@
+import { start } from '../kit/app.js';
+import { Loading } from '../kit/states.js';
+
+start(() => <Loading />);
