@@ -29,6 +29,8 @@ import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { RequestLogModule } from './request-log.module.js';
+import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
@@ -67,7 +69,7 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
 class CredentialsModule {}
 
 /** With the signatures of the merchant API. */
-@Module({ imports: [CredentialsModule] })
+@Module({ imports: [CredentialsModule, RequestLogModule] })
 class AccessModule implements OnModuleInit {
   constructor(
     private readonly authentications: Authentications,
@@ -92,5 +94,6 @@ export const access = defineContext({
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
   },
+  entities: [LoggedRequestRow],
   migrations: [Access1795000000200],
 });

@@ -9,6 +9,7 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { PersonalResponses } from '../../platform/idempotency/personal-responses.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
 import { ComplianceNotices } from './adapters/countries.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
@@ -139,6 +140,7 @@ class ExchangeModule implements OnModuleInit {
     private readonly authentications: Authentications,
     private readonly health: HealthRegistry,
     private readonly exchangeProviders: ExchangeProviders,
+    private readonly facts: ProcessFacts,
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
     @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
   ) {}
@@ -146,6 +148,7 @@ class ExchangeModule implements OnModuleInit {
   onModuleInit(): void {
     this.authentications.register(new ExchangeAuthentication(this.keys, this.merchants));
     this.health.register({ name: 'exchange', check: () => this.exchangeProviders.check() });
+    this.facts.register('providers', () => [this.exchangeProviders.facts()]);
     if (!this.exchangeProviders.isConfigured)
       this.logger.warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
   }

@@ -33,6 +33,7 @@ import { WebhookDeliveriesController } from './http/webhook-deliveries.controlle
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000650 } from './migrations/1795000000650-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
+import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { OldDeliveries } from './store/old-deliveries.js';
@@ -64,6 +65,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     ReceiverHosts,
     { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
     { provide: RECEIVERS, useClass: HttpReceivers },
+    DeliveryBacklog,
     DeliveryTable,
     StoredDeliveries,
     Destinations,
@@ -106,6 +108,7 @@ export const webhooks = defineContext({
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
+  vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
