@@ -110,7 +110,14 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, ExchangeKeyIds, OperatorsView, AdminKeyDirectory],
+  exports: [
+    MERCHANT_DIRECTORY,
+    EXCHANGE_KEY_DIRECTORY,
+    DirectoryView,
+    ExchangeKeyIds,
+    OperatorsView,
+    AdminKeyDirectory,
+  ],
 })
 class CredentialsModule {}
 
