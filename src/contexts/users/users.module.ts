@@ -8,7 +8,7 @@ import {
   StartDeactivationHandler,
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
-import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure.js';
+import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure-worker.js';
 import { LocateUser } from './application/locate-user.js';
 import { USER_EVENTS } from './domain/user.js';
 import { UsersController } from './http/users.controller.js';
