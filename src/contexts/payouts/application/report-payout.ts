@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { PreconditionFailed } from '../../../platform/event-store/command-loop-types.js';
