@@ -10,8 +10,8 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { KNOWN_EVENTS } from '../../../src/composition.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { PayeeCache } from '../../../src/contexts/payouts/application/payee-cache.js';
 import {
+  PayeeCache,
   ReportPayout,
   ReportPayoutHandler,
 } from '../../../src/contexts/payouts/application/report-payout.js';

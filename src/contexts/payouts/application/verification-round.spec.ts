@@ -4,7 +4,7 @@ import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { ExpirePayout } from './payout-outcomes.js';
 import type { VerificationRowCheck } from './verification-row-check.js';
-import type { PayeeCache } from './payee-cache.js';
+import type { PayeeCache } from './report-payout.js';
 import type { ChainObservation, ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 

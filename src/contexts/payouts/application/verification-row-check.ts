@@ -4,7 +4,7 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { comparableHash } from '../contract.js';
 import { payout } from '../domain/payout.js';
 import type { PendingPayout } from '../store/verification-queue.js';
-import { PayeeCache } from './payee-cache.js';
+import { PayeeCache } from './report-payout.js';
 
 /** Compares `payouts.verifications` with the events: a process with the database alone can write to the table. */
 @Injectable()

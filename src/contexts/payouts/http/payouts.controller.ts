@@ -15,8 +15,7 @@ import {
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import { PayeeCache } from '../application/payee-cache.js';
-import { ReportPayout } from '../application/report-payout.js';
+import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import {
