@@ -56,6 +56,8 @@ import {
 import { adminScheme } from './http/admin/admin-scheme.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { RequestLogModule } from './request-log.module.js';
+import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
@@ -113,7 +115,7 @@ class CredentialsModule {}
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, ConsoleModule],
+  imports: [CredentialsModule, RequestLogModule, ConsoleModule],
   controllers: [WhoamiController],
   providers: [
     {
@@ -159,5 +161,6 @@ export const access = defineContext({
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
   },
+  entities: [LoggedRequestRow],
   migrations: [Access1795000000200],
 });

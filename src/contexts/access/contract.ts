@@ -1,6 +1,6 @@
 /** What other contexts may know of access: the directory of exchange keys, published events, accepted commands, what verifies signatures, the form of callbacks, and the scopes of roles. */
 export { leadsToApp } from './application/allow-lists.js';
-export { isSignedBy } from './application/hmac.js';
+export { bodyDigest, isSignedBy, signerAmong } from './application/hmac.js';
 export { IssueExchangeKey } from './application/exchange-key-commands.js';
 export {
   EXCHANGE_KEY_DIRECTORY,

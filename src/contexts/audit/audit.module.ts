@@ -7,6 +7,7 @@ import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
+import { AdminProofController } from './http/admin-proof.controller.js';
 import { AuditState } from './application/audit-vitals.js';
 import { AdminAuditController } from './http/admin-audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
@@ -26,7 +27,7 @@ class LedgerKeysModule {}
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
-  controllers: [LedgerController, AdminAuditController],
+  controllers: [LedgerController, AdminProofController, AdminAuditController],
   providers: [
     Ledger,
     Heads,

@@ -64,8 +64,8 @@ export const operations = defineContext({
   entities: [OperationRow],
   document: {
     tags: {
-      'Admin: operations': [29, 'What operators did, and what waits for a second person.'],
       ...SYSTEM_TAGS,
+      'Admin: operations': [29, 'What operators did, and what waits for a second person.'],
     },
   },
   migrations: [Operations1795000000980],

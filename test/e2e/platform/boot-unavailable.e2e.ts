@@ -17,8 +17,6 @@ const PRODUCTION = {
   ADMIN_PORT: '0',
   PORTAL_PORT: '0',
   PAY_PORT: '0',
-  ADMIN_PORT: '0',
-  PORTAL_PORT: '0',
   METRICS_PORT: '0',
 };
 

@@ -74,8 +74,6 @@ describe('a master key', () => {
       ADMIN_PORT: '0',
       PORTAL_PORT: '0',
       PAY_PORT: '0',
-      ADMIN_PORT: '0',
-      PORTAL_PORT: '0',
       METRICS_PORT: '0',
     };
     try {

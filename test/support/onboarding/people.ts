@@ -58,8 +58,6 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     ADMIN_PORT: '0',
     PORTAL_PORT: '0',
     PAY_PORT: '0',
-    ADMIN_PORT: '0',
-    PORTAL_PORT: '0',
     LOG_LEVEL: 'silent',
     ...options.env,
   });

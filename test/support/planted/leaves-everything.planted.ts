@@ -36,8 +36,6 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
         ADMIN_PORT: '0',
         PORTAL_PORT: '0',
         PAY_PORT: '0',
-        ADMIN_PORT: '0',
-        PORTAL_PORT: '0',
         METRICS_PORT: '0',
       },
     });

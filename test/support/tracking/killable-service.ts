@@ -31,8 +31,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   ADMIN_PORT: '0',
   PORTAL_PORT: '0',
   PAY_PORT: '0',
-  ADMIN_PORT: '0',
-  PORTAL_PORT: '0',
   METRICS_PORT: '0',
   LOG_LEVEL: 'silent',
   DATABASE_POOL_SIZE: '6',

@@ -13,6 +13,8 @@ export interface ExchangeCaller {
   readonly memoSigning: MemoSigning;
   /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
   readonly secrets: readonly string[];
+  /** The id of each of {@link secrets}. */
+  readonly secretIds?: readonly string[];
 }
 
 export interface KnownExchangeKey extends ExchangeCaller {
@@ -40,9 +42,9 @@ export class KnownCredentials {
     const found = await this.view.merchant(merchantId);
     if (found === null) return null;
     const { status, name, displayName, origins, callbacks, cidrs, secrets } = found;
-    const privateKeys = this.valid('api_key', merchantId, secrets);
+    const { texts: privateKeys, ids: privateKeyIds } = this.valid('api_key', merchantId, secrets);
     const embedding = { displayName: displayName ?? name, origins, callbacks };
-    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys };
+    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys, privateKeyIds };
   }
 
   /** Null for a revoked key too. */
@@ -50,14 +52,22 @@ export class KnownCredentials {
     const found = await this.view.exchangeKey(keyId);
     if (found === null || found.revokedAt !== null) return null;
     const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
-    const secrets = this.valid('exchange_key', keyId, found.secrets);
+    const { texts: secrets, ids: secretIds } = this.valid('exchange_key', keyId, found.secrets);
     const page = { logo, helpUrl, termsUrl };
-    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, page, secrets };
+    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, page, secrets, secretIds };
   }
 
-  private valid(kind: CredentialKind, id: string, secrets: readonly SecretRow[]): string[] {
-    return secrets
-      .filter(({ revokedAt }) => revokedAt === null)
-      .map(({ secretId, sealedSecret: sealed }) => this.secrets.open(kind, id, { secretId, sealed }));
+  private valid(
+    kind: CredentialKind,
+    id: string,
+    secrets: readonly SecretRow[],
+  ): { readonly texts: readonly string[]; readonly ids: readonly string[] } {
+    const valid = secrets.filter(({ revokedAt }) => revokedAt === null);
+    return {
+      texts: valid.map(({ secretId, sealedSecret: sealed }) =>
+        this.secrets.open(kind, id, { secretId, sealed }),
+      ),
+      ids: valid.map(({ secretId }) => secretId),
+    };
   }
 }

@@ -107,6 +107,42 @@ export class Access1795000000200 implements MigrationInterface {
         used_at timestamptz not null
       );
     `);
+    await runner.query(`
+      -- The last seven days, without bodies and values of queries. RequestPartitions creates a partition per day.
+      create table access.requests (
+        request_id uuid not null,
+        merchant_id uuid not null,
+        credential_id uuid,
+        at timestamptz not null,
+        method text not null,
+        path text not null,
+        query_names text[] not null,
+        status smallint not null,
+        duration_ms real not null,
+        refusal text,
+        string_to_sign text
+      ) partition by range (at);
+      create index requests_of_merchant on access.requests (merchant_id, at desc, request_id desc);
+      create index requests_newest on access.requests (at desc, request_id desc);
+      create index requests_by_id on access.requests (request_id);
+      create index requests_refused on access.requests (merchant_id, status, at desc, request_id desc)
+        where status >= 400;
+      create index requests_by_path on access.requests (path text_pattern_ops);
+
+      create table access.daily_requests (
+        merchant_id uuid not null,
+        day date not null,
+        requests bigint not null,
+        refused bigint not null,
+        primary key (merchant_id, day)
+      );
+      create index daily_requests_by_day on access.daily_requests (day);
+
+      create table access.credential_uses (
+        credential_id uuid primary key,
+        last_used_at timestamptz not null
+      );
+    `);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -25,6 +25,8 @@ type Receipts = Map<string, TransactionReceipt | null>;
 
 export class ChainNode {
   private readonly node: JsonRpcNode;
+  /** The rest of its URL may hold credentials. */
+  private readonly host: string;
   /** The head that {@link facts} read last. */
   private newest: Block | null = null;
   private readonly large = new LRUCache<string, true>({ max: MAX_LARGE });
@@ -34,6 +36,7 @@ export class ChainNode {
     private readonly clock: Clock,
   ) {
     this.node = new JsonRpcNode(options.url);
+    this.host = new URL(options.url).host;
   }
 
   async read(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation> {
@@ -41,7 +44,7 @@ export class ChainNode {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
     const refusals = await this.readReceipts(requested, separately, receipts);
-    return { head, final, receipts, refusals };
+    return { node: this.host, head, final, receipts, refusals };
   }
 
   /**
@@ -60,7 +63,7 @@ export class ChainNode {
     if (now.get(final.number)?.hash !== final.hash || now.get(head.number)?.hash !== head.hash) {
       throw new ChainUnavailable('the chain was reorganised during the check');
     }
-    return { head, final, receipts, refusals };
+    return { node: this.host, head, final, receipts, refusals };
   }
 
   async blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>> {
