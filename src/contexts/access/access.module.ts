@@ -66,6 +66,7 @@ import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
+import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -96,6 +97,7 @@ import { OperatorsView } from './views/operators.js';
     OperatorsView,
     AdminKeysView,
     AdminKeyDirectory,
+    ExchangeKeyIds,
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -108,14 +110,14 @@ import { OperatorsView } from './views/operators.js';
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, OperatorsView, AdminKeyDirectory],
+  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, ExchangeKeyIds, OperatorsView, AdminKeyDirectory],
 })
 class CredentialsModule {}
 
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, RequestLogModule, ConsoleModule],
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule],
   controllers: [WhoamiController],
   providers: [
     {

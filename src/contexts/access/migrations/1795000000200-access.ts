@@ -70,12 +70,6 @@ export class Access1795000000200 implements MigrationInterface {
       create index secrets_by_hash on access.secrets (secret_hash);
       create index secrets_by_time on access.secrets (issued_at desc, secret_id desc);
 
-      -- When each secret was last used, about; no event says so.
-      create table access.credential_uses (
-        secret_id uuid primary key,
-        last_used_at timestamptz not null
-      );
-
       -- Of the console; tokens are keyed hashes.
       create table access.console_sessions (
         session_id uuid primary key,
