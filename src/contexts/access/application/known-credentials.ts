@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
 import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
 import type { CredentialKind } from '../domain/credential.js';
-import { DirectoryView, type SecretRow } from '../views/directory.js';
+import { DirectoryView, isValid, type SecretRow } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 export interface ExchangeCaller {
@@ -18,6 +19,8 @@ export interface ExchangeCaller {
 export interface KnownExchangeKey extends ExchangeCaller {
   /** CIDRs it may be used from; empty means anywhere. */
   readonly cidrs: readonly string[];
+  /** Where its orders may pay out to; empty: anywhere. */
+  readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
 
@@ -34,15 +37,16 @@ export class KnownCredentials {
   constructor(
     private readonly view: DirectoryView,
     private readonly secrets: CredentialSecrets,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async merchant(merchantId: string): Promise<KnownMerchant | null> {
     const found = await this.view.merchant(merchantId);
     if (found === null) return null;
-    const { status, name, displayName, origins, callbacks, cidrs, secrets } = found;
+    const { status, name, displayName, origins, callbacks, cidrs, secrets, requestsPerMinute } = found;
     const privateKeys = this.valid('api_key', merchantId, secrets);
     const embedding = { displayName: displayName ?? name, origins, callbacks };
-    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys };
+    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys, requestsPerMinute };
   }
 
   /** Null for a revoked key too. */
@@ -52,12 +56,14 @@ export class KnownCredentials {
     const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
     const secrets = this.valid('exchange_key', keyId, found.secrets);
     const page = { logo, helpUrl, termsUrl };
-    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, page, secrets };
+    const { withdrawAddresses } = found;
+    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, withdrawAddresses, page, secrets };
   }
 
   private valid(kind: CredentialKind, id: string, secrets: readonly SecretRow[]): string[] {
+    const now = this.clock.now();
     return secrets
-      .filter(({ revokedAt }) => revokedAt === null)
+      .filter((secret) => isValid(secret, now))
       .map(({ secretId, sealedSecret: sealed }) => this.secrets.open(kind, id, { secretId, sealed }));
   }
 }

@@ -6,7 +6,14 @@ import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
 import { ExchangeCredentials } from './caller.js';
-import { INVALID_SIGNATURE, invalidKey, isSignedWith, signerOf } from './signature.js';
+import {
+  INVALID_SIGNATURE,
+  invalidKey,
+  isSignedWith,
+  mayPayOutTo,
+  OTHER_WITHDRAW_ADDRESS,
+  signerOf,
+} from './signature.js';
 
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
@@ -41,6 +48,8 @@ export class ExchangeAuthentication implements Authentication {
     const merchant = key === null ? null : await this.merchants.find(key.merchantId);
     if (key === null || merchant === null)
       return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
+    const isPayout = route === ORDERS || route === CONFIGURATION;
+    if (isPayout && !mayPayOutTo(key, query['withdraw_address'])) return refuse(reply, OTHER_WITHDRAW_ADDRESS);
     const signature = signatureOf(key, request);
     if (signature === 'invalid') return refuse(reply, INVALID_SIGNATURE);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
