@@ -39,8 +39,7 @@ import {
 import {
   AddPasskeyHandler,
   CreateOperatorHandler,
-  SetOperatorRoleHandler,
-  SetOperatorStatusHandler,
+  UpdateOperatorHandler,
 } from './application/operator-commands.js';
 import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
@@ -86,8 +85,7 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
     RevokeExchangeKeyHandler,
     SetExchangeKeyPageHandler,
     CreateOperatorHandler,
-    SetOperatorRoleHandler,
-    SetOperatorStatusHandler,
+    UpdateOperatorHandler,
     AddPasskeyHandler,
     IssueAdminKeyHandler,
     ActivateAdminKeyHandler,
