@@ -64,6 +64,7 @@ import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
+import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 

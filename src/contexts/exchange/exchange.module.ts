@@ -24,6 +24,7 @@ import {
 } from './application/order-actions.js';
 import { OrderDetails } from './application/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
+import { orderSearch } from './application/order-search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -173,6 +174,7 @@ export const exchange = defineContext({
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
   entities: [ListedOrderRow],
+  searches: (get) => [orderSearch(get)],
   operations: ORDER_OPERATIONS,
   document: {
     tags: {
