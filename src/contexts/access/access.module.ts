@@ -29,6 +29,10 @@ import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { portalSessionHistory } from './domain/portal-history.js';
+import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalModule } from './portal.module.js';
+import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
@@ -69,7 +73,7 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
 class CredentialsModule {}
 
 /** With the signatures of the merchant API. */
-@Module({ imports: [CredentialsModule, RequestLogModule] })
+@Module({ imports: [CredentialsModule, RequestLogModule, PortalModule] })
 class AccessModule implements OnModuleInit {
   constructor(
     private readonly authentications: Authentications,
@@ -84,11 +88,15 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS],
-  histories: [merchantHistory, exchangeKeyHistory],
+  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...PORTAL_SESSION_EVENTS],
+  sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
+  histories: [merchantHistory, exchangeKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  readModels: [directoryProjection],
-  document: { schemes: [merchantScheme] },
+  readModels: [directoryProjection, portalSessionsProjection],
+  document: {
+    schemes: [merchantScheme],
+    tags: { 'Portal sessions': [9, 'How persons of the merchant enter its portal.'] },
+  },
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
