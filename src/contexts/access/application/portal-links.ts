@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { CONFIG, listenerUrl, type Config } from '../../../platform/config/config.js';
@@ -17,7 +18,7 @@ export class PortalLinks {
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'portalUrl' | 'host' | 'portalPort'>,
     private readonly keyedHash: KeyedHash,
-    private readonly pages: PagesModule,
+    private readonly modules: ModuleRef,
   ) {}
 
   secretFor(sessionId: string): string {
@@ -46,6 +47,9 @@ export class PortalLinks {
     const { mode, portalUrl, host, portalPort } = this.config;
     if (portalUrl !== null) return portalUrl;
     if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
-    return listenerUrl(host, this.pages.portOf(PORTAL_PAGE) ?? portalPort);
+    return listenerUrl(
+      host,
+      this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE) ?? portalPort,
+    );
   }
 }
