@@ -12,12 +12,21 @@ export interface SandboxExchange {
   readonly open_secret: string;
 }
 
+/** Keys of the admin API, of two administrators: what one requests, the other may approve. */
+export interface SandboxAdmin {
+  readonly api_key: string;
+  readonly approver_api_key: string;
+}
+
 /** `sandbox.json`: all that a program needs to use a running sandbox. Written when it is ready, gone when it stops. */
 export interface SandboxFile {
   readonly base_url: string;
   readonly widget_url: string;
   readonly pay_url: string;
   readonly metrics_url: string;
+  readonly console_url: string;
+  readonly portal_url: string;
+  readonly admin: SandboxAdmin & { readonly base_url: string };
   readonly merchant: SandboxMerchant;
   readonly second_merchant: SandboxMerchant;
   readonly exchange: SandboxExchange;

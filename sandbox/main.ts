@@ -1,9 +1,13 @@
 import 'reflect-metadata';
 import { CommandBus } from '@nestjs/cqrs';
+import { IssueAdminKey } from '../src/contexts/access/application/admin-key-commands.js';
 import { IssueExchangeKey } from '../src/contexts/access/application/exchange-key-commands.js';
 import { RegisterMerchant } from '../src/contexts/access/application/merchant-commands.js';
+import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
+import { newId } from '../src/kernel/ids.js';
 import { run, type Companion } from '../src/run.js';
 import type { Config } from '../src/platform/config/config.js';
+import type { AdministratorCommands } from './administrators.js';
 import { followParent } from './announce.js';
 import { prepareSandbox } from './prepare.js';
 import { SandboxModule } from './sandbox.module.js';
@@ -21,7 +25,23 @@ async function sandboxFor(given: Config): Promise<Companion | null> {
       return ready(app, {
         registerMerchant: (name) => commands.execute(new RegisterMerchant(name)),
         issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
+        administrators: administratorsBy(commands),
       });
+    },
+  };
+}
+
+function administratorsBy(commands: CommandBus): AdministratorCommands {
+  return {
+    create: async (name, email) => {
+      const operatorId = newId();
+      await commands.execute(new CreateOperator(operatorId, { name, email, role: 'administrator' }));
+      return operatorId;
+    },
+    issueKey: async (operatorId) => {
+      const order = { operatorId, name: 'sandbox', scopes: null, merchants: null, addresses: [] };
+      const command = new IssueAdminKey(newId(), { ...order, expiresAt: null }, false);
+      return (await commands.execute(command)).secret;
     },
   };
 }

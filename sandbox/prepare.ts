@@ -4,6 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { ALL_SETTINGS } from '../src/composition.js';
 import { type Config, listenerUrl } from '../src/platform/config/config.js';
 import { about } from '../src/platform/config/settings.js';
+import { prepareAdministrators, type AdministratorCommands } from './administrators.js';
 import { announce, step, type SandboxFile } from './announce.js';
 import { prepareChain } from './chain-part.js';
 import { lockDataDir } from './data-dir-lock.js';
@@ -18,18 +19,19 @@ import { Supervisor } from './supervisor.js';
 import { Teardown } from './teardown.js';
 import { FUNDED, TEST_USDC_ADDRESS } from './usdc.js';
 
-type PortName = 'port' | 'widgetPort' | 'payPort' | 'metricsPort';
+type PortName = 'port' | 'widgetPort' | 'payPort' | 'adminPort' | 'portalPort' | 'metricsPort';
 
 /** What the sandbox does as an operator would. */
 export interface SandboxOperator {
   readonly registerMerchant: RegisterMerchant;
   readonly issueExchangeKey: IssueExchangeKey;
+  readonly administrators: AdministratorCommands;
 }
 
 export interface Sandbox {
   /** The configuration with everything filled in that the sandbox provides. */
   readonly config: Config;
-  /** Call when the service listens: makes the two merchants with their keys and writes `sandbox.json`. */
+  /** Call when the service listens: makes the merchants and administrators with their keys and writes `sandbox.json`. */
   ready(app: INestApplicationContext, operator: SandboxOperator): Promise<SandboxFile>;
   /** Call after the service has drained and closed: stops what the sandbox started. */
   stop(): Promise<void>;
@@ -72,12 +74,15 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
     return {
       config: complete,
       stop: () => teardown.run(),
-      ready: async (app, { registerMerchant, issueExchangeKey }) => {
+      ready: async (app, { registerMerchant, issueExchangeKey, administrators }) => {
         const merchants = await prepareMerchants(app, secrets, registerMerchant);
         const { api_key: merchantId } = merchants.merchant;
         const exchange = await prepareExchangeKeys(app, secrets, merchantId, issueExchangeKey);
+        const keys = await prepareAdministrators(app, secrets, administrators);
+        const urls = describe(complete);
         const content = {
-          ...describe(complete),
+          ...urls,
+          admin: { base_url: urls.console_url, ...keys },
           ...merchants,
           exchange,
           chain: describeChain(complete),
@@ -103,12 +108,16 @@ function makeDataDir(given: string): string {
   return dataDir;
 }
 
-function describe(config: Config): Pick<SandboxFile, 'base_url' | 'widget_url' | 'pay_url' | 'metrics_url'> {
+type Urls = 'base_url' | 'widget_url' | 'pay_url' | 'metrics_url' | 'console_url' | 'portal_url';
+
+function describe(config: Config): Pick<SandboxFile, Urls> {
   const { host } = config;
   return {
     base_url: config.publicUrl ?? listenerUrl(host, config.port),
     widget_url: config.widgetUrl ?? listenerUrl(host, config.widgetPort),
     pay_url: config.payUrl ?? listenerUrl(host, config.payPort),
+    console_url: config.adminUrl ?? listenerUrl(host, config.adminPort),
+    portal_url: config.portalUrl ?? listenerUrl(host, config.portalPort),
     metrics_url: `${listenerUrl(host, config.metricsPort)}/metrics`,
   };
 }
@@ -142,6 +151,8 @@ async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
     port: await resolve('port'),
     widgetPort: await resolve('widgetPort'),
     payPort: await resolve('payPort'),
+    adminPort: await resolve('adminPort'),
+    portalPort: await resolve('portalPort'),
     metricsPort: await resolve('metricsPort'),
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readJson, writeJson } from './files.js';
-import type { SandboxExchange, SandboxMerchant } from './announce.js';
+import type { SandboxAdmin, SandboxExchange, SandboxMerchant } from './announce.js';
 
 /** `secrets.json`, readable by its owner alone: what the sandbox must remember to come back as the same one. */
 export interface SandboxSecrets {
@@ -11,6 +11,8 @@ export interface SandboxSecrets {
   readonly merchant: SandboxMerchant | null;
   readonly second_merchant: SandboxMerchant | null;
   readonly exchange: SandboxExchange | null;
+  /** Absent in files of earlier versions. */
+  readonly admin?: SandboxAdmin | null;
 }
 
 export class SecretsFile {
@@ -31,6 +33,7 @@ export class SecretsFile {
       merchant: null,
       second_merchant: null,
       exchange: null,
+      admin: null,
     });
     secrets.remember({});
     return secrets;

@@ -3,13 +3,22 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import {
+  IssueAdminKey,
+  type AdminKeyOrder,
+} from '../../src/contexts/access/application/admin-key-commands.js';
 import { IssueExchangeKey } from '../../src/contexts/access/application/exchange-key-commands.js';
+import { CreateOperator } from '../../src/contexts/access/application/operator-commands.js';
 import { RegisterMerchant } from '../../src/contexts/access/contract.js';
 import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import type { Database } from '../../src/platform/postgres/database.js';
 import { startService } from '../../sandbox/service.js';
+import { CONSOLE_PAGE } from '../../src/platform/http/admin/listeners.js';
+import { PagesModule } from '../../src/platform/http/pages/pages.module.js';
+import { newId } from '../../src/kernel/ids.js';
+import { AdminClient } from './admin/admin-client.js';
 import { TestChain } from './payouts/chain.js';
 import { eventually } from './eventually.js';
 import { ExchangeClient } from './exchange/exchange-client.js';
@@ -37,6 +46,8 @@ export interface TestApp {
     merchantId?: string,
     memoSigning?: 'contract' | 'full',
   ): Promise<ExchangeClient>;
+  /** A client of one more person with a key of the admin API, an administrator with all scopes unless something else is given. */
+  newAdmin(person?: { readonly role?: string } & Partial<AdminKeyOrder>): Promise<AdminClient>;
   /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -137,6 +148,19 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
       if (contract.describes(call.path)) expectPromised(contract, call, response);
     });
   };
+  const newAdmin: TestApp['newAdmin'] = async ({ role = 'administrator', ...order } = {}) => {
+    const commands = service.app.get(CommandBus);
+    const operatorId = order.operatorId ?? newId();
+    const person = { name: 'Test operator', email: `${operatorId}@ops.example`, role };
+    if (order.operatorId === undefined) await commands.execute(new CreateOperator(operatorId, person));
+    const key = { name: 'test', scopes: null, merchants: null, addresses: [], expiresAt: null };
+    const command = new IssueAdminKey(newId(), { ...key, ...order, operatorId }, false);
+    const { secret } = await commands.execute(command);
+    const port = service.app.get(PagesModule, { strict: false }).portOf(CONSOLE_PAGE);
+    return new AdminClient(`http://127.0.0.1:${port}`, secret, operatorId, (call, response) => {
+      expectPromised(contract, { ...call, path: `/admin/v1${call.path}` }, response);
+    });
+  };
   const [signing, open] = await Promise.all([newExchangeKey(true), newExchangeKey(false)]);
   // An event server may have a history, and reads are late until the subscriptions have followed it.
   if (config.eventStoreUrl !== null) {
@@ -154,6 +178,7 @@ export async function startTestApp(settings: TestSettings = {}): Promise<TestApp
     exchange: { signing, open },
     newMerchant,
     newExchangeKey,
+    newAdmin,
     stop,
     close: async () => {
       await stop();

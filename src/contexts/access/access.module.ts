@@ -1,33 +1,60 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import {
   CachedDirectory,
   MERCHANT_DIRECTORY,
   type MerchantDirectory,
 } from '../../platform/http/merchant-directory.js';
+import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
+import { Database } from '../../platform/postgres/database.js';
+import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import {
   IssueSecretHandler,
   RevokeSecretHandler,
   SetAddressesHandler,
-  CredentialSecrets,
   Credentials,
 } from './application/credentials.js';
+import {
+  ActivateAdminKeyHandler,
+  IssueAdminKeyHandler,
+  RevokeAdminKeyHandler,
+  RollAdminKeyHandler,
+} from './application/admin-key-commands.js';
+import { CredentialSecrets } from './application/credential-secrets.js';
 import {
   IssueExchangeKeyHandler,
   RevokeExchangeKeyHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
+import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
   RegisterMerchantHandler,
   ReinstateMerchantHandler,
   SetEmbeddingHandler,
   SuspendMerchantHandler,
 } from './application/merchant-commands.js';
+import {
+  AddPasskeyHandler,
+  CreateOperatorHandler,
+  SetOperatorRoleHandler,
+  SetOperatorStatusHandler,
+} from './application/operator-commands.js';
+import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
 import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
 import { MERCHANT_EVENTS } from './domain/merchant.js';
+import { OPERATOR_EVENTS } from './domain/operator.js';
+import { adminKeyHistory, operatorHistory } from './domain/operator-history.js';
+import {
+  ADMIN_RATE_LIMITER,
+  ADMIN_REQUESTS_PER_MINUTE,
+  AdminAuthentication,
+} from './http/admin/admin-authentication.js';
+import { adminScheme } from './http/admin/admin-scheme.js';
+import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { portalSessionHistory } from './domain/portal-history.js';
 import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
@@ -36,12 +63,19 @@ import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
+import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
+import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
-import { directoryProjection, DirectoryView, validSecrets } from './views/directory.js';
+import { AdminKeysView } from './views/admin-keys.js';
+import { DirectoryView, validSecrets } from './views/directory.js';
+import { directoryProjection } from './views/directory-projection.js';
+import { OperatorsView } from './views/operators.js';
+import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
 @Module({
+  imports: [LoginLinksModule],
   providers: [
     CredentialSecrets,
     Credentials,
@@ -55,7 +89,19 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
     IssueExchangeKeyHandler,
     RevokeExchangeKeyHandler,
     SetExchangeKeyPageHandler,
+    CreateOperatorHandler,
+    SetOperatorRoleHandler,
+    SetOperatorStatusHandler,
+    AddPasskeyHandler,
+    IssueAdminKeyHandler,
+    ActivateAdminKeyHandler,
+    RollAdminKeyHandler,
+    RevokeAdminKeyHandler,
     DirectoryView,
+    OperatorsView,
+    AdminKeysView,
+    AdminKeyDirectory,
+    ExchangeKeyIds,
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -68,12 +114,33 @@ import { directoryProjection, DirectoryView, validSecrets } from './views/direct
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView],
+  exports: [
+    MERCHANT_DIRECTORY,
+    EXCHANGE_KEY_DIRECTORY,
+    DirectoryView,
+    ExchangeKeyIds,
+    OperatorsView,
+    AdminKeyDirectory,
+  ],
 })
 class CredentialsModule {}
 
-/** With the signatures of the merchant API. */
-@Module({ imports: [CredentialsModule, RequestLogModule, PortalModule] })
+/** With the signatures of the merchant API, and the admin API. */
+@Global()
+@Module({
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
+  controllers: [WhoamiController],
+  providers: [
+    {
+      provide: ADMIN_RATE_LIMITER,
+      inject: [Database, KeyedHash],
+      useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
+        new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
+    },
+    { provide: AdminCallers, useClass: AdminAuthentication },
+  ],
+  exports: [AdminCallers],
+})
 class AccessModule implements OnModuleInit {
   constructor(
     private readonly authentications: Authentications,
@@ -88,15 +155,28 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...PORTAL_SESSION_EVENTS],
+  events: [
+    ...MERCHANT_EVENTS,
+    ...EXCHANGE_KEY_EVENTS,
+    ...OPERATOR_EVENTS,
+    ...ADMIN_KEY_EVENTS,
+    ...PORTAL_SESSION_EVENTS,
+  ],
   sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
-  histories: [merchantHistory, exchangeKeyHistory, portalSessionHistory],
+  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
   readModels: [directoryProjection, portalSessionsProjection],
   document: {
-    schemes: [merchantScheme],
-    tags: { 'Portal sessions': [9, 'How persons of the merchant enter its portal.'] },
+    schemes: [merchantScheme, adminScheme],
+    tags: {
+      'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
+      'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
+      'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
+      'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
+    },
   },
+  settings: CONSOLE_SETTINGS,
+  checkSettings: checkConsoleSettings,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

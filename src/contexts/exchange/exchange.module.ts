@@ -22,6 +22,8 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
+import { OrderDetails } from './application/order-details.js';
+import { ORDER_OPERATIONS } from './application/order-operations.js';
 import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -33,6 +35,7 @@ import { SignedLinks } from './application/signed-links.js';
 import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { AdminOrdersController } from './http/admin-orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
@@ -49,6 +52,8 @@ import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
+import { ListedOrderRow } from './views/order-row.js';
+import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
@@ -98,6 +103,7 @@ const providers = [
   controllers: [
     OrdersController,
     MerchantOrdersController,
+    AdminOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -107,6 +113,8 @@ const providers = [
   providers: [
     ...providers,
     CreateOrderHandler,
+    OrdersList,
+    OrderDetails,
     MarkOrderAsPaidHandler,
     CancelOrderHandler,
     RefreshOrderHandler,
@@ -163,10 +171,13 @@ export const exchange = defineContext({
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
+  entities: [ListedOrderRow],
+  operations: ORDER_OPERATIONS,
   document: {
     tags: {
       'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],
       Exchange: [7, 'What can be exchanged, and links to the pay widget.'],
+      'Admin: orders': [25, 'Orders of all merchants, and the refunds that operators record.'],
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },

@@ -1,12 +1,24 @@
 import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Operations } from '../../platform/operations/operations.js';
+import { provideSaga } from '../../platform/projections/subscription-registry.js';
+import { Lookups } from '../../platform/operations/lookups.js';
+import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
 import { OperationLog } from './application/operation-log.js';
+import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
+import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
+import { operationHistory } from './domain/history.js';
 import { OPERATION_EVENTS } from './domain/operation-events.js';
+import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
+import { StoredLookups } from './store/lookups.js';
+import { LookupsView } from './views/lookups.js';
+import { operationViews } from './views/operation-projection.js';
+import { OperationRow } from './views/operation-row.js';
+import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 
@@ -21,19 +33,42 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
     RequestedOperations,
     { provide: Operations, useExisting: RequestedOperations },
   ],
-  exports: [Operations],
+  exports: [Operations, Definitions, Execution, OperationLog],
 })
 class RequestedOperationsModule {}
 
 /** What operators do, why, and who approved it (admin-api.md 4). */
-@Module({ imports: [RequestedOperationsModule, SystemModule] })
+@Global()
+@Module({
+  imports: [RequestedOperationsModule, SystemModule],
+  providers: [
+    OperationDecisions,
+    OperationsView,
+    OperationGauge,
+    LookupsView,
+    StoredLookups,
+    { provide: Lookups, useExisting: StoredLookups },
+    SettlingWorker,
+    provideSaga([SettlingWorker], ({ work }: SettlingWorker) => settlingSaga(() => work.wake())),
+  ],
+  exports: [Lookups, LookupsView, OperationsView],
+})
 class OperationsModule {}
 
 export const operations = defineContext({
   name: 'operations',
   module: () => OperationsModule,
   events: OPERATION_EVENTS,
-  document: { tags: SYSTEM_TAGS },
+  histories: [operationHistory],
+  readModels: [operationViews],
+  entities: [OperationRow],
+  document: {
+    tags: {
+      ...SYSTEM_TAGS,
+      'Admin: operations': [29, 'What operators did, and what waits for a second person.'],
+    },
+  },
+  migrations: [Operations1795000000980],
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
   operator: { module: () => RequestedOperationsModule },

@@ -57,17 +57,26 @@ interface PendingLoad<Entry> {
   readonly found: Promise<Entry | null>;
 }
 
-/** A directory of API keys (uuids) in memory. Concurrent requests for a key share one `query`. */
+/** The uuid in lower case; null for what is none. */
+function uuidOf(text: string): string | null {
+  return isUuid(text) ? text.toLowerCase() : null;
+}
+
+/** A directory of API keys in memory, by what `keyOf` reads from them. Concurrent requests for a key share one `query`. */
 export class CachedDirectory<Entry extends object> {
   private readonly known = new LRUCache<string, Entry>({ max: MAX_KNOWN, ...FRESHNESS });
   private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ...FRESHNESS });
   private readonly pending = new Map<string, PendingLoad<Entry>>();
 
-  constructor(private readonly query: (id: string) => Promise<Entry | null>) {}
+  constructor(
+    private readonly query: (id: string) => Promise<Entry | null>,
+    /** Null for what can be no key: it is not queried. */
+    private readonly keyOf: (apiKey: string) => string | null = uuidOf,
+  ) {}
 
   async find(apiKey: string): Promise<Entry | null> {
-    if (!isUuid(apiKey)) return null;
-    const id = apiKey.toLowerCase();
+    const id = this.keyOf(apiKey);
+    if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
       // When this fails the entry expires, and the next request reports the failure.

@@ -64,7 +64,7 @@ export class CallerRateLimiter {
     readonly limit: number,
     private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
-    private readonly counts: 'merchant' | 'key' = 'merchant',
+    private readonly counts: 'merchant' | 'key' | 'credential' = 'merchant',
   ) {
     this.lease = Math.ceil(limit / 100);
     this.policy = `"${counts}";q=${limit};w=${WINDOW_SECONDS}`;

@@ -10,6 +10,8 @@ export interface ApiScheme {
   readonly models: readonly Dto[];
   /** Names of the headers that each of its responses carries. */
   readonly headers: readonly string[];
+  /** Those that a successful read may carry as well. */
+  readonly readHeaders?: readonly string[];
   /** Status to the name of the response, unless an operation says it in its own words. */
   responsesOf(method: string): Readonly<Record<number, string>>;
   /** Names of parameters. */
@@ -107,7 +109,11 @@ function complete(operation: Operation, method: string, scheme: ApiScheme | unde
   ]);
   const responses: Record<string, object> = { ...Object.fromEntries(common), ...operation.responses };
   const headers = scheme?.headers ?? ['Request-Id'];
-  const described = Object.entries(responses).map(([status, each]) => [status, withHeaders(each, headers)]);
+  const readHeaders = method === 'get' ? [...headers, ...(scheme?.readHeaders ?? [])] : headers;
+  const described = Object.entries(responses).map(([status, each]) => [
+    status,
+    withHeaders(each, Number(status) < 400 ? readHeaders : headers),
+  ]);
   const own = (operation.parameters ?? []).map(withExamplesInSchema);
   const parameters = [
     ...own.filter(isInPath),

@@ -83,6 +83,10 @@ export const sharedHeaders = {
     description: 'The answer was given before, to an earlier request with this Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
+  ETag: {
+    description: 'The revision of the resource, for If-Match.',
+    schema: { type: 'string', pattern: '^"[0-9]+"$' },
+  },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
 };
 

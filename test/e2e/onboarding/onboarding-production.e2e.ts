@@ -95,6 +95,8 @@ async function boot(name: string, settings: Readonly<Record<string, string>>): P
       PORT: String(port),
       WIDGET_PORT: String(widgetPort),
       PAY_PORT: '0',
+      ADMIN_PORT: '0',
+      PORTAL_PORT: '0',
       METRICS_PORT: String(metricsPort),
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),

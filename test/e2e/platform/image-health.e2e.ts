@@ -28,13 +28,15 @@ describe("the image's health check", () => {
   });
   afterAll(() => chain?.stop());
 
-  it.each(['api', 'worker', 'widget', 'api,worker,widget'])(
+  it.each(['api', 'worker', 'widget', 'admin', 'api,worker,widget,admin'])(
     'finds a process with the roles %s alive, and nobody where it has gone',
     async (roles) => {
       const ports = {
         PORT: String(await freePort()),
         WIDGET_PORT: String(await freePort()),
         PAY_PORT: String(await freePort()),
+        ADMIN_PORT: String(await freePort()),
+        PORTAL_PORT: String(await freePort()),
         METRICS_PORT: String(await freePort()),
       };
       const production = { MODE: 'production', PUBLIC_URL: 'https://api.example', LOG_LEVEL: 'silent' };

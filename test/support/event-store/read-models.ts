@@ -1,4 +1,4 @@
-import { directoryProjection } from '../../../src/contexts/access/views/directory.js';
+import { directoryProjection } from '../../../src/contexts/access/views/directory-projection.js';
 import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';

@@ -1,8 +1,10 @@
 import type { ModuleRef } from '@nestjs/core';
+import { OperationDecisions } from '../../../src/contexts/operations/application/decide-operation.js';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
 import { Execution } from '../../../src/contexts/operations/application/execution.js';
 import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
+import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
 import { Subjects } from '../../../src/contexts/operations/application/subjects.js';
 import { OPERATION_EVENTS } from '../../../src/contexts/operations/domain/operation-events.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
@@ -18,6 +20,7 @@ import {
   type OperationDefinition,
 } from '../../../src/platform/operations/operation-definition.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
+import type { WorkItems } from '../../../src/platform/work/work-items.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 
 type LampEvent = DomainEvent<'lamp.switched.v1', { readonly on: boolean; readonly by: string | null }>;
@@ -96,7 +99,9 @@ export function operationsOn({
   const operations = new RequestedOperations(all, subjects, log, execution, clock, {
     operationsApprovals: approvals,
   });
-  return { store, loop, log, operations, execution, definitions: all, clock, switchLamp };
+  const decisions = new OperationDecisions(log, all, execution, clock);
+  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock);
+  return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };
 }
 
 export function requesterOf(name: string, scopes: readonly string[] = ['merchants:write']): Requester {

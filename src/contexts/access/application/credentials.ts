@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable, Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { newId } from '../../../kernel/ids.js';
-import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { Claim } from '../../../platform/event-store/command-loop-types.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import {
   issueSecret,
@@ -17,40 +15,9 @@ import {
 } from '../domain/credential.js';
 import { exchangeKey } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
-import { DIRECTORY_VIEW } from '../views/directory.js';
+import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { canonicalCidrs } from './allow-lists.js';
-
-const PREFIXES: Readonly<Record<CredentialKind, string>> = { api_key: 'dsk_', exchange_key: 'dxs_' };
-const SECRET_BYTES = 32;
-
-interface GeneratedSecret extends NewSecret {
-  /** The prefix and 64 hexadecimal digits. The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3). */
-  readonly secret: string;
-}
-
-@Injectable()
-export class CredentialSecrets {
-  private readonly secrets: SealedSecrets;
-
-  constructor(sealer: Sealer) {
-    this.secrets = new SealedSecrets(sealer);
-  }
-
-  generate(kind: CredentialKind, credentialId: string): GeneratedSecret {
-    const secretId = newId();
-    const secret = PREFIXES[kind] + randomBytes(SECRET_BYTES).toString('hex');
-    return { secretId, secret, sealed: this.secrets.seal(placeOf(kind, credentialId, secretId), secret) };
-  }
-
-  /** Throws SealError when the text was sealed for another credential or secret. */
-  open(kind: CredentialKind, credentialId: string, { secretId, sealed }: NewSecret): string {
-    return this.secrets.open(placeOf(kind, credentialId, secretId), sealed);
-  }
-}
-
-function placeOf(kind: CredentialKind, credentialId: string, secretId: string): string {
-  return `${kind}/${credentialId}/secret/${secretId}`;
-}
+import { CredentialSecrets } from './credential-secrets.js';
 
 /** As what they have in common. */
 const AGGREGATES: Readonly<Record<CredentialKind, Aggregate<Credential, DomainEvent>>> = {
@@ -82,10 +49,12 @@ export class Credentials {
     aggregate: Aggregate<State, Event>,
     id: string,
     decide: (state: State, at: string) => readonly Event[],
+    claims: readonly Claim[] = [],
   ): Promise<CredentialChanged> {
     const at = timestamp(this.clock);
     const { position } = await this.loop.execute(aggregate, id, (state) => decide(state, at), {
       metadata: { actor: 'operator' },
+      claims,
     });
     return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
   }

@@ -3,7 +3,7 @@ import type { KnownMerchant } from '../../../platform/http/merchant-directory.js
 import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
 import type { CredentialKind } from '../domain/credential.js';
 import { DirectoryView, type SecretRow } from '../views/directory.js';
-import { CredentialSecrets } from './credentials.js';
+import { CredentialSecrets } from './credential-secrets.js';
 
 export interface ExchangeCaller {
   /** The `api_key`. */

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Merchants, and every credential: what may be called with it, its (sealed) secrets, and from where. */
+/** Merchants, operators, and every credential: whose it is, what may be called with it, its secrets, and from where. */
 export class Access1795000000200 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -14,18 +14,35 @@ export class Access1795000000200 implements MigrationInterface {
         -- Which sites may embed its pages, where these lead back to, and the name they display.
         origins text[] not null default '{}',
         callbacks text[] not null default '{}',
-        display_name text
+        display_name text,
+        -- Null: the default.
+        requests_per_minute integer
+      );
+
+      create table access.operators (
+        operator_id uuid primary key,
+        name text not null,
+        email text not null,
+        role text not null,
+        status text not null,
+        created_at timestamptz not null
       );
 
       create table access.credentials (
         credential_id uuid primary key,
         kind text not null,
-        merchant_id uuid not null,
+        -- Of a merchant, or of an operator.
+        merchant_id uuid,
+        operator_id uuid,
         cidrs text[] not null default '{}',
         issued_at timestamptz not null,
         revoked_at timestamptz,
-        -- Of exchange keys.
         label text,
+        -- Of admin keys; merchants null: all.
+        scopes text[],
+        merchants uuid[],
+        -- Of exchange keys.
+        withdraw_addresses text[] not null default '{}',
         demands_signature boolean,
         memo_signing text,
         logo text,
@@ -33,15 +50,25 @@ export class Access1795000000200 implements MigrationInterface {
         terms_url text
       );
       create index credentials_of_merchant on access.credentials (merchant_id);
+      create index credentials_of_operator on access.credentials (operator_id);
 
       create table access.secrets (
         secret_id uuid primary key,
         credential_id uuid not null,
-        sealed_secret text not null,
+        -- Null where no signature needs the secret.
+        sealed_secret text,
+        secret_hash text,
+        name text,
+        is_pending boolean not null default false,
         issued_at timestamptz not null,
+        expires_at timestamptz,
+        -- Another one replaces it; it is valid until then.
+        rolling_until timestamptz,
         revoked_at timestamptz
       );
       create index secrets_of_credential on access.secrets (credential_id);
+      create index secrets_by_hash on access.secrets (secret_hash);
+      create index secrets_by_time on access.secrets (issued_at desc, secret_id desc);
 
       -- Of the console; tokens are keyed hashes.
       create table access.console_sessions (

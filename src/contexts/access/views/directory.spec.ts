@@ -3,7 +3,8 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import type { ExchangeKeyEvent } from '../domain/exchange-key.js';
 import type { MerchantEvent } from '../domain/merchant.js';
-import { directoryProjection, DirectoryView, validSecrets } from './directory.js';
+import { DirectoryView, validSecrets } from './directory.js';
+import { directoryProjection } from './directory-projection.js';
 
 type AccessEvent = MerchantEvent | ExchangeKeyEvent;
 

@@ -1,4 +1,5 @@
 import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Requester } from '../../operations/operations.js';
@@ -49,15 +50,26 @@ export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionC
 
 const ETAG = /^"([0-9]{1,15})"$/;
 
+/** The OpenAPI document has the header of a route that takes it. */
+function documentIfMatch(target: object, key: string | symbol | undefined): void {
+  const method = Object.getOwnPropertyDescriptor(target, key!)!;
+  const schema = { type: 'string', pattern: '^"[0-9]+"$' };
+  const description = 'The ETag of what was read.';
+  ApiHeader({ name: 'If-Match', required: true, description, schema })(target, key!, method);
+}
+
 /** The revision in `If-Match` (admin-api.md 3). Throws `precondition_required` (428), `precondition_failed` (412). */
-export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext): number => {
-  const header = requestOf(context).headers['if-match'];
-  if (header === undefined)
-    throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
-  const match = ETAG.exec(header);
-  if (match === null) throw new DomainError('precondition_failed', 'If-Match is no ETag of this resource');
-  return Number(match[1]);
-});
+export const IfMatch = createParamDecorator(
+  (_: unknown, context: ExecutionContext): number => {
+    const header = requestOf(context).headers['if-match'];
+    if (header === undefined)
+      throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
+    const match = ETAG.exec(header);
+    if (match === null) throw new DomainError('precondition_failed', 'If-Match is no ETag of this resource');
+    return Number(match[1]);
+  },
+  [documentIfMatch],
+);
 
 /** Sets the `ETag` of a read; a revision of null has none. */
 export function sendEtag(reply: FastifyReply, revision: number | null): void {

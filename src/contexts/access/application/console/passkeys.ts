@@ -11,9 +11,10 @@ import {
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid } from '../../../../kernel/ids.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import type { Passkey } from '../../domain/operator.js';
 import { LoginSecrets, type LoginPurpose } from '../../store/login-secrets.js';
 import { PasskeyCounters } from '../../store/passkey-counters.js';
-import { People, type Passkey, type Person } from './people.js';
+import { People, type Person } from './people.js';
 
 const CHALLENGE_SECONDS = 300;
 
@@ -44,7 +45,7 @@ export class Passkeys {
       userID: new Uint8Array(Buffer.from(operatorId)),
       challenge: await this.newChallenge('enrol', operatorId),
       attestationType: 'none',
-      excludeCredentials: passkeys.map(({ passkeyId: id }) => ({ id })),
+      excludeCredentials: passkeys.map(({ credential_id: id }) => ({ id })),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
   }
@@ -62,10 +63,11 @@ export class Passkeys {
       }),
     );
     if (registrationInfo === undefined) throw invalid();
-    const { id, publicKey, transports = [] } = registrationInfo.credential;
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
     return {
-      passkeyId: id,
-      publicKey: Buffer.from(publicKey).toString('base64url'),
+      credential_id: id,
+      public_key: Buffer.from(publicKey).toString('base64url'),
+      counter,
       transports: transports.map(String),
     };
   }
@@ -85,9 +87,10 @@ export class Passkeys {
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
     const person = isUuid(operatorId) ? await this.people.find(operatorId) : null;
     const passkeys = person === null ? [] : await this.people.passkeysOf(operatorId);
-    const passkey = passkeys.find(({ passkeyId }) => passkeyId === id);
+    const passkey = passkeys.find(({ credential_id }) => credential_id === id);
     if (person === null || passkey === undefined) throw unknown();
-    const { passkeyId, publicKey } = passkey;
+    const { credential_id: passkeyId, public_key: publicKey } = passkey;
+    const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
     const { verified, authenticationInfo } = await verifying(async () =>
       verifyAuthenticationResponse({
         response: response as AuthenticationResponseJSON,
@@ -98,7 +101,7 @@ export class Passkeys {
         credential: {
           id: passkeyId,
           publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
-          counter: await this.counters.read(passkeyId),
+          counter,
         },
       }),
     );

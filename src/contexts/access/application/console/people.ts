@@ -1,11 +1,4 @@
-/** A passkey of a person. */
-export interface Passkey {
-  /** The credential's id of WebAuthn, base64url. */
-  readonly passkeyId: string;
-  /** COSE, base64url. */
-  readonly publicKey: string;
-  readonly transports: readonly string[];
-}
+import type { Passkey } from '../../domain/operator.js';
 
 /** An operator who may sign in. */
 export interface Person {

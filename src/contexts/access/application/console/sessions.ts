@@ -19,8 +19,8 @@ export interface ConsoleSession extends ConsoleSessionRow {
 
 /** Sessions of the console: a random token in a cookie, of which a keyed hash is stored. */
 @Injectable()
-export class ConsoleSessions {
-  private readonly logger = new Logger(ConsoleSessions.name);
+export class SessionTokens {
+  private readonly logger = new Logger(SessionTokens.name);
 
   constructor(
     private readonly table: ConsoleSessionTable,

@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ConsoleSessions, type ConsoleSession } from '../../application/console/sessions.js';
+import { ConsoleSessions } from '../admin/console-sessions.js';
+import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import { ConsoleCookies } from './console-cookie.js';
 import { ConsoleOrigin } from './console-origin.js';
 
@@ -12,18 +13,20 @@ const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 /** Identifies callers of the admin API by their session of the console (admin-api.md 1 and 5). */
 @Injectable()
-export class ConsoleAuthentication {
+export class ConsoleAuthentication extends ConsoleSessions {
   constructor(
-    private readonly sessions: ConsoleSessions,
+    private readonly sessions: SessionTokens,
     private readonly cookies: ConsoleCookies,
     private readonly origin: ConsoleOrigin,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** Null for a request without the cookie. Throws Refusal: 401, or 403 for a write from another site or of a read-only console. */
-  async admit(request: FastifyRequest): Promise<AdminCaller | null> {
-    if (this.cookies.session(request) === null) return null;
-    const session = await this.session(request);
+  /** Throws Refusal (403) also for a write while the console is read-only. */
+  override async find(request: FastifyRequest): Promise<AdminCaller | null> {
+    const session = await this.current(request, true);
+    if (session === null) return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       this.origin.require(request);
       if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
@@ -33,10 +36,14 @@ export class ConsoleAuthentication {
 
   /** Throws Refusal (401). `uses`: the request counts as activity of the person. */
   async session(request: FastifyRequest, uses = true): Promise<ConsoleSession> {
-    const token = this.cookies.session(request);
-    const session = token === null ? null : await this.sessions.find(token, uses);
+    const session = await this.current(request, uses);
     if (session === null) throw new Refusal(SIGNED_OUT);
     return session;
+  }
+
+  private async current(request: FastifyRequest, uses: boolean): Promise<ConsoleSession | null> {
+    const token = this.cookies.session(request);
+    return token === null ? null : this.sessions.find(token, uses);
   }
 }
 

@@ -16,7 +16,7 @@ import { LoginLinks } from '../../application/console/login-links.js';
 import { OidcLogin, returnPath } from '../../application/console/oidc-login.js';
 import { Passkeys } from '../../application/console/passkeys.js';
 import { People, type Person } from '../../application/console/people.js';
-import { ConsoleSessions } from '../../application/console/sessions.js';
+import { SessionTokens } from '../../application/console/sessions.js';
 import type { LoginMethod } from '../../store/console-sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleCookies } from './console-cookie.js';
@@ -55,7 +55,7 @@ class EnrolBody extends EnrolOptionsBody {
 @PageController(CONSOLE_PAGE)
 export class LoginController {
   constructor(
-    private readonly sessions: ConsoleSessions,
+    private readonly sessions: SessionTokens,
     private readonly people: People,
     private readonly links: LoginLinks,
     private readonly passkeys: Passkeys,

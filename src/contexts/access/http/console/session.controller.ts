@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
-import { ConsoleSessions } from '../../application/console/sessions.js';
+import { SessionTokens } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleCookies } from './console-cookie.js';
 import { ConsoleOrigin } from './console-origin.js';
@@ -31,7 +31,7 @@ interface SessionJson {
 export class SessionController {
   constructor(
     private readonly authentication: ConsoleAuthentication,
-    private readonly sessions: ConsoleSessions,
+    private readonly sessions: SessionTokens,
     private readonly cookies: ConsoleCookies,
     private readonly origin: ConsoleOrigin,
     private readonly changes: LiveChanges,

@@ -1,0 +1,147 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import {
+  activateAdminKey,
+  adminKey,
+  issueAdminKey,
+  knownAdminKey,
+  readScopes,
+  revokeAdminKey,
+  rollAdminKey,
+  usableAdminKey,
+} from '../domain/admin-key.js';
+import { knownOperator, operatorPerson } from '../domain/operator.js';
+import { ROLE_SCOPES } from '../domain/roles.js';
+import { endOf } from '../domain/validity.js';
+import { canonicalCidrs } from './allow-lists.js';
+import { CredentialSecrets } from './credential-secrets.js';
+import { Credentials, type CredentialChanged } from './credentials.js';
+
+export interface IssuedAdminKey extends CredentialChanged {
+  readonly secret: string;
+}
+
+export interface AdminKeyOrder {
+  readonly operatorId: string;
+  readonly name: string;
+  /** Null: those of the person's role now. */
+  readonly scopes: readonly string[] | null;
+  /** Null: all. */
+  readonly merchants: readonly string[] | null;
+  readonly addresses: readonly string[];
+  readonly expiresAt: string | null;
+}
+
+/**
+ * A key of an active person; the same `keyId` gives the same secret again. Throws `not_found`, `forbidden` for a scope that
+ * the person's role lacks, `invalid_transition` for a disabled person, or `validation_failed`.
+ */
+export class IssueAdminKey extends Command<IssuedAdminKey> {
+  constructor(
+    readonly keyId: string,
+    readonly order: AdminKeyOrder,
+    readonly isPending: boolean,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(IssueAdminKey)
+export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly loop: CommandLoop,
+    private readonly secrets: CredentialSecrets,
+  ) {}
+
+  async execute({ keyId, order, isPending }: IssueAdminKey): Promise<IssuedAdminKey> {
+    const { status, role } = knownOperator((await this.loop.load(operatorPerson, order.operatorId)).state);
+    if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
+    const scopes = order.scopes === null ? ROLE_SCOPES[role] : readScopes(order.scopes);
+    const lacking = scopes.find((scope) => !ROLE_SCOPES[role].some((each) => each === scope));
+    if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
+    const { secret, hash: secretHash } = this.secrets.admin(keyId);
+    const key = { ...order, credentialId: keyId, addresses: canonicalCidrs(order.addresses), scopes };
+    const { visible } = await this.credentials.change(adminKey, keyId, (state, at) =>
+      issueAdminKey({ ...key, secretHash, isPending, replaces: null, at }, state),
+    );
+    return { secret, visible };
+  }
+}
+
+/** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
+export class ActivateAdminKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(ActivateAdminKey)
+export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
+    return this.credentials.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+  }
+}
+
+/**
+ * `newKeyId` with the same person, scopes and expiry replaces `keyId`, which ends after the overlap. Throws `not_found`, or
+ * `invalid_transition` for a key that is not active.
+ */
+export class RollAdminKey extends Command<IssuedAdminKey> {
+  constructor(
+    readonly keyId: string,
+    readonly newKeyId: string,
+    readonly overlapSeconds: number,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RollAdminKey)
+export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly loop: CommandLoop,
+    private readonly secrets: CredentialSecrets,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ keyId, newKeyId, overlapSeconds }: RollAdminKey): Promise<IssuedAdminKey> {
+    const { state } = await this.loop.load(adminKey, keyId);
+    const { issued, replacedBy } = knownAdminKey(state);
+    if (replacedBy !== newKeyId) usableAdminKey(state, timestamp(this.clock));
+    const { secret, hash: secretHash } = this.secrets.admin(newKeyId);
+    const { operator_id: operatorId, expires_at: expiresAt, name, scopes, merchants, addresses } = issued;
+    const key = { operatorId, name, scopes, merchants, addresses, expiresAt, secretHash };
+    // The new one first: a retry after a crash in between finds it, and replaces the old one.
+    await this.credentials.change(adminKey, newKeyId, (before, at) =>
+      issueAdminKey({ ...key, credentialId: newKeyId, isPending: false, replaces: keyId, at }, before),
+    );
+    const { visible } = await this.credentials.change(adminKey, keyId, (before, at) => {
+      const until = endOf(at, overlapSeconds, expiresAt);
+      return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
+    });
+    return { secret, visible };
+  }
+}
+
+/** For good, also before it was activated. Throws `not_found`. */
+export class RevokeAdminKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeAdminKey)
+export class RevokeAdminKeyHandler implements ICommandHandler<RevokeAdminKey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId }: RevokeAdminKey): Promise<CredentialChanged> {
+    return this.credentials.change(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
+  }
+}

@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CachedDirectory } from '../../../platform/http/merchant-directory.js';
+import { effectiveScopes } from '../domain/roles.js';
+import { AdminKeysView } from '../views/admin-keys.js';
+import { CredentialSecrets } from './credential-secrets.js';
+
+export interface KnownAdminKey {
+  readonly credentialId: string;
+  readonly operatorId: string;
+  /** Of the person. */
+  readonly name: string;
+  readonly role: string;
+  /** What the key may do with the person's present role. */
+  readonly scopes: ReadonlySet<string>;
+  /** Null: all. */
+  readonly merchants: readonly string[] | null;
+  /** CIDRs it may be used from; empty: anywhere. */
+  readonly addresses: readonly string[];
+  /** When it ends, by expiry or because another replaces it; null: never. */
+  readonly expiresAt: Date | null;
+}
+
+/** Admin keys by their secrets, at most two seconds old. */
+@Injectable()
+export class AdminKeyDirectory {
+  private readonly cached: CachedDirectory<KnownAdminKey>;
+
+  constructor(
+    private readonly view: AdminKeysView,
+    private readonly secrets: CredentialSecrets,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.cached = new CachedDirectory(
+      (hash) => this.load(hash),
+      (hash) => hash,
+    );
+  }
+
+  /** Null for what is no admin key, also one that is pending, revoked or expired, and for one of a disabled person. */
+  async find(token: string): Promise<KnownAdminKey | null> {
+    if (!this.secrets.isAdmin(token)) return null;
+    const key = await this.cached.find(this.secrets.hashOf(token));
+    const isExpired = key?.expiresAt != null && key.expiresAt <= this.clock.now();
+    return isExpired ? null : key;
+  }
+
+  private async load(hash: string): Promise<KnownAdminKey | null> {
+    const row = await this.view.find(hash);
+    if (row === null || row.isPending || row.revokedAt !== null || row.operatorStatus === 'disabled')
+      return null;
+    const { credentialId, operatorId, operatorName: name, role, merchants, cidrs: addresses } = row;
+    const ends = [row.expiresAt, row.rollingUntil].filter((end) => end !== null);
+    const expiresAt = ends.sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
+    const scopes = effectiveScopes(row.scopes, role);
+    return { credentialId, operatorId, name, role, scopes, merchants, addresses, expiresAt };
+  }
+}

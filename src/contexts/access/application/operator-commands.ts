@@ -1,0 +1,113 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import {
+  addPasskey,
+  createOperator,
+  disableOperator,
+  enableOperator,
+  operatorPerson,
+  setRole,
+  type Passkey,
+} from '../domain/operator.js';
+import { Credentials, type CredentialChanged } from './credentials.js';
+
+/** A new person. Throws `validation_failed` on `name`, `email` (also one that another person has) or `role`. */
+export class CreateOperator extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly person: { readonly name: string; readonly email: string; readonly role: string },
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateOperator)
+export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly keyedHash: KeyedHash,
+  ) {}
+
+  async execute({ operatorId, person }: CreateOperator): Promise<CredentialChanged> {
+    const email = person.email.trim().toLowerCase();
+    const claim: Claim = {
+      category: 'operator_email',
+      key: this.keyedHash.of('operator email', email),
+      field: 'email',
+      message: 'is used by another operator',
+    };
+    try {
+      return await this.credentials.change(
+        operatorPerson,
+        operatorId,
+        (state, at) => createOperator({ operatorId, ...person, at }, state),
+        [claim],
+      );
+    } catch (error) {
+      if (error instanceof ClaimHeld) throw DomainError.invalid({ [claim.field]: [claim.message] });
+      throw error;
+    }
+  }
+}
+
+/** Throws `not_found`, or `validation_failed` on `role`. */
+export class SetOperatorRole extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly role: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetOperatorRole)
+export class SetOperatorRoleHandler implements ICommandHandler<SetOperatorRole> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ operatorId, role }: SetOperatorRole): Promise<CredentialChanged> {
+    return this.credentials.change(operatorPerson, operatorId, (state, at) => setRole({ role, at }, state));
+  }
+}
+
+/** Every key and session of a disabled person gets 401. Throws `not_found`. */
+export class SetOperatorStatus extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly status: 'active' | 'disabled',
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetOperatorStatus)
+export class SetOperatorStatusHandler implements ICommandHandler<SetOperatorStatus> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ operatorId, status }: SetOperatorStatus): Promise<CredentialChanged> {
+    const decide = status === 'disabled' ? disableOperator : enableOperator;
+    return this.credentials.change(operatorPerson, operatorId, (state, at) => decide({ at }, state));
+  }
+}
+
+/** Throws `not_found`, or `invalid_transition` for a disabled person. */
+export class AddPasskey extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly passkey: Passkey,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddPasskey)
+export class AddPasskeyHandler implements ICommandHandler<AddPasskey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ operatorId, passkey }: AddPasskey): Promise<CredentialChanged> {
+    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
+      addPasskey({ passkey, at }, state),
+    );
+  }
+}

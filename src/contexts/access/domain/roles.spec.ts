@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { effectiveScopes, isRole, ROLE_SCOPES, ROLES, SCOPES, scopesGained } from './roles.js';
+
+describe('the roles of operators', () => {
+  it('let a viewer read everything but personal data and the audit', () => {
+    expect(ROLE_SCOPES.viewer).toEqual([
+      'merchants:read',
+      'credentials:read',
+      'users:read',
+      'payouts:read',
+      'orders:read',
+      'webhooks:read',
+      'requests:read',
+      'operations:read',
+      'operators:read',
+      'system:read',
+    ]);
+  });
+
+  it.each([
+    ['support', ['users:write', 'users_personal:read', 'webhooks:write']],
+    ['finance', ['orders:write', 'audit:read']],
+    ['compliance', ['merchants:write', 'users:write', 'users_personal:read', 'webhooks:write', 'audit:read']],
+    ['on_call', ['webhooks:write', 'system:write']],
+  ] as const)('let %s do what a viewer may, and its own', (role, own) => {
+    expect(scopesGained(role, 'viewer')).toEqual(own);
+    expect(scopesGained('viewer', role)).toEqual([]);
+  });
+
+  it('let an administrator do everything', () => {
+    expect(ROLE_SCOPES.administrator).toEqual(SCOPES);
+    for (const role of ROLES) expect(scopesGained(role, 'administrator')).toEqual([]);
+  });
+
+  it('bound what a credential may do, and give nothing to a role that is not known', () => {
+    const scopes = ['payouts:read', 'system:write'];
+    expect([...effectiveScopes(scopes, 'viewer')]).toEqual(['payouts:read']);
+    expect([...effectiveScopes(scopes, 'on_call')]).toEqual(scopes);
+    expect([...effectiveScopes(['orders:write'], 'viewer')]).toEqual([]);
+    expect([...effectiveScopes(scopes, 'owner')]).toEqual([]);
+    expect([isRole('viewer'), isRole('owner')]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,76 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isInside } from '../../../../platform/http/address.js';
+import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
+import { AdminKeyDirectory } from '../../application/known-admin-keys.js';
+import { ConsoleSessions } from './console-sessions.js';
+
+/** Requests a minute of one credential (admin-api.md 1). */
+export const ADMIN_REQUESTS_PER_MINUTE = 600;
+/** Nest injection token of the {@link CallerRateLimiter} of credentials. */
+export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
+
+const BEARER = /^Bearer +([^ ]+)$/i;
+
+/** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1). */
+@Injectable()
+export class AdminAuthentication extends AdminCallers {
+  constructor(
+    private readonly keys: AdminKeyDirectory,
+    @Inject(ADMIN_RATE_LIMITER)
+    private readonly limiter: Pick<CallerRateLimiter, 'take' | 'header' | 'policy'>,
+    @Optional() private readonly sessions?: ConsoleSessions,
+  ) {
+    super();
+  }
+
+  override async admit(request: FastifyRequest, reply: FastifyReply): Promise<AdminCaller> {
+    const { authorization } = request.headers;
+    const caller =
+      authorization === undefined
+        ? await this.sessions?.find(request)
+        : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
+    if (!caller) throw unauthorized(authorization === undefined);
+    await this.count(caller.credentialId ?? caller.sessionId ?? caller.operatorId, reply);
+    return caller;
+  }
+
+  private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
+    const key = await this.keys.find(token);
+    if (key === null) return null;
+    const { operatorId, name, role, credentialId, scopes, merchants, addresses, expiresAt } = key;
+    if (addresses.length > 0 && !isInside(ip, addresses))
+      throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
+    return {
+      operatorId,
+      name,
+      role,
+      credentialId,
+      address: ip,
+      scopes,
+      merchants,
+      expiresAt: expiresAt?.toISOString() ?? null,
+      authenticatedAt: null,
+      sessionId: null,
+      idempotencyScope: operatorId,
+    };
+  }
+
+  private async count(credential: string, reply: FastifyReply): Promise<void> {
+    const quota = await this.limiter.take(credential);
+    reply.header('ratelimit-policy', this.limiter.policy);
+    reply.header('ratelimit', this.limiter.header(quota));
+    if (!quota.allowed) throw new Refusal(tooManyRequests(quota.resetsAt, Date.now()));
+  }
+}
+
+function unauthorized(isMissing: boolean): Refusal {
+  return new Refusal({
+    status: 401,
+    title: 'Unauthorized',
+    detail: isMissing ? 'An admin key or a session is required' : 'The admin key is not valid',
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}

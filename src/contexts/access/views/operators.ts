@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+import type { Role } from '../domain/roles.js';
+
+export interface OperatorRow {
+  readonly operatorId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly status: 'active' | 'disabled';
+  readonly createdAt: Date;
+}
+
+const OPERATORS = `
+  select operator_id as "operatorId", name, email, role, status, created_at as "createdAt" from access.operators`;
+
+/** Which persons are there? */
+@Injectable()
+export class OperatorsView {
+  constructor(private readonly database: Database) {}
+
+  /** `operatorId` must be a uuid. */
+  async operator(operatorId: string): Promise<OperatorRow | null> {
+    return this.first(`${OPERATORS} where operator_id = $1`, operatorId);
+  }
+
+  /** In either letter case. */
+  async byEmail(email: string): Promise<OperatorRow | null> {
+    return this.first(`${OPERATORS} where lower(email) = lower($1)`, email);
+  }
+
+  private async first(sql: string, value: string): Promise<OperatorRow | null> {
+    return (await this.database.query<OperatorRow>(sql, [value]))[0] ?? null;
+  }
+}

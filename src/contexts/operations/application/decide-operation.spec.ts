@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { operationsOn, requesterOf, switchRequest } from '../../../../test/support/operations/bench.js';
+import { defineOperation } from '../../../platform/operations/operation-definition.js';
+import type { OperationRequest } from '../../../platform/operations/operations.js';
+
+const HOUR_MS = 3_600_000;
+
+/** A lamp that is off, and an operation that is to switch it on once it is approved. */
+async function pending(
+  options: Parameters<typeof operationsOn>[0] = {},
+  request: Partial<OperationRequest> = {},
+) {
+  const time = { now: new Date('2026-01-02T03:04:05Z') };
+  const process = operationsOn({ now: () => time.now, ...options });
+  await process.switchLamp('lamp', true);
+  await process.switchLamp('lamp', false);
+  const { operation } = await process.operations.request(
+    switchRequest({ name: 'lamps.switch_carefully', subject: { id: 'lamp', revision: 1 }, ...request }),
+  );
+  const pass = (hours: number): void => void (time.now = new Date(time.now.getTime() + hours * HOUR_MS));
+  const lamps = async () => (await process.store.readStream('lamp-lamp')).length;
+  const statusNow = async () => {
+    const { state } = await process.log.load(operation.id);
+    return state.phase;
+  };
+  return { ...process, id: operation.id, operation, pass, lamps, statusNow };
+}
+
+describe('the second person of an operation', () => {
+  it('approves it, which executes it once', async () => {
+    const { decisions, id, lamps } = await pending();
+    const { operation } = await decisions.approve(id, requesterOf('bob'), 'checked');
+    expect(operation).toMatchObject({
+      status: 'executed',
+      decided_by: { operator_id: 'bob' },
+      decision_reason: 'checked',
+      requested_by: { operator_id: 'ada' },
+    });
+    await expect(decisions.approve(id, requesterOf('cy'), 'too')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect(await lamps()).toBe(3);
+  });
+
+  it.each([
+    ['is not who requested it', requesterOf('ada'), 'forbidden'],
+    ['has the scope of the operation at the decision', requesterOf('bob', []), 'forbidden'],
+    ['is confined to no other merchant', { ...requesterOf('bob'), merchants: ['m2'] }, 'not_found'],
+  ] as const)('%s', async (_, caller, code) => {
+    const { decisions, id, lamps, statusNow } = await pending({}, { merchantId: 'm1' });
+    await expect(decisions.approve(id, caller, 'checked')).rejects.toMatchObject({ code });
+    expect([await lamps(), await statusNow()]).toEqual([2, 'pending']);
+  });
+
+  it('approves in vain what has changed since: the operation failed, and nothing was written', async () => {
+    const { decisions, id, lamps, switchLamp, log } = await pending();
+    await switchLamp('lamp', true);
+    await switchLamp('lamp', false);
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'changed' } });
+    expect(await lamps()).toBe(4);
+  });
+
+  it('comes too late after 72 hours, also where no worker has noticed', async () => {
+    const { decisions, id, pass, statusNow, lamps } = await pending();
+    pass(72);
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow(
+      'The operation has lapsed',
+    );
+    expect([await statusNow(), await lamps()]).toEqual(['lapsed', 2]);
+  });
+
+  it('confirms what was executed at once, also after 24 hours', async () => {
+    const { decisions, id, operation, pass } = await pending({}, { name: 'lamps.switch_fast' });
+    expect(operation.status).toBe('unconfirmed');
+    await expect(decisions.confirm(id, requesterOf('ada'), 'mine')).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    await expect(decisions.approve(id, requesterOf('bob'), 'no')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    pass(30);
+    const confirmed = await decisions.confirm(id, requesterOf('bob'), 'seen');
+    expect(confirmed.operation).toMatchObject({ status: 'executed', decided_by: { operator_id: 'bob' } });
+  });
+
+  it('is needed by the shell too', async () => {
+    const shell = { ...requesterOf('shell'), operatorId: null, role: null };
+    const { operation, decisions, id } = await pending({}, { requester: shell });
+    expect(operation).toMatchObject({
+      status: 'pending_approval',
+      requested_by: { operator_id: null, name: 'shell' },
+    });
+    await expect(decisions.approve(id, shell, 'mine')).rejects.toMatchObject({ code: 'forbidden' });
+    expect((await decisions.approve(id, requesterOf('bob'), 'checked')).operation.status).toBe('executed');
+  });
+});
+
+describe('what is prepared for an operation', () => {
+  const trace: string[] = [];
+  const keys = defineOperation({
+    name: 'keys.issue',
+    scope: 'merchants:write',
+    subject: 'lamp',
+    streams: (id) => [`lamp-${id}`],
+    secondPerson: 'before',
+    prepare: async ({ id }) => {
+      trace.push(`prepared ${id}`);
+      return { secret: `secret of ${id}` };
+    },
+    discard: async ({ id }) => void trace.push(`discarded ${id}`),
+    execute: async ({ id }) => void trace.push(`executed ${id}`),
+  });
+
+  it.each([
+    ['rejected', 'bob'],
+    ['withdrawn', 'ada'],
+  ])('is discarded where it is %s', async (status, who) => {
+    const { decisions, id, statusNow } = await pending({ definitions: [keys] }, { name: 'keys.issue' });
+    const { operation } = await decisions.reject(id, requesterOf(who), 'no');
+    expect([operation.status, await statusNow()]).toEqual([status, status]);
+    expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
+  });
+
+  it('is in the response of the request, and kept where it is approved', async () => {
+    const { decisions, id } = await pending({ definitions: [keys] }, { name: 'keys.issue' });
+    await decisions.approve(id, requesterOf('bob'), 'checked');
+    expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);
+  });
+});
+
+describe('the worker', () => {
+  it('lapses what was not approved within 72 hours, and not before', async () => {
+    const { worker, id, pass, statusNow } = await pending();
+    pass(71);
+    expect(await worker.settle(id)).toEqual({ inMs: HOUR_MS });
+    expect(await statusNow()).toBe('pending');
+    pass(1);
+    expect(await worker.settle(id)).toBe('done');
+    expect(await statusNow()).toBe('lapsed');
+  });
+
+  it('executes what a killed process had recorded, and finds what it had written', async () => {
+    for (const place of ['before', 'after'] as const) {
+      const store = new InMemoryEventStore();
+      const killed = new Error('killed');
+      const { decisions, id } = await pending({
+        store,
+        around: (now) => {
+          if (now === place) throw killed;
+        },
+      });
+      await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toBe(killed);
+      const other = operationsOn({ store });
+      expect(await other.worker.settle(id)).toBe('done');
+      expect((await other.log.load(id)).state.phase).toBe('executed');
+      expect(await store.readStream('lamp-lamp')).toHaveLength(3);
+    }
+  });
+
+  it('gives up an operation that fails unexpectedly for an hour', async () => {
+    const broken = defineOperation({
+      name: 'lamps.break',
+      scope: 'merchants:write',
+      subject: 'lamp',
+      streams: () => [],
+      secondPerson: 'before',
+      execute: () => Promise.reject(new TypeError('a bug')),
+    });
+    const { worker, decisions, id, pass, statusNow } = await pending(
+      { definitions: [broken] },
+      { name: 'lamps.break', subject: { id: 'x', revision: null } },
+    );
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
+    await expect(worker.settle(id)).rejects.toThrow('a bug');
+    pass(1);
+    expect(await worker.settle(id)).toBe('done');
+    expect(await statusNow()).toBe('failed');
+  });
+});

@@ -1,0 +1,123 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Background } from '../../../platform/background/background-work.js';
+import {
+  subscriptionName,
+  subscriptionOf,
+  type SubscriptionDefinition,
+} from '../../../platform/projections/projection.js';
+import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
+import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/work/work-items.js';
+import type { OperationEvent } from '../domain/operation-events.js';
+import { existingOperation, isOpen } from '../domain/operation.js';
+import { OperationDecisions } from './decide-operation.js';
+import { Execution } from './execution.js';
+import { OperationLog } from './operation-log.js';
+
+/** The kind of work that ends what a process left: executions, lapses, and what is to be discarded. */
+export const SETTLING = 'operations.settling';
+
+/** The process that records an operation executes it within this time, or is dead. */
+const RESUME_AFTER_MS = 10_000;
+/** An operation that fails unexpectedly for this long has failed. */
+const GIVE_UP_AFTER_MS = 3_600_000;
+
+/** Ends operations whose process was killed, and those that were not approved in time. */
+@Injectable()
+export class SettlingWorker {
+  @Background()
+  readonly work: DueWork;
+
+  constructor(
+    items: WorkItems,
+    private readonly log: OperationLog,
+    private readonly execution: Execution,
+    private readonly decisions: OperationDecisions,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.work = new DueWork(items, {
+      kind: SETTLING,
+      everyMs: 2000,
+      batch: 4,
+      leaseMs: 60_000,
+      keepsLease: true,
+      retry: { firstMs: 1000, maxMs: 60_000 },
+      perform: ({ key }) => this.settle(key),
+    });
+  }
+
+  async settle(id: string): Promise<WorkOutcome> {
+    const state = existingOperation((await this.log.load(id)).state);
+    const { facts, phase, decision } = state;
+    if (phase === 'pending') {
+      const { phase: now } = await this.decisions.lapse(id);
+      return now === 'pending' ? { inMs: this.until(facts.expires_at!) } : 'done';
+    }
+    if (!isOpen(state)) {
+      if (phase !== 'executed') await this.execution.discard(facts);
+      return 'done';
+    }
+    try {
+      await this.execution.run(id);
+    } catch (error) {
+      const { phase: after } = existingOperation((await this.log.load(id)).state);
+      if (after === 'failed' || after === 'executed') return 'done';
+      if (-this.until(decision?.at ?? facts.requested_at) < GIVE_UP_AFTER_MS) throw error;
+      const code = error instanceof DomainError ? error.code : 'unexpected';
+      await this.execution.failed(facts, code, 'It could not be executed within an hour');
+    }
+    return 'done';
+  }
+
+  private until(time: string): number {
+    return Date.parse(time) - Date.parse(timestamp(this.clock));
+  }
+}
+
+export const SETTLING_SAGA = subscriptionName('operations.settling');
+
+/** Schedules what a killed process may leave of each operation. */
+export function settlingSaga(wake: () => void): SubscriptionDefinition {
+  return subscriptionOf<OperationEvent>({
+    name: SETTLING_SAGA,
+    events: [
+      'operation.requested.v1',
+      'operation.approved.v1',
+      'operation.rejected.v1',
+      'operation.withdrawn.v1',
+      'operation.executed.v1',
+      'operation.failed.v1',
+      'operation.lapsed.v1',
+    ],
+    async apply(events, tx) {
+      // Of a batch only the last event of an operation counts.
+      const next = new Map<string, NewItem | null>();
+      for (const event of events) next.set(event.data.operation_id, itemOf(event));
+      const due = [...next.values()].filter((item) => item !== null);
+      const ended = [...next].flatMap(([id, item]) => (item === null ? [id] : []));
+      await scheduleWork(tx, SETTLING, due);
+      await dropWork(tx, SETTLING, ended);
+    },
+    afterCommit: wake,
+  });
+}
+
+function itemOf({ type, data }: OperationEvent): NewItem | null {
+  const key = data.operation_id;
+  switch (type) {
+    case 'operation.requested.v1': {
+      const isPending = data.approval === 'required' && data.second_person === 'before';
+      return { key, dueAt: isPending ? data.expires_at! : afterwards(data.requested_at) };
+    }
+    case 'operation.executed.v1':
+    case 'operation.confirmed.v1':
+      return null;
+    default:
+      return { key, dueAt: afterwards(data.at) };
+  }
+}
+
+function afterwards(time: string): string {
+  return new Date(Date.parse(time) + RESUME_AFTER_MS).toISOString();
+}

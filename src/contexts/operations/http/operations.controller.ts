@@ -1,0 +1,159 @@
+import { Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
+import {
+  AdminController,
+  Caller,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../platform/http/admin/admin-controller.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
+import { Reply } from '../../../platform/http/reply.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import type { OperationOutcome } from '../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { OperationDecisions } from '../application/decide-operation.js';
+import { OperationLog } from '../application/operation-log.js';
+import { requireMerchant } from '../application/request-operation.js';
+import { existingOperation } from '../domain/operation.js';
+import { operationJson } from '../views/operation-json.js';
+import { OPERATION_VIEWS } from '../views/operation-projection.js';
+import { OperationsView } from '../views/operations.js';
+import {
+  DecisionBody,
+  DecisionResponse,
+  OperationResponse,
+  OperationsQuery,
+  OperationsResponse,
+} from './operation-dto.js';
+
+const TAG = 'Admin: operations';
+/** A session decides only so long after its login. */
+const FRESH_LOGIN_MS = 5 * 60_000;
+
+const DECISION = {
+  tag: TAG,
+  description:
+    "Needs the operation's own scope, and the scopes that it gives; in the console, a login within the last 5 minutes.",
+  scopes: [],
+  responses: {
+    200: [DecisionResponse, 'The operation as it is now.'],
+    403: "It is the caller's own, a scope is missing, or the login is too old.",
+    404: 'There is no such operation.',
+    409: 'It is decided, has lapsed, or its subject was changed.',
+    422: 'The reason is missing or too long.',
+  },
+} as const;
+
+/** admin-api.md 4 */
+@AdminController('operations')
+export class OperationsController {
+  constructor(
+    private readonly log: OperationLog,
+    private readonly decisions: OperationDecisions,
+    private readonly operations: OperationsView,
+    private readonly freshness: ViewProgress,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListOperations',
+    tag: TAG,
+    summary: 'List operations, newest first',
+    scopes: ['operations:read'],
+    responses: {
+      200: [OperationsResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    },
+  })
+  async list(
+    @Caller() { merchants }: AdminCaller,
+    @ListQuery() { page_size, page_cursor, operator_id, subject_id, ...filter }: OperationsQuery,
+  ): Promise<object> {
+    await this.freshness.require(OPERATION_VIEWS);
+    return this.operations.page({
+      ...filter,
+      operatorId: operator_id,
+      subjectId: subject_id,
+      merchants,
+      pageSize: page_size,
+      after: page_cursor,
+    });
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'adminGetOperation',
+    tag: TAG,
+    summary: 'Get an operation',
+    scopes: ['operations:read'],
+    responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
+  })
+  async get(@Caller() caller: AdminCaller, @UuidParam('id', 'Operation') id: string): Promise<object> {
+    const state = existingOperation((await this.log.load(id)).state);
+    // One that changes what belongs to no merchant is none of a confined credential's.
+    if (caller.merchants !== null && state.facts.merchant_id === null)
+      throw DomainError.notFound('Operation');
+    requireMerchant(caller, state.facts.merchant_id, 'operation');
+    return { operation: operationJson(state) };
+  }
+
+  @Post(':id/approve')
+  @HttpCode(200)
+  @Operation({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
+  async approve(
+    @Caller() caller: AdminCaller,
+    @WriteTicket() ticket: RequestTicket,
+    @UuidParam('id', 'Operation') id: string,
+    @ValidBody() { reason }: DecisionBody,
+  ): Promise<Reply> {
+    this.requireFreshLogin(caller);
+    // What it gives to the one who approves, as the first login of an operator, is a secret.
+    ticket.keepSealed();
+    return decided(await this.decisions.approve(id, caller, reason));
+  }
+
+  @Post(':id/reject')
+  @HttpCode(200)
+  @Operation({
+    ...DECISION,
+    id: 'adminRejectOperation',
+    summary: "Reject an operation; one's own is withdrawn",
+  })
+  async reject(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @ValidBody() { reason }: DecisionBody,
+  ): Promise<Reply> {
+    this.requireFreshLogin(caller);
+    return decided(await this.decisions.reject(id, caller, reason));
+  }
+
+  @Post(':id/confirm')
+  @HttpCode(200)
+  @Operation({
+    ...DECISION,
+    id: 'adminConfirmOperation',
+    summary: 'Confirm an operation that was executed at once',
+  })
+  async confirm(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @ValidBody() { reason }: DecisionBody,
+  ): Promise<Reply> {
+    this.requireFreshLogin(caller);
+    return decided(await this.decisions.confirm(id, caller, reason));
+  }
+
+  private requireFreshLogin({ authenticatedAt }: AdminCaller): void {
+    if (authenticatedAt === null) return;
+    if (this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
+      throw new DomainError('forbidden', 'Sign in again: decisions need a login within the last 5 minutes');
+  }
+}
+
+function decided({ operation, result }: OperationOutcome): Reply {
+  return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, ...result }));
+}

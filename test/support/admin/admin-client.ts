@@ -1,0 +1,57 @@
+import { send, type ApiResponse } from '../http/signed-client.js';
+
+export interface AdminCall {
+  readonly method?: 'GET' | 'POST' | 'PATCH';
+  /** After `/admin/v1`, with the query. */
+  readonly path: string;
+  readonly body?: object | string;
+  /** The ETag that was read, with its quotes. */
+  readonly ifMatch?: string;
+  /** A bare uuid: the header gets its quotes. */
+  readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A machine of an operator: it calls the admin API with one key. */
+export class AdminClient {
+  constructor(
+    /** `{admin_url}`. */
+    readonly baseUrl: string,
+    readonly key: string,
+    /** The person whose key it is. */
+    readonly operatorId: string,
+    private readonly check: (call: AdminCall, response: ApiResponse) => void = () => undefined,
+  ) {}
+
+  async call(call: AdminCall): Promise<ApiResponse> {
+    const { method = 'GET', path, body, ifMatch, idempotencyKey, headers } = call;
+    const response = await send(`${this.baseUrl}/admin/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    this.check(call, response);
+    return response;
+  }
+
+  get(path: string): Promise<ApiResponse> {
+    return this.call({ path });
+  }
+
+  post(path: string, body?: AdminCall['body'], options: Partial<AdminCall> = {}): Promise<ApiResponse> {
+    return this.call({ method: 'POST', path, ...(body === undefined ? {} : { body }), ...options });
+  }
+
+  /** Writes to what is at `path` now: reads its ETag first. `action` is added to the path. */
+  async change(path: string, action: string, body: object): Promise<ApiResponse> {
+    const { headers } = await this.get(path);
+    const method = action === '' ? 'PATCH' : 'POST';
+    return this.call({ method, path: `${path}${action}`, body, ifMatch: headers['etag'] ?? '' });
+  }
+}
