@@ -5,6 +5,7 @@ const PLATFORM = [
   ...[
     'timeout',
     'failpoints',
+    'version',
     'config',
     'dto',
     'telemetry',

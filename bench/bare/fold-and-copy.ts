@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { toMinorUnits } from '../../src/kernel/money.js';
-import type { PayoutExpired, PayoutReceived, PayoutReported } from '../../src/contexts/payouts/contract.js';
+import {
+  comparableHash,
+  type PayoutExpired,
+  type PayoutReceived,
+  type PayoutReported,
+} from '../../src/contexts/payouts/contract.js';
 
 /** Events per read, and bytes per write to the COPY stream. */
 const BATCH = 5000;
@@ -18,7 +23,9 @@ create table bench.balances (like payouts.balances);
 const INDEXES = `
 alter table bench.payouts add primary key (id);
 create index on bench.payouts (merchant_id, status, created_at desc, id desc);
-create index on bench.payouts (merchant_id, user_id, status, created_at desc, id desc);
+create index on bench.payouts (user_id, status, created_at desc, id desc);
+create index on bench.payouts (status, created_at desc, id desc);
+create index on bench.payouts (hashtextextended(transaction_hash, 0));
 alter table bench.balances add primary key (user_id);
 analyze bench.payouts;
 analyze bench.balances;
@@ -108,7 +115,7 @@ function* payoutLines(payouts: Map<string, Row>): Generator<string> {
       `"currency_code":"${facts.currency_code}","status":"${STATUS[status]}",` +
       `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
       `"custom_metadata":${facts.custom_metadata},"created_at":"${facts.created_at}"}`;
-    yield `${facts.payout_id}\t${facts.merchant_id}\t${facts.user_id}\t${status}\t${facts.created_at}\t${minor}\t${escaped(body)}\n`;
+    yield `${facts.payout_id}\t${facts.merchant_id}\t${facts.user_id}\t${status}\t${facts.created_at}\t${minor}\t${escaped(comparableHash(facts.transaction_hash))}\t${escaped(body)}\n`;
   }
 }
 

@@ -7,6 +7,8 @@ import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
 import type { DocumentPart, WebhookWords } from './openapi/document.js';
 import type { Get, OperationDefinition } from './operations/operation-definition.js';
+import type { Search } from './operations/search.js';
+import type { Vitals } from './operations/vitals.js';
 import type { Program } from './operator/operator.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
@@ -107,6 +109,10 @@ export interface Context extends SettingsOwner {
   readonly programs?: Programs;
   /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
   readonly entities?: readonly Type[];
+  /** What it reports to `GET /admin/v1/system`. */
+  readonly vitals?: (get: Get) => Vitals;
+  /** What operators find by exact matches (`GET /admin/v1/search`). */
+  readonly searches?: (get: Get) => readonly Search[];
   /** What operators may do to it (admin-api.md 4). */
   readonly operations?: readonly OperationDefinition[];
   /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */

@@ -75,7 +75,7 @@ test('an action on an order is signed over its address; a key that demands none 
       [hex.toUpperCase(), ADDRESS],
       [hex, 'another address'],
     ] as const) {
-      const asking = (): void => requireOrderSignature(caller(demands), signature, address);
+      const asking = () => requireOrderSignature(caller(demands), signature, address);
       expect(asking).toThrow(Refusal);
       expect(asking).toThrow(refused);
     }

@@ -35,6 +35,9 @@ const NEXT: Readonly<Record<string, string>> = {
 const MISMATCH =
   'Compare the transaction with the payout in a block explorer, then write to the merchant: the transfer does not match what they reported. The payout expires with this reason; they report the right one.';
 
+/** Work that is due is claimed within seconds; later than this, no worker does. */
+const LATE_MS = 5 * 60_000;
+
 export function payoutAdvice(row: Row, now: number): Advice | null {
   if (row['status'] === 'received') return null;
   if (row['status'] === 'expired')
@@ -51,7 +54,7 @@ export function payoutAdvice(row: Row, now: number): Advice | null {
       text: 'It is checked within seconds of the report.',
     };
   const next = Date.parse(textAt(row, 'check.next_at'));
-  if (now - next > 60_000)
+  if (now - next > LATE_MS)
     return {
       tone: 'bad',
       title: `Its check is late by ${span(now - next)}`,
@@ -93,7 +96,7 @@ export function userAdvice(row: Row, now: number): Advice | null {
       text: 'They have not finished the page. There is nothing to do for an operator; the merchant can send them the link again.',
     };
   const next = Date.parse(textAt(row, 'onboarding.next_at'));
-  const isLate = now - next > 60_000;
+  const isLate = now - next > LATE_MS;
   return {
     tone: isLate ? 'bad' : 'busy',
     title: `Waits for: ${waits.replaceAll('_', ' ')}`,

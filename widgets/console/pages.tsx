@@ -17,6 +17,7 @@ import { pageOfKind } from './resources/operations.js';
 /** The list of a resource. */
 export function ResourceList({ resource }: { resource: Resource }) {
   const { can } = useKit();
+  const { query } = useLocation();
   const { name, title, fields, empty, lead, create = [], open = toPage(name, 'id') } = resource;
   const list = useMemo(() => {
     const filters = (resource.filters ?? []).filter(({ scope }) => scope === undefined || can(scope));
@@ -27,6 +28,11 @@ export function ResourceList({ resource }: { resource: Resource }) {
       list={list}
       {...(lead !== undefined && { lead })}
       actions={<Actions actions={create} primary={create[0]?.label ?? ''} />}
+      before={
+        resource.first !== undefined && Object.keys(query).length === 0 ? (
+          <RelatedRows related={resource.first} row={{}} />
+        ) : null
+      }
     />
   );
 }

@@ -46,6 +46,8 @@ export interface Resource {
   readonly fields: readonly Field[];
   readonly filters?: readonly Filter[];
   readonly empty: string;
+  /** What comes before the list while nothing is filtered. */
+  readonly first?: Related;
   readonly create?: readonly Action[];
   /** Where a row leads; to its own page without it. */
   readonly open?: (row: Row) => string | null;

@@ -53,7 +53,11 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
     legend: { show: false },
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    // One point alone has no width.
+    scales: {
+      x: { range: (_, from, to) => [Math.min(from, to - 60), to] },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
     axes: [axis, { ...axis, size: 56 }],
     series: [{}, { stroke: colour('--accent'), width: 1.5, points: { show: false } }],
     ...(spark && { padding: [2, 0, 2, 0] as uPlot.Padding }),

@@ -1,19 +1,20 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useMemo } from 'preact/hooks';
 import { useRows } from './data.js';
 import type { Query } from './client.js';
-import type { Field, Row } from './fields.js';
+import { isBlank, valueOf, type Field, type Row } from './fields.js';
 import { Loading, Trouble } from './states.js';
 import { DataTable } from './table.js';
 import { Value } from './value.js';
 
 const WIDE: readonly unknown[] = ['json', 'block'];
 
-/** Labels and values of one thing. */
+/** Labels and values of one thing, without what it has not (yet). */
 export function DetailList({ fields, row }: { fields: readonly Field[]; row: Row }) {
+  const filled = fields.filter((field) => field.none !== undefined || !isBlank(valueOf(field, row)));
   return (
     <dl class="details">
-      {fields.map((field) => (
+      {filled.map((field) => (
         <div class={WIDE.includes(field.as) ? 'wide' : ''}>
           <dt>{field.label}</dt>
           <dd>
@@ -45,12 +46,13 @@ interface RowsProps {
 
 /** Rows that are part of one thing. */
 export function RowsSection({ title, fields, rows, open, empty }: RowsProps) {
+  const visible = useMemo(() => fields.filter(({ hidden }) => !hidden), [fields]);
   return (
     <Section title={title}>
       {rows.length === 0 ? (
         <p class="quiet">{empty}</p>
       ) : (
-        <DataTable label={title} fields={fields} rows={rows} {...(open && { open })} />
+        <DataTable label={title} fields={visible} rows={rows} {...(open && { open })} />
       )}
     </Section>
   );

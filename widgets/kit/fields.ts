@@ -59,6 +59,11 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
 }
 
+/** Whether there is nothing to display. */
+export function isBlank(value: unknown): boolean {
+  return textOf(value) === '' || (Array.isArray(value) && value.length === 0);
+}
+
 /** Rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula begins with an apostrophe. */
 export function csvOf(fields: readonly Field[], rows: readonly Row[]): string {
   const lines = rows.map((row) => fields.map((field) => textOf(valueOf(field, row))));

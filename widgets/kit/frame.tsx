@@ -61,11 +61,7 @@ export function Frame({ brand, nav, can, badge, search, person, toast, banner, c
         </a>
         {badge}
         {search !== undefined && <Search {...search} />}
-        <Menu
-          label={<span class="person">{person.name}</span>}
-          name={`Account of ${person.name}`}
-          class="bare"
-        >
+        <Menu label={<PersonLabel name={person.name} />} name={`Account of ${person.name}`} class="bare">
           {person.menu}
         </Menu>
       </header>
@@ -105,6 +101,18 @@ function Nav({ groups }: { groups: readonly NavGroup[] }) {
         </div>
       ))}
     </nav>
+  );
+}
+
+function PersonLabel({ name }: { name: string }) {
+  return (
+    <>
+      <span class="person">{name}</span>
+      <svg class="only-phone" viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="5" r="3" />
+        <path d="M2.5 14.5c0-3 2.5-4.5 5.5-4.5s5.5 1.5 5.5 4.5" />
+      </svg>
+    </>
   );
 }
 

@@ -33,16 +33,15 @@ export interface List {
   readonly empty: string;
 }
 
+interface ListPageProps {
+  readonly list: List;
+  readonly lead?: string;
+  readonly actions?: ComponentChildren;
+  readonly before?: ComponentChildren;
+}
+
 /** A page with a list: filters in the address, rows page after page, what is loaded as CSV. */
-export function ListPage({
-  list,
-  lead,
-  actions,
-}: {
-  list: List;
-  lead?: string;
-  actions?: ComponentChildren;
-}) {
+export function ListPage({ list, lead, actions, before }: ListPageProps) {
   return (
     <>
       <div class="head">
@@ -50,6 +49,12 @@ export function ListPage({
         <div class="buttons">{actions}</div>
       </div>
       {lead !== undefined && <p class="lead">{lead}</p>}
+      {before && (
+        <>
+          <div class="before">{before}</div>
+          <h2>All</h2>
+        </>
+      )}
       <Rows list={list} />
     </>
   );

@@ -1,5 +1,5 @@
 // Control characters, and those that turn the direction of the text around them.
-const INVISIBLE = /[\p{Cc}\p{Cs}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+const INVISIBLE = /[\p{Cc}\p{Cs}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** Text of strangers as one reads it: what has no sign of its own or would reorder its neighbours is written as its code. */
 export function visible(text: string): string {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { textOf, unitOf, valueOf, type Field, type Row } from './fields.js';
+import { isBlank, textOf, unitOf, valueOf, type Field, type Row } from './fields.js';
 import type { Tone } from './states.js';
 import { grouped, money, shortened, spoken, visible } from './text.js';
 import { relative, shortUtc, utc } from './time.js';
@@ -19,7 +19,7 @@ export function Value({ field, row, full = false, opens = null }: ValueProps) {
   const href = opens ?? field.to?.(row) ?? null;
   const text = textOf(value);
   const link = href === null ? null : { href, ...(opens !== null && { 'data-row': '' }) };
-  if (text === '' || (Array.isArray(value) && value.length === 0))
+  if (isBlank(value))
     return link === null ? (
       <span class="quiet">{field.none ?? '–'}</span>
     ) : (
@@ -49,12 +49,21 @@ function contentOf(field: Field, row: Row, value: unknown, full: boolean) {
     case 'list':
       return <List items={Array.isArray(value) ? value : [value]} />;
     case 'json':
-      return <pre class="block">{visible(JSON.stringify(value, null, 2))}</pre>;
+      return <Block text={JSON.stringify(value, null, 2)} />;
     case 'block':
-      return <pre class="block">{visible(text)}</pre>;
+      return <Block text={text} />;
     default:
       return <bdi>{visible(text)}</bdi>;
   }
+}
+
+/** What scrolls must be within reach of the keyboard. */
+function Block({ text }: { text: string }) {
+  return (
+    <pre class="block" tabIndex={0}>
+      {visible(text)}
+    </pre>
+  );
 }
 
 function List({ items }: { items: readonly unknown[] }) {

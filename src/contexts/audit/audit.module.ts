@@ -7,10 +7,14 @@ import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
+import { AdminProofController } from './http/admin-proof.controller.js';
+import { AuditState } from './application/audit-vitals.js';
+import { AdminAuditController } from './http/admin-audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { AUDIT_SETTINGS } from './settings.js';
 import { Heads, LedgerTables } from './store/heads.js';
+import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
 
@@ -23,13 +27,15 @@ class LedgerKeysModule {}
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
-  controllers: [LedgerController],
+  controllers: [LedgerController, AdminProofController, AdminAuditController],
   providers: [
     Ledger,
     Heads,
     LedgerAnchor,
     HeadSigner,
     PayoutProofs,
+    LastVerifies,
+    AuditState,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
@@ -44,7 +50,13 @@ export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
   operator: { module: () => LedgerKeysModule },
-  document: { tags: { Audit: [9, 'Proofs that what is stored was not changed.'] } },
+  document: {
+    tags: {
+      Audit: [9, 'Proofs that what is stored was not changed.'],
+      'Admin: audit': [30, 'Signed heads of the log, for operators.'],
+    },
+  },
+  vitals: (get) => ({ audit: () => get(AuditState).read() }),
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },

@@ -9,6 +9,7 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { PersonalResponses } from '../../platform/idempotency/personal-responses.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
 import { ComplianceNotices } from './adapters/countries.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
@@ -21,6 +22,8 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
+import { OrderDetails } from './application/order-details.js';
+import { ORDER_OPERATIONS } from './application/order-operations.js';
 import { OrderPoller } from './application/order-poller.js';
 import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -32,6 +35,7 @@ import { SignedLinks } from './application/signed-links.js';
 import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { AdminOrdersController } from './http/admin-orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
@@ -48,6 +52,8 @@ import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
+import { ListedOrderRow } from './views/order-row.js';
+import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
@@ -97,6 +103,7 @@ const providers = [
   controllers: [
     OrdersController,
     MerchantOrdersController,
+    AdminOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -106,6 +113,8 @@ const providers = [
   providers: [
     ...providers,
     CreateOrderHandler,
+    OrdersList,
+    OrderDetails,
     MarkOrderAsPaidHandler,
     CancelOrderHandler,
     RefreshOrderHandler,
@@ -139,6 +148,7 @@ class ExchangeModule implements OnModuleInit {
     private readonly authentications: Authentications,
     private readonly health: HealthRegistry,
     private readonly exchangeProviders: ExchangeProviders,
+    private readonly facts: ProcessFacts,
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
     @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
   ) {}
@@ -146,6 +156,7 @@ class ExchangeModule implements OnModuleInit {
   onModuleInit(): void {
     this.authentications.register(new ExchangeAuthentication(this.keys, this.merchants));
     this.health.register({ name: 'exchange', check: () => this.exchangeProviders.check() });
+    this.facts.register('providers', () => [this.exchangeProviders.facts()]);
     if (!this.exchangeProviders.isConfigured)
       this.logger.warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
   }
@@ -160,10 +171,13 @@ export const exchange = defineContext({
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
+  entities: [ListedOrderRow],
+  operations: ORDER_OPERATIONS,
   document: {
     tags: {
       'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],
       Exchange: [7, 'What can be exchanged, and links to the pay widget.'],
+      'Admin: orders': [25, 'Orders of all merchants, and the refunds that operators record.'],
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },

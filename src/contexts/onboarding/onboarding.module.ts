@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import type { Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
@@ -26,6 +26,9 @@ import { Onboardings } from './application/onboardings.js';
 import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
 import { stepsSaga, StepsWorker } from './application/steps-worker.js';
+import { OnboardingProgress } from '../users/contract.js';
+import { ONBOARDING_OPERATIONS } from './application/user-operations.js';
+import { UserProgress } from './application/user-progress.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
@@ -57,7 +60,8 @@ class OnboardingOperatorModule {
   }
 }
 
-/** Onboarding: from a user who enters the widget to an active one with a wallet and a card. */
+/** Onboarding: from a user who enters the widget to an active one with a wallet and a card. Users get their progress from it. */
+@Global()
 @Module({})
 class OnboardingModule {
   static of(config: Config): DynamicModule {
@@ -88,6 +92,7 @@ class OnboardingModule {
         OldRows,
         Verifications,
         Progress,
+        { provide: OnboardingProgress, useClass: UserProgress },
         StepsWorker,
         provideSaga([StepsWorker], ({ work }: StepsWorker) => stepsSaga(() => work.wake())),
         PresentTerms,
@@ -98,6 +103,7 @@ class OnboardingModule {
         ...providersOf(config),
         ...(isSandbox ? [CompleteSandboxOnboardingHandler, ...SANDBOX_REVIEWS] : []),
       ],
+      exports: [OnboardingProgress],
     };
   }
 }
@@ -117,6 +123,7 @@ export const onboarding = defineContext({
   operator: { module: (config) => OnboardingOperatorModule.of(config) },
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   forgets: forgetApplicant,
+  operations: ONBOARDING_OPERATIONS,
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   checkSettings: checkProviderSettings,

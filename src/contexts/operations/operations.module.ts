@@ -13,7 +13,6 @@ import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
 import { OPERATION_EVENTS } from './domain/operation-events.js';
-
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
@@ -21,6 +20,7 @@ import { operationViews } from './views/operation-projection.js';
 import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
+import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 
 /** Requests and executes operations; programs of operators need nothing else of them. */
 @Global()
@@ -40,8 +40,7 @@ class RequestedOperationsModule {}
 /** What operators do, why, and who approved it (admin-api.md 4). */
 @Global()
 @Module({
-  imports: [RequestedOperationsModule],
-
+  imports: [RequestedOperationsModule, SystemModule],
   providers: [
     OperationDecisions,
     OperationsView,
@@ -64,7 +63,10 @@ export const operations = defineContext({
   readModels: [operationViews],
   entities: [OperationRow],
   document: {
-    tags: { 'Admin: operations': [29, 'What operators did, and what waits for a second person.'] },
+    tags: {
+      ...SYSTEM_TAGS,
+      'Admin: operations': [29, 'What operators did, and what waits for a second person.'],
+    },
   },
   migrations: [Operations1795000000980],
   settings: OPERATIONS_SETTINGS,

@@ -8,6 +8,7 @@ import { PayeeCache, ReportPayoutHandler } from './application/report-payout.js'
 import { verificationSaga, verificationTables } from './application/verification-saga.js';
 import { VerificationRowCheck } from './application/verification-row-check.js';
 import { VerificationRound } from './application/verification-round.js';
+import { PayoutChecks } from './store/payout-checks.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
@@ -18,10 +19,15 @@ import { Deactivations } from './store/deactivations.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
+import { AdminPayoutsController } from './http/admin-payouts.controller.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
+import { ChecksView } from './views/checks.js';
+import { ListedPayoutRow } from './views/payout-row.js';
+import { PayoutsList } from './views/payouts-list.js';
+import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
@@ -33,6 +39,10 @@ import { intentHistory, payoutHistory } from './domain/history.js';
   exports: [CHAIN_READER],
 })
 class ChainModule {}
+
+/** What the checks of payouts found; programs need nothing else of their verification. */
+@Module({ providers: [ChecksView, StuckPayouts], exports: [ChecksView, StuckPayouts] })
+class PayoutChecksModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
 @Module({
@@ -49,8 +59,8 @@ class DeactivationsModule {}
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
-  imports: [DeactivationsModule, ChainModule],
-  controllers: [PayoutsController, BalanceController],
+  imports: [DeactivationsModule, ChainModule, PayoutChecksModule],
+  controllers: [PayoutsController, BalanceController, AdminPayoutsController],
   providers: [
     ReportPayoutHandler,
     ReceivePayoutHandler,
@@ -58,11 +68,13 @@ class DeactivationsModule {}
     PayeeCache,
     VerificationQueue,
     Receipts,
+    PayoutChecks,
     VerificationRound,
     VerificationRowCheck,
     Verifier,
     provideSaga([Verifier], (verifier: Verifier) => verificationSaga(() => verifier.wake())),
     PayoutsView,
+    PayoutsList,
     EvidenceView,
     BalancesView,
   ],
@@ -78,7 +90,7 @@ class PayoutsModule implements OnModuleInit {
   }
 }
 
-@Module({ imports: [DeactivationsModule, ChainModule] })
+@Module({ imports: [DeactivationsModule, ChainModule, PayoutChecksModule] })
 class PayoutsOperatorModule {}
 
 export const payouts = defineContext({
@@ -87,6 +99,7 @@ export const payouts = defineContext({
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
+  entities: [ListedPayoutRow],
   derived: [verificationTables],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
@@ -100,11 +113,13 @@ export const payouts = defineContext({
         2,
         'Transfers that were broadcast, reported and verified on the chain; balances are with the users.',
       ],
+      'Admin: payouts': [24, 'Payouts of all merchants, with their checks, evidence and proofs.'],
     },
   },
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: {
+    payout: async () => (await import('./cli/payout.js')).payoutProgram,
     user: async () => (await import('./cli/user.js')).deactivationProgram,
     audit: async () => (await import('./cli/recheck.js')).recheckProgram,
   },

@@ -16,4 +16,12 @@ export type {
   UserEvent,
 } from './domain/user.js';
 export { UsersView } from './views/users.js';
-export { USERS_VIEW } from './views/users.js';
+export { USERS_VIEW } from './views/users-projection.js';
+export { AdminUsers, type UserWrite } from './application/admin-users.js';
+export { AdminUserWritten } from './application/admin-user-json.js';
+export {
+  OnboardingProgress,
+  type OnboardedUser,
+  type OnboardingJson,
+} from './application/onboarding-progress.js';
+export { USER_SUBJECT } from './application/user-operations.js';

@@ -9,32 +9,44 @@ import {
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure.js';
+import { AdminUsers } from './application/admin-users.js';
 import { LocateUser } from './application/locate-user.js';
+import { USER_OPERATIONS } from './application/user-operations.js';
 import { USER_EVENTS } from './domain/user.js';
 import { UsersController } from './http/users.controller.js';
-import { Users1795000000300 } from './migrations/1795000000300-users.js';
-import { UsersView, walletsProjection, WalletsView } from './views/users.js';
+import { Users1795000000310 } from './migrations/1795000000310-users.js';
+import { UserRow } from './views/user-row.js';
+import { UserRows } from './views/user-rows.js';
+import { usersProjection } from './views/users-projection.js';
+import { UsersView, WalletsView } from './views/users.js';
 import { userHistory } from './domain/history.js';
+
+const PROVIDERS = [
+  CreateUserHandler,
+  LocateUser,
+  UserClaims,
+  ActivateUserHandler,
+  StartDeactivationHandler,
+  CompleteDeactivationHandler,
+  EraseUserHandler,
+  ErasingWorker,
+  provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
+    erasingSaga(partsOf(contexts), () => worker.wake()),
+  ),
+  WalletsView,
+  UsersView,
+];
+
+/** For programs of operators: without the APIs. */
+@Global()
+@Module({ providers: PROVIDERS, exports: [UsersView] })
+class UsersOperatorModule {}
 
 @Global()
 @Module({
   controllers: [UsersController],
-  providers: [
-    CreateUserHandler,
-    LocateUser,
-    UserClaims,
-    ActivateUserHandler,
-    StartDeactivationHandler,
-    CompleteDeactivationHandler,
-    EraseUserHandler,
-    ErasingWorker,
-    provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
-      erasingSaga(partsOf(contexts), () => worker.wake()),
-    ),
-    WalletsView,
-    UsersView,
-  ],
-  exports: [UsersView],
+  providers: [...PROVIDERS, UserRows, AdminUsers],
+  exports: [UsersView, AdminUsers],
 })
 class UsersModule {}
 
@@ -44,10 +56,17 @@ export const users = defineContext({
   events: USER_EVENTS,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
-  readModels: [walletsProjection],
-  document: { tags: { Users: [1, 'The people who are paid.'] } },
+  readModels: [usersProjection],
+  entities: [UserRow],
+  document: {
+    tags: {
+      Users: [1, 'The people who are paid.'],
+      'Admin: users': [23, 'Users of all merchants, and how operators deactivate and erase them.'],
+    },
+  },
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
-  migrations: [Users1795000000300],
-  operator: {},
+  migrations: [Users1795000000310],
+  operator: { module: () => UsersOperatorModule },
+  operations: USER_OPERATIONS,
 });

@@ -31,15 +31,20 @@ import { WEBHOOK_EVENTS } from './contract.js';
 import { TestEventData } from './http/webhook-dto.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
-import { Webhooks1795000000650 } from './migrations/1795000000650-webhooks.js';
+import { Webhooks1795000000660 } from './migrations/1795000000660-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
+import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { OldDeliveries } from './store/old-deliveries.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
+import { DeliveriesList } from './views/deliveries-list.js';
 import { DeliveriesView } from './views/deliveries.js';
+import { EndpointRow } from './views/endpoint-row.js';
+import { EndpointsList } from './views/endpoints-list.js';
+import { endpointsProjection } from './views/endpoints-projection.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
@@ -59,11 +64,14 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     RecoverWebhookEndpointHandler,
     EndpointsView,
     DeliveriesView,
+    DeliveriesList,
+    EndpointsList,
     RecentStats,
     SigningSecrets,
     ReceiverHosts,
     { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
     { provide: RECEIVERS, useClass: HttpReceivers },
+    DeliveryBacklog,
     DeliveryTable,
     StoredDeliveries,
     Destinations,
@@ -97,6 +105,8 @@ export const webhooks = defineContext({
   module: () => WebhooksModule,
   events: WEBHOOK_EVENTS,
   histories: WEBHOOK_HISTORIES,
+  readModels: [endpointsProjection],
+  entities: [EndpointRow],
   document: {
     tags: {
       'Webhook endpoints': [3, 'Where the service tells what happened.'],
@@ -106,8 +116,9 @@ export const webhooks = defineContext({
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
+  vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
-  migrations: [Webhooks1795000000650],
+  migrations: [Webhooks1795000000660],
 });

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Config } from '../config/config.js';
+import type { Schedule } from '../telemetry/process-facts.js';
 import { backoffMs, sleep, type Backoff } from './backoff.js';
 
 export type Role = Config['roles'][number];
@@ -34,8 +35,17 @@ export class BackgroundWork {
   private interval: NodeJS.Timeout | null = null;
   private loop: Promise<void> | null = null;
   private isRequested = false;
+  private lastAt: number | null = null;
+  private nextAt: number | null = null;
 
   constructor(readonly options: BackgroundOptions) {}
+
+  /** When it ran last and is to run next, without a wake. */
+  get schedule(): Schedule {
+    const { name, everyMs } = this.options;
+    const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+    return { name, every_ms: everyMs, last_at: iso(this.lastAt), next_at: iso(this.nextAt) };
+  }
 
   /** Requests a run and returns at once. Without effect where the work is not started. */
   wake(): void {
@@ -47,8 +57,10 @@ export class BackgroundWork {
   start(): NodeJS.Timeout {
     if (this.interval !== null) return this.interval;
     this.interval = setInterval(() => {
+      this.nextAt = Date.now() + this.options.everyMs;
       if (this.loop === null) this.wake();
     }, this.options.everyMs).unref();
+    this.nextAt = Date.now() + this.options.everyMs;
     this.wake();
     return this.interval;
   }
@@ -68,6 +80,7 @@ export class BackgroundWork {
     };
     for (let failures = 0; this.isRequested && !signal.aborted;) {
       this.isRequested = false;
+      this.lastAt = Date.now();
       try {
         await run(signal);
         failures = 0;

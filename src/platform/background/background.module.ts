@@ -2,12 +2,14 @@ import {
   Inject,
   Logger,
   Module,
+  Optional,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CONFIG, type Config } from '../config/config.js';
+import { ProcessFacts } from '../telemetry/process-facts.js';
 import { withTimeout } from '../timeout.js';
 import { backgroundWorkOf, type BackgroundWork } from './background-work.js';
 
@@ -29,6 +31,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     private readonly discovery: DiscoveryService,
     private readonly registry: SchedulerRegistry,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'shutdownGraceMs'>,
+    @Optional() private readonly facts?: ProcessFacts,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -40,6 +43,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
         role === 'any' ? roles.length > 0 : roles.includes(role),
       );
     for (const work of this.works) this.registry.addInterval(work.options.name, work.start());
+    this.facts?.register('schedules', () => this.works.map(({ schedule }) => schedule));
     if (this.works.length > 0)
       this.log.log({
         msg: 'background work started',

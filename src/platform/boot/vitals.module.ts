@@ -10,6 +10,7 @@ import { SubscriptionLag } from '../projections/subscription-lag.js';
 import { SubscriptionRunner } from '../projections/subscription-runner.js';
 import { HealthRegistry, NotReady } from '../telemetry/health.js';
 import { measureOnScrape, subscriptionHalted, subscriptionLag } from '../telemetry/metrics.js';
+import { ProcessFacts } from '../telemetry/process-facts.js';
 import { TelemetryModule } from '../telemetry/telemetry.module.js';
 
 /** Readiness and metrics of the database, the clock, the event store and the subscriptions. */
@@ -22,6 +23,7 @@ export class VitalsModule implements OnModuleInit {
     private readonly database: Database,
     private readonly modules: ModuleRef,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly facts: ProcessFacts,
     @Optional() private readonly clock?: ClockCheck,
     @Optional() private readonly lag?: SubscriptionLag,
     @Optional() private readonly followedLog?: FollowedLog,
@@ -82,6 +84,13 @@ export class VitalsModule implements OnModuleInit {
           1,
         );
     });
+    this.facts.register('halted', () =>
+      halted().map(({ name, haltedAt, haltedSince }) => ({
+        name,
+        position: haltedAt!.position,
+        at: (haltedSince ?? new Date()).toISOString(),
+      })),
+    );
     this.health.register({
       name: 'subscriptions',
       check: async () => {

@@ -11,7 +11,8 @@ import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { MemoryBudget, isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
 import { BUSY, applyProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
-import { endRequestSpan, recordRequest, startRequestSpan, rawPath } from './request-state.js';
+import type { RequestLog } from './request-log.js';
+import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
@@ -24,6 +25,7 @@ interface EdgeServices {
   readonly admission: Admission;
   readonly keyed: KeyedRequests;
   readonly log: Log;
+  readonly requests: RequestLog | null;
 }
 
 /**
@@ -117,7 +119,10 @@ export class EdgeHooks {
     // Of keyed requests alone: a health check must not set it off.
     if (request.edge.ticket) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
-    if (this.services !== null) recordRequest(this.services.log, request, reply);
+    if (this.services !== null) {
+      recordRequest(this.services.log, request, reply);
+      this.logRequest(this.services, request, reply);
+    }
     done();
   };
 
@@ -128,6 +133,11 @@ export class EdgeHooks {
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
       : applyProblem(reply, BUSY);
+  }
+
+  private logRequest({ requests }: EdgeServices, request: FastifyRequest, reply: FastifyReply): void {
+    const logged = requests === null ? null : loggedRequest(request, reply);
+    if (logged !== null) requests?.record(logged);
   }
 
   private connected(): EdgeServices {

@@ -1,4 +1,4 @@
-import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { Global, Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
@@ -12,6 +12,7 @@ import { MetricsServer } from './metrics-server.js';
 import { PagesModule } from './pages/pages.module.js';
 import { ProblemFilter } from './problem-filter.js';
 import { CallerRateLimiter } from './rate-limit.js';
+import { RequestLog } from './request-log.js';
 
 /**
  * Completes the {@link EdgeAdapter} with what lives in the application. A context with an API registers how its callers
@@ -44,12 +45,13 @@ export class HttpModule implements OnModuleInit {
     private readonly admission: Admission,
     private readonly keyed: KeyedRequests,
     private readonly log: Log,
+    @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {}
 
   onModuleInit(): void {
     const adapter: unknown = this.host.httpAdapter;
     if (!(adapter instanceof EdgeAdapter)) return;
-    const { authentications, admission, keyed, log } = this;
-    adapter.edge.connect({ authentications, admission, keyed, log });
+    const { authentications, admission, keyed, log, requests } = this;
+    adapter.edge.connect({ authentications, admission, keyed, log, requests });
   }
 }

@@ -4,15 +4,7 @@ import type { StoredResponse } from '../event-store/port.js';
 import { failpoint } from '../failpoints.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
-import {
-  applyProblem,
-  JSON_TYPE,
-  PROBLEM_TYPE,
-  problemJson,
-  sendProblem,
-  UNAVAILABLE,
-  type Problem,
-} from './problem.js';
+import { applyProblem, JSON_TYPE, PROBLEM_TYPE, sendProblem, UNAVAILABLE, type Problem } from './problem.js';
 import { rawPath, rawTarget } from './request-state.js';
 
 const MALFORMED_KEY: Problem = {
@@ -87,13 +79,19 @@ function applyReplay(request: FastifyRequest, reply: FastifyReply, response: Sto
   const { edge } = request;
   if (response.fingerprint !== edge.ticket?.fingerprint) {
     edge.idempotency = 'mismatch';
-    reply.code(KEY_REUSED.status).header('content-type', PROBLEM_TYPE);
-    return problemJson(KEY_REUSED);
+    return applyProblem(reply, KEY_REUSED);
   }
   edge.idempotency = 'replayed';
   reply.code(response.status).header('idempotent-replayed', 'true');
   const body = edge.ticket.openBody(response);
   if (body === '') reply.removeHeader('content-type');
   else reply.header('content-type', response.status < 400 ? JSON_TYPE : PROBLEM_TYPE);
+  if (response.status >= 400) edge.refusal = detailIn(body);
   return body;
+}
+
+/** Of a stored problem. */
+function detailIn(body: string): string | null {
+  const { detail } = (body === '' ? {} : JSON.parse(body)) as { readonly detail?: string };
+  return detail ?? null;
 }

@@ -6,6 +6,8 @@ export interface MerchantCredentials {
   readonly merchantId: string;
   /** One or, during a rotation, two private keys; the HMAC key is the UTF-8 bytes of each. */
   readonly privateKeys: readonly string[];
+  /** The id of each of {@link privateKeys}. */
+  readonly privateKeyIds?: readonly string[];
   readonly status: 'active' | 'suspended';
   /** CIDRs the merchant calls from; empty means anywhere. */
   readonly ipAllowList: readonly string[];

@@ -15,6 +15,8 @@ export interface Problem {
   /** Members in addition to the standard ones, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** For the request log alone, see `RequestState.stringToSign`. */
+  readonly stringToSign?: string;
 }
 
 /** Thrown where only the edge has words for what is wrong. */
@@ -106,6 +108,9 @@ export const QUERY_NOT_UTF8: Problem = {
 
 /** Sets the status and headers of the problem on the reply; returns the body to send. */
 export function applyProblem(reply: FastifyReply, problem: Problem): string {
+  const { edge } = reply.request;
+  edge.refusal = problem.detail;
+  edge.stringToSign = problem.stringToSign ?? null;
   if (problem.headers !== undefined) reply.headers(problem.headers);
   reply.code(problem.status).header('content-type', PROBLEM_TYPE);
   return problemJson(problem);

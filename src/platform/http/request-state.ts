@@ -5,6 +5,7 @@ import type { Log } from '../telemetry/logger.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
 import type { MerchantCredentials } from './merchant-directory.js';
+import type { LoggedRequest } from './request-log.js';
 
 export const NO_BODY = Buffer.alloc(0);
 
@@ -25,6 +26,12 @@ export class RequestState {
   /** The merchant that the request names, before it is authenticated. */
   recognisedMerchant: MerchantCredentials | null = null;
   merchant: MerchantCredentials | null = null;
+  /** Id of the merchant's secret that signed the request; null where none was verified. */
+  credentialId: string | null = null;
+  /** The `detail` of the problem that was sent. */
+  refusal: string | null = null;
+  /** Of a signature that did not match, without the body (admin-api.md 3). */
+  stringToSign: string | null = null;
   /** Who sent the request of a page, as the guard of its route found out. */
   visitor: unknown = null;
   /** Bytes that are counted as held for this request. */
@@ -115,6 +122,39 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
   if (edge.failure !== undefined) {
     log.error({ msg: 'request failed', request_id: request.id, route, err: edge.failure });
   }
+}
+
+const MAX_PATH = 1024;
+const MAX_QUERY_NAMES = 50;
+/** Other text before a `=` may be a value that lost its name. */
+const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
+const UNNAMED = '?';
+
+/** What the {@link RequestLog} gets of a request with its response; null for one that names no merchant. */
+export function loggedRequest(request: FastifyRequest, reply: FastifyReply): LoggedRequest | null {
+  const { edge, method } = request;
+  if (edge.recognisedMerchant === null) return null;
+  return {
+    requestId: request.id,
+    merchantId: edge.recognisedMerchant.merchantId,
+    credentialId: edge.credentialId,
+    startedAt: edge.startedAt,
+    method,
+    path: rawPath(request).slice(0, MAX_PATH),
+    queryNames: queryNames(request.raw.url ?? ''),
+    status: reply.statusCode,
+    durationMs: performance.now() - edge.startedAt,
+    refusal: edge.refusal,
+    stringToSign: edge.stringToSign,
+  };
+}
+
+function queryNames(target: string): readonly string[] {
+  const query = target.indexOf('?');
+  if (query === -1) return [];
+  const parts = target.slice(query + 1).split('&', MAX_QUERY_NAMES);
+  const names = parts.filter((part) => part !== '').map((part) => part.split('=', 1)[0]!);
+  return [...new Set(names.map((name) => (QUERY_NAME.test(name) ? name : UNNAMED)))];
 }
 
 /** Runs the rest of the request inside a span that continues the client's traceparent. Only called while tracing. */

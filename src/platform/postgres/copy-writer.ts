@@ -6,6 +6,8 @@ const PART_BYTES = 1 << 20;
 /** A UTF-16 unit is at most three bytes of UTF-8. */
 const BYTES_PER_UNIT = 3;
 
+type CopyValue = string | number | bigint | null;
+
 interface Part {
   bytes: Buffer;
   length: number;
@@ -22,7 +24,7 @@ export class CopyWriter {
   constructor(private readonly tx: PoolClient) {}
 
   /** Adds a row to `target`, written as `table (columns)` or `table`. Call {@link sendFull} now and then. */
-  add(target: string, ...values: readonly (string | number | bigint)[]): void {
+  add(target: string, ...values: readonly CopyValue[]): void {
     let line = copyText(values[0]!);
     for (let index = 1; index < values.length; index += 1) line += `\t${copyText(values[index]!)}`;
     line += '\n';
@@ -74,7 +76,8 @@ export class CopyWriter {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-function copyText(value: string | number | bigint): string {
+function copyText(value: CopyValue): string {
+  if (value === null) return '\\N';
   if (typeof value !== 'string') return value.toString();
   return value.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!);
 }

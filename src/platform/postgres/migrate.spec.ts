@@ -11,7 +11,7 @@ const OUTAGE_MS = 8000;
 
 class Spec2764000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('alter table users.wallets add column spec text');
+    await runner.query('alter table users.users add column spec text');
   }
   async down(): Promise<void> {}
 }
@@ -23,8 +23,8 @@ class Spec2764000000001 implements MigrationInterface {
     await runner.query('select pg_sleep(0.5)');
     await createIndexConcurrently(runner, {
       schema: 'users',
-      index: 'wallets_spec',
-      on: 'wallets (address)',
+      index: 'users_spec',
+      on: 'users (wallet)',
     });
   }
   async down(): Promise<void> {}
@@ -47,30 +47,30 @@ describe('migrations', () => {
   });
 
   it('give way to readers of a table that somebody else keeps, and go through once it is free', async () => {
-    await other.query('begin; lock table users.wallets in access share mode');
+    await other.query('begin; lock table users.users in access share mode');
     let done = false;
     const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000000]).then(() => (done = true));
     await waitsForTable();
-    await reader.query('select count(*) from users.wallets');
+    await reader.query('select count(*) from users.users');
     expect(done).toBe(false);
     await other.query('commit');
     await migrating;
-    await reader.query('select spec from users.wallets');
+    await reader.query('select spec from users.users');
   });
 
   it('create an index concurrently while another process waits for the lock, also over the rest of a failed try', async () => {
-    await db.pool.query('create index wallets_spec on users.wallets (user_id)');
+    await db.pool.query('create index users_spec on users.users (user_id)');
     await db.pool.query(
-      `update pg_index set indisvalid = false where indexrelid = 'users.wallets_spec'::regclass`,
+      `update pg_index set indisvalid = false where indexrelid = 'users.users_spec'::regclass`,
     );
     const all = [...MIGRATIONS, Spec2764000000000, Spec2764000000001];
     await Promise.all([migrate(db.url, all), migrate(db.url, all)]);
     const { rows } = await db.pool.query(
       `select pg_get_indexdef(indexrelid) as definition, indisvalid as valid from pg_index
-       where indexrelid = 'users.wallets_spec'::regclass`,
+       where indexrelid = 'users.users_spec'::regclass`,
     );
     expect(rows).toEqual([
-      { definition: 'CREATE INDEX wallets_spec ON users.wallets USING btree (address)', valid: true },
+      { definition: 'CREATE INDEX users_spec ON users.users USING btree (wallet)', valid: true },
     ]);
   });
 
@@ -88,7 +88,7 @@ describe('migrations', () => {
   });
 
   async function waitsForTable(): Promise<void> {
-    await until(`select from pg_locks where relation = 'users.wallets'::regclass and not granted`);
+    await until(`select from pg_locks where relation = 'users.users'::regclass and not granted`);
   }
 
   async function until(sql: string): Promise<void> {

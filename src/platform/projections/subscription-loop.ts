@@ -30,6 +30,8 @@ export interface SubscriptionState {
   readonly position: string | null;
   /** The event that the subscription waits at: forged, or of a type that this version does not know; null while it continues. */
   readonly haltedAt: Pick<RecordedEvent, 'type' | 'stream' | 'revision' | 'position' | 'isForged'> | null;
+  /** Since when it waits there. */
+  readonly haltedSince: Date | null;
 }
 
 /** Parts that all subscriptions of a process share. */
@@ -67,6 +69,7 @@ export class SubscriptionLoop {
   private troubleUntil: string | null = null;
   private pending: readonly RecordedEvent[] = [];
   private halted: RecordedEvent | null = null;
+  private haltedSince: Date | null = null;
   /** The last batch was full: more events wait. */
   private isBehind = false;
 
@@ -78,7 +81,12 @@ export class SubscriptionLoop {
   }
 
   get state(): SubscriptionState {
-    return { name: this.definition.name, position: this.seen, haltedAt: this.halted };
+    return {
+      name: this.definition.name,
+      position: this.seen,
+      haltedAt: this.halted,
+      haltedSince: this.haltedSince,
+    };
   }
 
   /** Runs until `signal` aborts; the pending batch is finished first. */
@@ -162,12 +170,15 @@ export class SubscriptionLoop {
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
     this.pending = events;
-    if (this.halted?.position !== barrier.position) this.reportHalt(barrier);
+    if (this.halted?.position !== barrier.position) {
+      this.reportHalt(barrier);
+      this.haltedSince = new Date();
+    }
     this.halted = barrier;
     await this.storeSeen();
     if (!barrier.isForged && (await this.parts.passing.includes(barrier.type))) {
       this.allowed.add(barrier.type);
-      this.halted = null;
+      this.halted = this.haltedSince = null;
       return;
     }
     await sleep(HALTED_MS, signal);
@@ -177,7 +188,7 @@ export class SubscriptionLoop {
   private passed(position: string): void {
     this.seen = position;
     this.pending = [];
-    this.halted = null;
+    this.halted = this.haltedSince = null;
     if (this.troubleUntil !== null && comparePositions(position, this.troubleUntil) >= 0) {
       this.troubleUntil = null;
       this.limit = MAX_EVENTS;
@@ -212,7 +223,7 @@ export class SubscriptionLoop {
     this.logger.warn({ msg: 'subscription rewound to checkpoint', subscription: name, position });
     this.seen = position;
     this.pending = [];
-    this.halted = null;
+    this.halted = this.haltedSince = null;
     this.parts.progress.rewound(name, position);
   }
 

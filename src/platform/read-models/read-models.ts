@@ -97,3 +97,26 @@ export async function keysetPage<Entity extends ObjectLiteral>(
   const last = rows.length > pageSize ? page.at(-1) : undefined;
   return { rows: page, next_cursor: last ? encodeCursor({ createdAt: last[time], id: last[id] }) : null };
 }
+
+/**
+ * As {@link keysetPage}, of the rows of several queries: one for each merchant, where a caller is confined to some. Each
+ * reads through the index of its merchant, however many others there are.
+ */
+export async function mergedKeysetPage<Entity extends ObjectLiteral>(
+  queries: readonly SelectQueryBuilder<Entity>[],
+  page: KeysetPage,
+  place: { readonly time: keyof Entity & string; readonly id: keyof Entity & string },
+): Promise<{ readonly rows: Entity[]; readonly next_cursor: string | null }> {
+  const pages = await Promise.all(queries.map((query) => keysetPage(query, page, place)));
+  if (pages.length === 1) return pages[0]!;
+  const keyOf = (row: Entity): string =>
+    `${String((row[place.time] as Date).getTime()).padStart(15, '0')} ${row[place.id]}`;
+  const merged = pages.flatMap(({ rows }) => rows).sort((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
+  const rows = merged.slice(0, page.pageSize);
+  const last = rows.at(-1);
+  const hasMore = merged.length > rows.length || pages.some(({ next_cursor }) => next_cursor !== null);
+  return {
+    rows,
+    next_cursor: hasMore && last ? encodeCursor({ createdAt: last[place.time], id: last[place.id] }) : null,
+  };
+}

@@ -17,16 +17,17 @@ it('the program of operators rebuilds all read models, and with --compare-only o
     expect(rebuilt.sort()).toEqual(VIEWS.map(({ definition }) => definition.name).sort());
     const compare = () => invoke('rebuild', env, 'users.views', '--compare-only');
     const sound = await compare();
-    expect(sound.printed).toContain('users.wallets: 0 rows, as the events say');
+    expect(sound.printed).toContain('users.users: 0 rows, as the events say');
     expect(sound.exitCode).toBeNull();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query(
-      `insert into users.wallets (user_id, merchant_id, address) select id, id, '0x1' from gen_random_uuid() id`,
+      `insert into users.users (user_id, merchant_id, state, created_at, changed_at)
+       select id, id, 0, now(), now() from gen_random_uuid() id`,
     );
     await client.end();
     const { printed: compared, exitCode } = await compare();
-    expect(compared).toContain('users.wallets: 1 row, 1 was not as the events say');
+    expect(compared).toContain('users.users: 1 row, 1 was not as the events say');
     expect(compared).toContain('a row, the events say that there is none');
     expect(exitCode).toBe(2);
     const json = await invoke('rebuild', env, '--json', 'users.views');

@@ -2,7 +2,7 @@ import { directoryProjection } from '../../../src/contexts/access/views/director
 import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
-import { walletsProjection } from '../../../src/contexts/users/views/users.js';
+import { usersProjection } from '../../../src/contexts/users/views/users-projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';
@@ -38,14 +38,17 @@ export const VIEWS: readonly View[] = [
       join access.credentials c on c.credential_id = m.merchant_id join access.secrets using (credential_id)`,
   },
   {
-    definition: walletsProjection,
-    tables: ['users.wallets'],
+    definition: usersProjection,
+    tables: ['users.users'],
     facts: () => {
-      const [user_id, merchant_id] = [newId(), newId()];
-      const data = { user_id, merchant_id, issuer_wallet_address: `0x${user_id}`, activated_at: AT };
-      return [['user.activated.v1', data]];
+      const person = { user_id: newId(), merchant_id: newId() };
+      const wallet = { issuer_wallet_address: `0x${person.user_id}`, activated_at: AT };
+      return [
+        ['user.created.v1', { ...person, external_id: null, created_at: AT }],
+        ['user.activated.v1', { ...person, ...wallet }],
+      ];
     },
-    count: 'select count(*)::int as n from users.wallets',
+    count: 'select count(*)::int as n from users.users where wallet is not null',
   },
   {
     definition: payoutViews,
@@ -55,7 +58,7 @@ export const VIEWS: readonly View[] = [
       const payout = { payout_id, user_id, merchant_id, amount: '1', currency_code: 'USDC', chain_id: 1 };
       const rest = { transaction_hash: '0x1', custom_metadata: '{}', created_at: AT, expires_at: AT };
       return [
-        ['user.created.v1', { user_id, merchant_id }],
+        ['user.created.v1', { user_id, merchant_id, external_id: null, created_at: AT }],
         ['payout.reported.v1', { ...payout, ...rest }],
       ];
     },

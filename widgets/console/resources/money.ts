@@ -16,7 +16,7 @@ export const payouts: Resource = {
     ID,
     { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' },
     { label: 'Status', of: 'status', as: 'status' },
-    { label: 'Last check', of: (row) => findingWords(textAt(row, 'check.last_finding')) },
+    { label: 'Last check', of: (row) => textAt(row, 'check.last_finding').replaceAll('_', ' ') },
     { label: 'Next check', of: 'check.next_at', as: 'time' },
     MERCHANT,
     { ...USER, hidden: true },

@@ -1,6 +1,6 @@
-import { textAt, type Row } from '../../kit/fields.js';
+import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { operationAdvice } from '../advice.js';
-import { actionOn, ID, OPERATION_FIELDS, pageOf, type Resource } from '../resource.js';
+import { actionOn, ID, OPERATION_FIELDS, pageOf, toPage, type Resource } from '../resource.js';
 
 const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' };
 
@@ -31,6 +31,14 @@ export function pageOfKind(kind: string, id: string): string | null {
 const isMine = (row: Row, me: string): boolean => textAt(row, 'requested_by.operator_id') === me;
 const isPending = ({ status }: Row): boolean => status === 'pending_approval';
 
+const SUBJECT: Field = {
+  label: 'Subject',
+  of: 'subject.id',
+  as: 'code',
+  to: (row) => pageOfKind(textAt(row, 'subject.kind'), textAt(row, 'subject.id')),
+};
+const UNTIL: Field = { label: 'Until', of: 'expires_at', as: 'time' };
+
 export const operations: Resource = {
   name: 'operations',
   title: 'Operations',
@@ -40,16 +48,19 @@ export const operations: Resource = {
   status: 'status',
   lead: 'Every write of an operator: who, what and why.',
   empty: 'No operator has changed anything yet.',
+  first: {
+    title: 'Waiting for a second person',
+    fields: [...OPERATION_FIELDS.slice(0, 1), SUBJECT, ...OPERATION_FIELDS.slice(2), UNTIL],
+    empty: 'Nothing waits for an approval.',
+    from: () => ({ path: '/operations', query: { status: 'pending_approval' } }),
+    open: toPage('operations', 'id'),
+    all: () => '/operations?status=pending_approval',
+  },
   fields: [
     ...OPERATION_FIELDS.slice(0, 2),
-    {
-      label: 'Subject',
-      of: 'subject.id',
-      as: 'code',
-      to: (row) => pageOfKind(textAt(row, 'subject.kind'), textAt(row, 'subject.id')),
-    },
+    SUBJECT,
     ...OPERATION_FIELDS.slice(2),
-    { label: 'Expires', of: 'expires_at', as: 'time', hidden: true },
+    { ...UNTIL, hidden: true },
     { ...ID, hidden: true },
   ],
   filters: [
@@ -64,12 +75,7 @@ export const operations: Resource = {
   ],
   details: [
     ID,
-    {
-      label: 'Subject',
-      of: 'subject.id',
-      as: 'id',
-      to: (row) => pageOfKind(textAt(row, 'subject.kind'), textAt(row, 'subject.id')),
-    },
+    { ...SUBJECT, as: 'id' },
     { label: 'Kind of subject', of: (row) => textAt(row, 'subject.kind').replaceAll('_', ' ') },
     { label: 'Revision', of: 'subject.revision', none: 'did not exist yet' },
     { label: 'Reason', of: 'reason' },
@@ -79,7 +85,7 @@ export const operations: Resource = {
     { label: 'From address', of: 'requested_by.address' },
     { label: 'Requested', of: 'requested_at', as: 'time' },
     { label: 'Second person', of: 'approval' },
-    { label: 'Until', of: 'expires_at', as: 'time' },
+    UNTIL,
     { label: 'Decided by', of: 'decided_by.name', to: personOf('decided_by') },
     { label: 'Decided', of: 'decided_at', as: 'time' },
     { label: 'Reason of the decision', of: 'decision_reason' },

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
@@ -14,14 +14,30 @@ export function sign(secret: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Whether one of the secrets created the signature (lower-case hex), compared in constant time. */
+/** Which of the secrets created the signature (lower-case hex), compared in constant time; -1: none. */
+export function signerAmong(
+  secrets: readonly string[],
+  signature: string,
+  prefix: string,
+  body: Buffer,
+): number {
+  if (!SIGNATURE.test(signature)) return -1;
+  const given = Buffer.from(signature, 'hex');
+  return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);
+}
+
+/** Whether one of the secrets created the signature, see {@link signerAmong}. */
 export function isSignedBy(
   secrets: readonly string[],
   signature: string,
   prefix: string,
   body: Buffer,
 ): boolean {
-  if (!SIGNATURE.test(signature)) return false;
-  const given = Buffer.from(signature, 'hex');
-  return secrets.filter((secret) => timingSafeEqual(given, sign(secret, prefix, body))).length > 0;
+  return signerAmong(secrets, signature, prefix, body) >= 0;
+}
+
+/** A body, as the request log keeps what was to be signed (admin-api.md 3). */
+export function bodyDigest(body: Buffer | string): string {
+  const hash = createHash('sha256').update(body).digest('hex');
+  return `sha256:${hash} (${Buffer.byteLength(body)} bytes)`;
 }

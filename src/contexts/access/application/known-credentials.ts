@@ -14,6 +14,8 @@ export interface ExchangeCaller {
   readonly memoSigning: MemoSigning;
   /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
   readonly secrets: readonly string[];
+  /** The id of each of {@link secrets}. */
+  readonly secretIds?: readonly string[];
 }
 
 export interface KnownExchangeKey extends ExchangeCaller {
@@ -44,9 +46,10 @@ export class KnownCredentials {
     const found = await this.view.merchant(merchantId);
     if (found === null) return null;
     const { status, name, displayName, origins, callbacks, cidrs, secrets, requestsPerMinute } = found;
-    const privateKeys = this.valid('api_key', merchantId, secrets);
+    const { texts: privateKeys, ids: privateKeyIds } = this.valid('api_key', merchantId, secrets);
     const embedding = { displayName: displayName ?? name, origins, callbacks };
-    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys, requestsPerMinute };
+    const access = { status, ipAllowList: cidrs, requestsPerMinute };
+    return { merchantId, ...access, ...embedding, privateKeys, privateKeyIds };
   }
 
   /** Null for a revoked key too. */
@@ -54,16 +57,25 @@ export class KnownCredentials {
     const found = await this.view.exchangeKey(keyId);
     if (found === null || found.revokedAt !== null) return null;
     const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
-    const secrets = this.valid('exchange_key', keyId, found.secrets);
+    const { texts: secrets, ids: secretIds } = this.valid('exchange_key', keyId, found.secrets);
     const page = { logo, helpUrl, termsUrl };
     const { withdrawAddresses } = found;
-    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, withdrawAddresses, page, secrets };
+    const signing = { demandsSignature, memoSigning, withdrawAddresses };
+    return { keyId, merchantId, ...signing, cidrs, page, secrets, secretIds };
   }
 
-  private valid(kind: CredentialKind, id: string, secrets: readonly SecretRow[]): string[] {
+  private valid(
+    kind: CredentialKind,
+    id: string,
+    secrets: readonly SecretRow[],
+  ): { readonly texts: readonly string[]; readonly ids: readonly string[] } {
     const now = this.clock.now();
-    return secrets
-      .filter((secret) => isValid(secret, now))
-      .map(({ secretId, sealedSecret: sealed }) => this.secrets.open(kind, id, { secretId, sealed }));
+    const valid = secrets.filter((secret) => isValid(secret, now));
+    return {
+      texts: valid.map(({ secretId, sealedSecret: sealed }) =>
+        this.secrets.open(kind, id, { secretId, sealed }),
+      ),
+      ids: valid.map(({ secretId }) => secretId),
+    };
   }
 }

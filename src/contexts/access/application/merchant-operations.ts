@@ -4,7 +4,13 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
 import { merchant, registerMerchant, updateMerchant, type MerchantChange } from '../domain/merchant.js';
-import { AddMerchant, ReinstateMerchant, SuspendMerchant, UpdateMerchant } from './merchant-commands.js';
+import {
+  AddMerchant,
+  canonicalChange,
+  ReinstateMerchant,
+  SuspendMerchant,
+  UpdateMerchant,
+} from './merchant-commands.js';
 
 /** What is recorded of a PATCH: the members that it has, as in its body. */
 interface UpdateParameters {
@@ -57,11 +63,11 @@ export const merchantOperations = [
   defineOperation<UpdateParameters>({
     ...WRITE,
     name: 'merchants.update',
-    secondPerson: async (parameters, get, id) =>
-      (await raisesLimit(parameters, get, id)) ? 'before' : null,
+    secondPerson: async (parameters, get, id) => ((await raisesLimit(parameters, get, id)) ? 'before' : null),
     check: async (parameters, get, id) => {
       const { state } = await get(CommandLoop).load(merchant, id);
-      updateMerchant({ change: changeOf(parameters), at: '' }, state);
+      const change = canonicalChange(changeOf(parameters), get<Config>(CONFIG).mode);
+      updateMerchant({ change, at: '' }, state);
     },
     execute: async ({ subjectId, parameters }, get) =>
       void (await get(CommandBus).execute(new UpdateMerchant(subjectId, changeOf(parameters)))),
@@ -87,6 +93,5 @@ export const merchantOperations = [
 async function requireStatus(get: Get, id: string, status: 'active' | 'suspended'): Promise<void> {
   const { state } = await get(CommandLoop).load(merchant, id);
   if (state.status === 'unknown') throw DomainError.notFound('Merchant');
-  if (state.status !== status)
-    throw new DomainError('invalid_transition', `The merchant is ${state.status}`);
+  if (state.status !== status) throw new DomainError('invalid_transition', `The merchant is ${state.status}`);
 }

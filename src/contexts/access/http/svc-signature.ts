@@ -7,7 +7,7 @@ import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../../../p
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
-import { isSignedBy } from '../application/hmac.js';
+import { bodyDigest, signerAmong } from '../application/hmac.js';
 import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
 
 /** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
@@ -30,6 +30,7 @@ export class SvcSignature implements Authentication {
 
   /** What comes from where signatures fail is refused here as well, when its body is large. */
   async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
+    const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
     if (absent.length > 0)
       return refuse(reply, { status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
@@ -37,6 +38,7 @@ export class SvcSignature implements Authentication {
     const apiKey = header(request, 'svc-api-key');
     const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
     if (merchant === null) return refuse(reply, INVALID_API_KEY);
+    edge.recognisedMerchant = merchant;
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
     if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
@@ -53,8 +55,10 @@ export class SvcSignature implements Authentication {
     const source = sourceOf(request, merchant);
     const signature = header(request, 'svc-signature');
     const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
-    if (isSignedBy(merchant.privateKeys, signature, prefix, rawBody)) {
+    const signer = signerAmong(merchant.privateKeys, signature, prefix, rawBody);
+    if (signer >= 0) {
       this.failures.succeeded(source);
+      request.edge.credentialId = merchant.privateKeyIds?.[signer] ?? null;
       return true;
     }
     const blockedUntil = this.failures.failed(source, rawBody.length);
@@ -63,7 +67,9 @@ export class SvcSignature implements Authentication {
       return false;
     }
     const asText = prefersText(request.headers.accept);
-    const { contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
+    const { detail, contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
+    request.edge.refusal = detail;
+    request.edge.stringToSign = prefix + bodyDigest(rawBody);
     reply.code(401).header('content-type', contentType).send(payload);
     return false;
   }
@@ -121,6 +127,7 @@ const PIECE_BYTES = 16_384;
 
 /** The response to a wrong signature, in pieces where the body is large. */
 interface Mismatch {
+  readonly detail: string;
   readonly contentType: string;
   readonly payload: string | Readable;
 }
@@ -135,6 +142,7 @@ export function signatureMismatch(
   const detail = /^[0-9A-F]{64}$/.test(signature) && /[A-F]/.test(signature) ? LOWER_CASE : MISMATCH;
   const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);
   return {
+    detail,
     contentType: asText ? 'text/plain; charset=utf-8' : PROBLEM_TYPE,
     payload: body.length <= PIECE_BYTES ? [...pieces].join('') : Readable.from(pieces, { objectMode: false }),
   };

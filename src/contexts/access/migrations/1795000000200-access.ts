@@ -70,9 +70,70 @@ export class Access1795000000200 implements MigrationInterface {
       create index secrets_by_hash on access.secrets (secret_hash);
       create index secrets_by_time on access.secrets (issued_at desc, secret_id desc);
 
-      -- When each secret was last used, about; no event says so.
+      -- Of the console; tokens are keyed hashes.
+      create table access.console_sessions (
+        session_id uuid primary key,
+        token_hash text not null unique,
+        operator_id uuid not null,
+        method text not null check (method in ('passkey', 'oidc', 'link')),
+        address text not null,
+        authenticated_at timestamptz not null,
+        last_seen_at timestamptz not null,
+        expires_at timestamptz not null,
+        ended_at timestamptz
+      );
+      create index console_sessions_of_operator on access.console_sessions (operator_id) where ended_at is null;
+      create index console_sessions_expired on access.console_sessions (expires_at);
+
+      -- One-time links and challenges of WebAuthn, as keyed hashes; one that was used is gone.
+      create table access.login_secrets (
+        hash text primary key,
+        purpose text not null check (purpose in ('link', 'enrol', 'passkey')),
+        operator_id uuid,
+        expires_at timestamptz not null
+      );
+      create index login_secrets_expired on access.login_secrets (expires_at);
+      create index login_secrets_of_operator on access.login_secrets (operator_id) where operator_id is not null;
+
+      create table access.passkey_counters (
+        passkey_id text primary key,
+        counter bigint not null,
+        used_at timestamptz not null
+      );
+    `);
+    await runner.query(`
+      -- The last seven days, without bodies and values of queries. RequestPartitions creates a partition per day.
+      create table access.requests (
+        request_id uuid not null,
+        merchant_id uuid not null,
+        credential_id uuid,
+        at timestamptz not null,
+        method text not null,
+        path text not null,
+        query_names text[] not null,
+        status smallint not null,
+        duration_ms real not null,
+        refusal text,
+        string_to_sign text
+      ) partition by range (at);
+      create index requests_of_merchant on access.requests (merchant_id, at desc, request_id desc);
+      create index requests_newest on access.requests (at desc, request_id desc);
+      create index requests_by_id on access.requests (request_id);
+      create index requests_refused on access.requests (merchant_id, status, at desc, request_id desc)
+        where status >= 400;
+      create index requests_by_path on access.requests (path text_pattern_ops);
+
+      create table access.daily_requests (
+        merchant_id uuid not null,
+        day date not null,
+        requests bigint not null,
+        refused bigint not null,
+        primary key (merchant_id, day)
+      );
+      create index daily_requests_by_day on access.daily_requests (day);
+
       create table access.credential_uses (
-        secret_id uuid primary key,
+        credential_id uuid primary key,
         last_used_at timestamptz not null
       );
     `);

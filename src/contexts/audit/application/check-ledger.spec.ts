@@ -71,6 +71,11 @@ describe('a log compared with the leaves of its ledger', () => {
     const { leaves } = ledgerOver([...events, ...log([1])]);
     const { state } = ledgerOver(events);
     expect((await compared(events, events, { leaves, state })).findings).toEqual([]);
+    const deleted = leaves.filter(({ index }) => index !== 8);
+    expect((await compared(events, events, { leaves: deleted, state })).findings).toEqual([
+      { kind: 'inserted', ...place(events[8]!) },
+      { kind: 'ledger', what: 'there are 8 leaves of 9' },
+    ]);
   });
 
   it.each<[string, readonly LeafEvent[], readonly object[]]>([

@@ -52,6 +52,14 @@ export class PayoutProofs {
     return { ...head, public_key: pemOf(key) };
   }
 
+  /** Whose payout it is. Throws `not_found`. */
+  async merchantOf(payoutId: string): Promise<string> {
+    const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
+    const merchantId = events.find((event) => !isFence(event))?.data['merchant_id'];
+    if (typeof merchantId !== 'string') throw DomainError.notFound('Payout');
+    return merchantId;
+  }
+
   /** Throws `not_found`, and `unavailable` while the newest event of the payout is under no head. */
   async of(merchantId: string, payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);

@@ -11,6 +11,7 @@ import type { LedgerReport } from '../application/check-ledger.js';
 import { type Brought, exportedLedger, ledgerAtHand } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
+import { LastVerifies } from '../store/last-verify.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/operator/printable.js';
 import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
@@ -108,8 +109,19 @@ async function audit(
     ],
   };
   print(said, describe);
+  if (!offline && exported === null) await record(operator, said);
   if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
   else if (said.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
+}
+
+/** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
+async function record(operator: Operator, said: Said): Promise<void> {
+  const isIncomplete = said.not_checked.length > 0;
+  const outcome = isWrong(said) || said.fault_count > 0 ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
+  const verified = { at: new Date().toISOString(), outcome, read_to: said.read_to } as const;
+  await connected(operator, (database) => new LastVerifies(database).record(verified), 1).catch(
+    () => undefined,
+  );
 }
 
 interface Said extends AuditReport {

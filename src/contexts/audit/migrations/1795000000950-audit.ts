@@ -60,6 +60,14 @@ export class Audit1795000000950 implements MigrationInterface {
         hash text not null,
         mac text not null
       );
+
+      -- The outcome of the last \`npm run audit -- verify\`, for operators.
+      create table audit.last_verify (
+        only_row boolean primary key default true check (only_row),
+        at timestamptz not null,
+        outcome text not null check (outcome in ('in_order', 'wrong', 'incomplete')),
+        read_to text
+      );
     `);
   }
 

@@ -60,6 +60,7 @@ const chainOf = (
     nodes.map((node, place) => ({
       head: block(100),
       final: block(finals[place] ?? 90),
+      node: 'node.example',
       refusals: [],
       receipts: new Map(
         requested.flatMap((each) => (node.has(each.hash) ? [[each.hash, node.get(each.hash)!]] : [])),

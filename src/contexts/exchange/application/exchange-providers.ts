@@ -1,6 +1,7 @@
 import { Logger, type LoggerService } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { ProviderFacts } from '../../../platform/telemetry/process-facts.js';
 import { withTimeout } from '../../../platform/timeout.js';
 import { providerDuration, providerErrors } from '../metrics.js';
 import { Circuit } from './circuit.js';
@@ -66,6 +67,13 @@ export class ExchangeProviders {
   unavailable(): readonly string[] {
     const now = performance.now();
     return [...this.circuits].filter(([, { openUntil }]) => openUntil > now).map(([name]) => name);
+  }
+
+  /** As the admin API displays it: of the provider that new orders go to. */
+  facts(): ProviderFacts {
+    const name = this.currentName ?? 'none';
+    if (!this.isConfigured) return { name: `exchange:${name}`, status: 'missing' };
+    return { name: `exchange:${name}`, status: this.unavailable().includes(name) ? 'unavailable' : 'ok' };
   }
 
   /** Throws what `work` throws, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */

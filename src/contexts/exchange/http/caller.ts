@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { merchantOf } from '../../../platform/http/decorators.js';
 import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
+import { idOf } from './signature.js';
 
 /** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
 export class ExchangeCredentials implements MerchantCredentials {
@@ -41,9 +42,13 @@ export interface CallerAddress {
   readonly client: string;
   /** What its requests are counted as: the key, for what only its owner can send, else key and client. */
   readonly countedAs: string;
+  /** For the request log: the secret that signed the request, as its handler found out. */
+  signedBy(secret: string | null): void;
 }
 
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  return { ip: request.ip, client: request.edge.client, countedAs: credentialsOf(request).countedAs };
+  const { caller, countedAs } = credentialsOf(request);
+  const signedBy = (secret: string | null): void => void (request.edge.credentialId = idOf(caller, secret));
+  return { ip: request.ip, client: request.edge.client, countedAs, signedBy };
 });

@@ -7,9 +7,10 @@ import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
 import { ExchangeCredentials } from './caller.js';
 import {
-  INVALID_SIGNATURE,
+  addressSigner,
+  idOf,
   invalidKey,
-  isSignedWith,
+  invalidSignature,
   mayPayOutTo,
   OTHER_WITHDRAW_ADDRESS,
   signerOf,
@@ -49,44 +50,46 @@ export class ExchangeAuthentication implements Authentication {
     if (key === null || merchant === null)
       return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
     const isPayout = route === ORDERS || route === CONFIGURATION;
-    if (isPayout && !mayPayOutTo(key, query['withdraw_address'])) return refuse(reply, OTHER_WITHDRAW_ADDRESS);
-    const signature = signatureOf(key, request);
-    if (signature === 'invalid') return refuse(reply, INVALID_SIGNATURE);
-    if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
+    if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
+      return refuse(reply, OTHER_WITHDRAW_ADDRESS);
+    const signer = requestSigner(key, request);
     // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
     const isOwner =
       route === LIST ||
       key.cidrs.length > 0 ||
-      (signature === 'valid' && query['signature_v2'] !== undefined);
+      (typeof signer === 'string' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
-    return new ExchangeCredentials(key, merchant.status, countedAs);
+    const credentials = new ExchangeCredentials(key, merchant.status, countedAs);
+    request.edge.recognisedMerchant = credentials;
+    if (signer === undefined)
+      return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));
+    if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
+    request.edge.credentialId = idOf(key, signer);
+    return credentials;
   }
 }
 
-/** `not_checked` where none is required, or only the handler can check it. */
-function signatureOf(
+/** The secret that signed it; null where none has to, or only the handler can check it; undefined: the signature is wrong. */
+function requestSigner(
   key: KnownExchangeKey,
   { edge, headers, query }: FastifyRequest,
-): 'valid' | 'invalid' | 'not_checked' {
+): string | null | undefined {
   const parameters = query as Readonly<Record<string, string>>;
   const header = headers['x-signature'] as string | undefined;
   switch (edge.route) {
     case LIST:
       // Links carry signatures of addresses: none of them opens the list.
-      return isSignedWith(key, header ?? '', '') ? 'valid' : 'invalid';
+      return addressSigner(key, header ?? '', '');
     case CONFIGURATION:
-    case ORDERS: {
-      const signer = signerOf(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
-      if (signer === undefined) return 'invalid';
-      return signer === null ? 'not_checked' : 'valid';
-    }
+    case ORDERS:
+      return signerOf(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
     default:
       // Over the order's own address: see requireOrderSignature.
       return edge.route?.startsWith(`${ORDERS}/`) &&
         key.demandsSignature &&
         parameters['signature'] === undefined
-        ? 'invalid'
-        : 'not_checked';
+        ? undefined
+        : null;
   }
 }
 

@@ -95,14 +95,14 @@ export class OrdersController {
   })
   async refresh(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() { ip, countedAs }: CallerAddress,
+    @Caller() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    this.budget.take(caller.keyId, countedAs);
-    const command = new RefreshOrder(id, caller.keyId, cause, authorization(caller, query));
-    return new Reply(200, orderResponse(await this.commandBus.execute(command), this.notices.of(ip)));
+    this.budget.take(caller.keyId, from.countedAs);
+    const command = new RefreshOrder(id, caller.keyId, cause, authorization(caller, from, query));
+    return new Reply(200, orderResponse(await this.commandBus.execute(command), this.notices.of(from.ip)));
   }
 
   @Patch(':id/cancel')
@@ -119,14 +119,14 @@ export class OrdersController {
   })
   cancel(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() { ip, countedAs }: CallerAddress,
+    @Caller() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    this.budget.take(caller.keyId, countedAs);
-    return this.act(CancelOrder, caller, ip, { orderId: id, ticket, cause }, query);
+    this.budget.take(caller.keyId, from.countedAs);
+    return this.act(CancelOrder, caller, from, { orderId: id, ticket, cause }, query);
   }
 
   @Patch(':id/mark_as_paid')
@@ -144,31 +144,35 @@ export class OrdersController {
   })
   markAsPaid(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() { ip }: CallerAddress,
+    @Caller() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    return this.act(MarkOrderAsPaid, caller, ip, { orderId: id, ticket, cause }, query);
+    return this.act(MarkOrderAsPaid, caller, from, { orderId: id, ticket, cause }, query);
   }
 
   private async act(
     Action: typeof CancelOrder | typeof MarkOrderAsPaid,
     caller: ExchangeCaller,
-    ip: string,
+    from: CallerAddress,
     requested: Pick<OrderAction, 'orderId' | 'ticket' | 'cause'>,
     query: OrderActionQuery,
   ): Promise<Reply> {
-    const complianceNotice = this.notices.of(ip);
-    const own = { keyId: caller.keyId, authorize: authorization(caller, query) };
+    const complianceNotice = this.notices.of(from.ip);
+    const own = { keyId: caller.keyId, authorize: authorization(caller, from, query) };
     const order = await this.commandBus.execute(new Action({ ...requested, ...own, complianceNotice }));
     return new Reply(200, orderResponse(order, complianceNotice));
   }
 }
 
-function authorization(caller: ExchangeCaller, { signature }: OrderActionQuery): OrderAction['authorize'] {
-  return ({ facts }) => requireOrderSignature(caller, signature, facts.withdraw_address);
+function authorization(
+  caller: ExchangeCaller,
+  from: CallerAddress,
+  { signature }: OrderActionQuery,
+): OrderAction['authorize'] {
+  return ({ facts }) => from.signedBy(requireOrderSignature(caller, signature, facts.withdraw_address));
 }
 
 /** contract.md 24. */

@@ -1,6 +1,6 @@
 import { Refusal, type Problem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
-import { isSignedBy, type ExchangeCaller, type KnownExchangeKey } from '../../access/contract.js';
+import { bodyDigest, isSignedBy, type ExchangeCaller, type KnownExchangeKey } from '../../access/contract.js';
 import { canonicalQuery } from '../application/signed-links.js';
 
 const TITLE = 'Invalid API key or signature';
@@ -10,12 +10,35 @@ export function invalidKey(where: string): Problem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
 
-export const INVALID_SIGNATURE: Problem = {
+const INVALID_SIGNATURE: Problem = {
   status: 401,
   title: TITLE,
   detail:
     'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query',
 };
+
+/**
+ * {@link INVALID_SIGNATURE}, and for the request log what should have been signed: with a `signature_v2` the query, else
+ * the address. Both are values of the query, so that their digest is kept.
+ */
+export function invalidSignature(
+  { signature_v2: ofQuery, ...parameters }: Parameters,
+  path: string,
+): Problem {
+  const { withdraw_address: address = '' } = parameters;
+  const query = (): string => canonicalQuery(Object.entries(parameters as Record<string, string>));
+  const stringToSign =
+    ofQuery === undefined ? `${ADDRESS}${bodyDigest(address)}` : `${path}?${bodyDigest(query())}`;
+  return { ...INVALID_SIGNATURE, stringToSign };
+}
+
+/** What comes before the address in what is signed. */
+const ADDRESS = 'withdraw_address=';
+
+/** The id of the secret; null for none. */
+export function idOf({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
+  return secret === null ? null : (secretIds?.[secrets.indexOf(secret)] ?? null);
+}
 
 /** Whether one of the secrets signed the address, in constant time (contract.md 21.3). */
 export function isSignedWith(
@@ -23,7 +46,7 @@ export function isSignedWith(
   signature: string,
   withdrawAddress: string,
 ): boolean {
-  return isSignedBy(secrets, signature, `withdraw_address=${withdrawAddress}`, NO_BODY);
+  return isSignedBy(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY);
 }
 
 export const OTHER_WITHDRAW_ADDRESS: Problem = {
@@ -81,13 +104,25 @@ function needsQuerySignature(
 }
 
 /**
- * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded. `signature` is the parameter of the request. Throws {@link Refusal} (401).
+ * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded. `signature` is the parameter of the request. Returns the secret that signed it, null for a request that needs no
+ * signature and has none. Throws {@link Refusal} (401).
  */
 export function requireOrderSignature(
   caller: ExchangeCaller,
   signature: string | undefined,
   withdrawAddress: string,
-): void {
-  if (signature === undefined && !caller.demandsSignature) return;
-  if (!isSignedWith(caller, signature ?? '', withdrawAddress)) throw new Refusal(INVALID_SIGNATURE);
+): string | null {
+  if (signature === undefined && !caller.demandsSignature) return null;
+  const secret = addressSigner(caller, signature ?? '', withdrawAddress);
+  if (secret === undefined) throw new Refusal(invalidSignature({ withdraw_address: withdrawAddress }, ''));
+  return secret;
+}
+
+/** The secret that signed the address; undefined: none. */
+export function addressSigner(
+  { secrets }: Pick<ExchangeCaller, 'secrets'>,
+  signature: string,
+  withdrawAddress: string,
+): string | undefined {
+  return secrets.filter((secret) => isSignedWith({ secrets: [secret] }, signature, withdrawAddress)).at(-1);
 }

@@ -11,6 +11,8 @@ import {
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
+import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
+import { isFailing } from '../application/provider-call.js';
 import {
   CALLBACK_READER,
   CARD_ISSUER,
@@ -157,6 +159,7 @@ export class ProviderReadiness implements OnModuleInit {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly health: HealthRegistry,
+    private readonly facts: ProcessFacts,
   ) {}
 
   onModuleInit(): void {
@@ -169,6 +172,12 @@ export class ProviderReadiness implements OnModuleInit {
       missing.length === 0 ? undefined : `no provider for ${missing.join(', ')}: onboardings wait`;
     // Programs of operators have no role and not all settings.
     if (sentence !== undefined && this.config.roles.length > 0) this.logger.warn(`onboarding: ${sentence}`);
+    this.facts.register('providers', () =>
+      chosen.map(([port, provider]) => ({
+        name: `${port}:${provider}`,
+        status: provider === 'none' ? 'missing' : isFailing(port) ? 'unavailable' : 'ok',
+      })),
+    );
     // Degraded: onboardings wait, and merchants are served.
     this.health.register({ name: 'onboarding', check: () => Promise.resolve(sentence) });
   }

@@ -5,15 +5,27 @@ import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound
 
 type Port = 'sms' | 'identity' | 'wallet' | 'card';
 
+/** Ports whose last call in this process failed. */
+const failing = new Set<string>();
+
+/** Whether the last call of the port's provider in this process failed. A refusal is a response: it counts as success. */
+export function isFailing(port: string): boolean {
+  return failing.has(port);
+}
+
 /** Counts and times one call of a provider. */
 export async function measureCall<T>(port: Port, call: () => Promise<T>): Promise<T> {
   const stop = providerSeconds.startTimer({ port });
   try {
     const result = await call();
     providerCalls.inc({ port, outcome: 'done' });
+    failing.delete(port);
     return result;
   } catch (error) {
-    providerCalls.inc({ port, outcome: error instanceof ProviderRefused ? 'refused' : 'failed' });
+    const isRefused = error instanceof ProviderRefused;
+    providerCalls.inc({ port, outcome: isRefused ? 'refused' : 'failed' });
+    if (isRefused) failing.delete(port);
+    else failing.add(port);
     throw error;
   } finally {
     stop();

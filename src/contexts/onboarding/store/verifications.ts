@@ -162,6 +162,14 @@ export class SandboxReviews {
     return passed ? PASSED : { passed, reason: reason ?? '' };
   }
 
+  async isOpen(userId: string): Promise<boolean> {
+    const open = await this.database.query(
+      'select 1 from onboarding.sandbox_reviews where user_id = $1 and passed is null limit 1',
+      [userId],
+    );
+    return open.length > 0;
+  }
+
   /** Returns the verification of the open review of the user; null when none is open. */
   async decide(userId: string, outcome: KycOutcome): Promise<string | null> {
     const [decided] = await this.database.query<{ verification_id: string }>(

@@ -4,7 +4,7 @@ import { subscriptionName, subscriptionOf } from '../../../platform/projections/
 import type { UserDeactivationStarted } from '../../users/contract.js';
 import type { OnboardingEvent, Stage } from '../domain/onboarding.js';
 
-const PROGRESS_VIEW = subscriptionName('onboarding.progress');
+export const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 
 type ProgressEvent =
   Exclude<OnboardingEvent, { type: 'onboarding.consent_given.v1' }> | UserDeactivationStarted;
@@ -105,6 +105,9 @@ export interface Stuck {
   readonly next_at: Date | null;
 }
 
+/** An onboarding in progress, with the work item that continues it. */
+export type InProgress = Pick<Stuck, 'user_id' | 'stage' | 'reason' | 'last_error' | 'next_at'>;
+
 interface StageCount {
   readonly stage: Stage;
   readonly count: number;
@@ -125,6 +128,17 @@ export class Progress {
        order by p.since, p.user_id limit $3`,
       [WAITING, olderThanSeconds, limit],
     );
+  }
+
+  /** Of these users those whose onboarding is in progress. */
+  async of(userIds: readonly string[]): Promise<ReadonlyMap<string, InProgress>> {
+    const rows = await this.database.query<InProgress & Record<string, unknown>>(
+      `select p.user_id, p.stage, p.reason, step.cause as last_error, step.due_at as next_at
+       from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
+       where p.user_id = any($1::uuid[])`,
+      [userIds],
+    );
+    return new Map(rows.map((row) => [row.user_id, row]));
   }
 
   counts(): Promise<StageCount[]> {

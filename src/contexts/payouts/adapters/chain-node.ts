@@ -3,6 +3,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Block } from '../../../platform/chain/values.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import { blocksAt, checkNode, chainHeads, type NodeRules } from '../../../platform/chain/node-state.js';
+import type { ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
@@ -24,6 +25,10 @@ type Receipts = Map<string, TransactionReceipt | null>;
 
 export class ChainNode {
   private readonly node: JsonRpcNode;
+  /** The rest of its URL may hold credentials. */
+  private readonly host: string;
+  /** The head that {@link facts} read last. */
+  private newest: Block | null = null;
   private readonly large = new LRUCache<string, true>({ max: MAX_LARGE });
 
   constructor(
@@ -31,6 +36,7 @@ export class ChainNode {
     private readonly clock: Clock,
   ) {
     this.node = new JsonRpcNode(options.url);
+    this.host = new URL(options.url).host;
   }
 
   async read(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation> {
@@ -38,7 +44,7 @@ export class ChainNode {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
     const refusals = await this.readReceipts(requested, separately, receipts);
-    return { head, final, receipts, refusals };
+    return { node: this.host, head, final, receipts, refusals };
   }
 
   /**
@@ -57,12 +63,26 @@ export class ChainNode {
     if (now.get(final.number)?.hash !== final.hash || now.get(head.number)?.hash !== head.hash) {
       throw new ChainUnavailable('the chain was reorganised during the check');
     }
-    return { head, final, receipts, refusals };
+    return { node: this.host, head, final, receipts, refusals };
   }
 
   async blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>> {
     const blocks = await blocksAt(this.node, heights);
     return new Map([...blocks].map(([height, { hash }]) => [height, hash]));
+  }
+
+  /** As the admin API displays it. Never rejects. */
+  async facts(): Promise<ChainNodeFacts> {
+    const status = await chainHeads(this.node, this.options, this.clock).then(
+      ({ head }) => {
+        this.newest = head;
+        return 'ok' as const;
+      },
+      () => 'unavailable' as const,
+    );
+    const age = this.newest && Math.round(this.clock.now().getTime() / 1000 - this.newest.timestamp);
+    const { host } = new URL(this.options.url);
+    return { url_host: host, head: this.newest?.number ?? null, head_age_seconds: age, status };
   }
 
   async ping(): Promise<void> {

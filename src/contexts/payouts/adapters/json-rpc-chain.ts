@@ -1,9 +1,10 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
+import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
 import {
   ChainUnavailable,
   type ChainObservation,
@@ -25,12 +26,15 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   constructor(
     @Inject(CONFIG) private readonly config: Settings,
     @Inject(CLOCK) clock: Clock,
+    @Optional() facts?: ProcessFacts,
   ) {
     const { chainRpcUrl, chainId, usdcAddress } = config;
     const { finality, maxHeadAgeSeconds } = chainRules(config);
     const options = { chainId, token: usdcAddress ?? '', finality, maxHeadAgeSeconds };
     const urls = chainRpcUrl === null ? [] : urlsIn(chainRpcUrl);
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
+    if (urls.length > 0)
+      facts?.register('nodes', () => Promise.all(this.nodes.all().map((node) => node.facts())));
   }
 
   read(requested: readonly RequestedTransaction[], { separately = false } = {}): Promise<ChainObservation> {

@@ -25,6 +25,8 @@ export function requestedTransactions(
 }
 
 export interface ChainObservation extends ChainHeads {
+  /** The host of the node that was read. */
+  readonly node: string;
   /**
    * By hash: the receipt, or null when the chain has no such transaction in a block. A hash that the node gave no
    * usable response for is missing.

@@ -44,6 +44,7 @@ it('a payout on another chain is counted as such, and neither requested from the
         head: block,
         final: block,
         receipts: new Map(transactions.map(({ hash }) => [hash, null])),
+        node: 'node.example',
         refusals: [],
       };
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
+import type { PayoutCheck, PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { ExpirePayout } from './payout-outcomes.js';
@@ -20,6 +21,7 @@ const PAYOUT: PendingPayout = {
   merchantId: 'm',
   hash: HASH,
   amountMinor: 1n,
+  checks: 0,
   unanswered: 0,
   closing: null,
   createdAt: new Date(START),
@@ -38,11 +40,13 @@ async function check({
   receipts = new Map<string, null>([[HASH, null]]),
 }) {
   const checks: NextCheck[] = [];
+  const recorded: PayoutCheck[] = [];
   const expired: string[] = [];
   const observed: ChainObservation = {
     head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
     final: { number: final, hash: '0xf', timestamp: finalAt / 1000 },
     receipts,
+    node: 'node.example',
     refusals: [],
   };
   const chain = { read: async () => observed, confirm: async () => [observed] } as unknown as ChainReader;
@@ -68,6 +72,7 @@ async function check({
     },
     chain,
     queue,
+    { record: async (all: readonly PayoutCheck[]) => void recorded.push(...all) } as unknown as PayoutChecks,
     { keep: async () => undefined } as unknown as Receipts,
     bus,
     {} as PayeeCache,
@@ -77,7 +82,7 @@ async function check({
     { payouts: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },
     false,
   );
-  return { checks, expired };
+  return { checks, expired, recorded };
 }
 
 describe('a payout whose window has ended, with a margin of 60 s and a check every second', () => {
@@ -85,6 +90,14 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     const { checks, expired } = await check({});
     expect(checks).toMatchObject([{ delayMs: 60_000, closing: { finding: 'not_found', head: 101 } }]);
     expect(expired).toEqual([]);
+  });
+
+  it('has each check recorded: what was found, by which node, at which head', async () => {
+    const recorded = { payoutId: 'p', number: 1, node: 'node.example', head: 200, confirmations: null };
+    const expiring = { closing: CLOSING, afterFirstMs: 60_000 };
+    expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
+    const unanswered = { receipts: new Map() };
+    expect((await check(unanswered)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
   });
 
   it('does not expire on a second check 59 s after the first', async () => {

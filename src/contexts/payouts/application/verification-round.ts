@@ -10,6 +10,7 @@ import {
   quorumFinding,
   expiryReason,
   findingOf,
+  type CheckFinding,
   type Finding,
   type ReceiptSource,
 } from '../domain/verification.js';
@@ -24,6 +25,7 @@ import {
   type ChainReader,
   type RequestedTransaction,
 } from './ports.js';
+import { PayoutChecks, type PayoutCheck } from '../store/payout-checks.js';
 import { Receipts } from '../store/receipts.js';
 import {
   VerificationQueue,
@@ -35,6 +37,11 @@ import type { SeenTransfer } from '../domain/payout.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
+
+/** The payout has its outcome. */
+interface Ended {
+  readonly ended: Finding['kind'];
+}
 
 /** What observations of the chain say of a payout, and how high the newest block is that is final for all of them. */
 interface Verdict {
@@ -65,6 +72,7 @@ export class VerificationRound {
     >,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
     private readonly queue: VerificationQueue,
+    private readonly checks: PayoutChecks,
     private readonly receipts: Receipts,
     private readonly commandBus: CommandBus,
     private readonly payees: PayeeCache,
@@ -91,12 +99,14 @@ export class VerificationRound {
       mayEnd.map((each) => this.rowCheck.matchesEvents(each, this.config.chainId)),
     );
     const ending = mayEnd.filter((_, place) => matching[place]);
+    const changed = new Set(mayEnd.filter((_, place) => !matching[place]));
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
     const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
     // Before the events that name them: what is left over when the process dies in between does no harm.
     await this.receipts.keep(sourcesIn(verdicts.values()));
     const next: NextCheck[] = [];
     const ended: string[] = [];
+    const checks: PayoutCheck[] = [];
     for (let from = 0; from < claimed.length; from += PARALLEL) {
       const part = claimed.slice(from, from + PARALLEL);
       const results = await Promise.allSettled(
@@ -112,10 +122,22 @@ export class VerificationRound {
           const { payoutId: payout_id } = payout;
           this.logger.warn({ msg: 'payout outcome not written', payout_id, err: result.reason as unknown });
           next.push({ payout, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' });
-        } else if (result.value === 'ended') ended.push(payout.payoutId);
-        else next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
+          checks.push(checkOf(payout, 'not_written', observed));
+          return;
+        }
+        if ('ended' in result.value) {
+          ended.push(payout.payoutId);
+          checks.push(checkOf(payout, result.value.ended, observed));
+          return;
+        }
+        const { finding } = result.value;
+        next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
+        const wasDoubtful = verdicts.get(payout) === null ? 'not_confirmed' : null;
+        const wasChanged = changed.has(payout) ? 'row_changed' : null;
+        checks.push(checkOf(payout, wasDoubtful ?? wasChanged ?? finding ?? 'no_response', observed));
       });
     }
+    await this.checks.record(checks, now());
     await this.queue.remove(ended);
     await this.queue.reschedule(next, now());
   }
@@ -164,7 +186,7 @@ export class VerificationRound {
     verdict: Verdict | null,
     confirmed: readonly ChainObservation[],
     now: Date,
-  ): Promise<'ended' | NextCheck> {
+  ): Promise<Ended | NextCheck> {
     if (verdict === null) {
       payoutChecks.inc({ outcome: 'doubtful' });
       return this.nextCheck(each, null, now);
@@ -174,7 +196,7 @@ export class VerificationRound {
       const outcome = await this.commandBus.execute(
         new ReceivePayout(each.payoutId, this.config.chainId, each.hash, finding.transfers),
       );
-      if (outcome !== 'used') return 'ended';
+      if (outcome !== 'used') return { ended: finding.kind };
       finding = { kind: 'already_used' };
     }
     if (!confirmed.every((observed) => this.isOver(each, observed, now)))
@@ -188,7 +210,7 @@ export class VerificationRound {
     if (finding.kind === 'no_wallet' && (await this.payees.walletOf(each.userId, { fresh: true })) !== null)
       return this.nextCheck(each, finding, now);
     const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
-    return expiry === 'early' ? this.nextCheck(each, finding, now) : 'ended';
+    return expiry === 'early' ? this.nextCheck(each, finding, now) : { ended: finding.kind };
   }
 
   private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
@@ -237,6 +259,18 @@ export class VerificationRound {
       reasons: observed.refusals,
     });
   }
+}
+
+function checkOf(
+  { payoutId, checks, hash }: PendingPayout,
+  finding: CheckFinding,
+  { node, head, receipts }: ChainObservation,
+): PayoutCheck {
+  const check = { payoutId, number: checks + 1, finding };
+  if (finding === 'no_wallet') return { ...check, node: null, head: null, confirmations: null };
+  const receipt = receipts.get(hash) ?? null;
+  const confirmations = receipt === null ? null : confirmationsOf(receipt.blockNumber, head.number);
+  return { ...check, node, head: head.number, confirmations };
 }
 
 function sourcesIn(verdicts: Iterable<Verdict | null>): readonly ReceiptSource[] {

@@ -55,6 +55,32 @@ export type Finding =
   | { readonly kind: 'already_used' };
 
 /**
+ * What a check of a payout found; apart from the kinds of a {@link Finding}:
+ * - `no_response`: the node had no usable response about the transaction
+ * - `not_confirmed`: an outcome was near, and too few nodes agreed on it
+ * - `not_written`: the outcome could not be written
+ * - `row_changed`: what is stored of the payout is not what was reported
+ */
+export const CHECK_FINDINGS = [
+  'settled',
+  'confirming',
+  'not_found',
+  'no_wallet',
+  'reverted',
+  'wrong_token',
+  'wrong_recipient',
+  'wrong_amount',
+  'already_used',
+  'no_response',
+  'not_confirmed',
+  'not_written',
+  'row_changed',
+] as const satisfies readonly (
+  Finding['kind'] | 'no_response' | 'not_confirmed' | 'not_written' | 'row_changed'
+)[];
+export type CheckFinding = (typeof CHECK_FINDINGS)[number];
+
+/**
  * Compares a receipt with what the merchant reported (contract.md 10.1).
  * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
  */

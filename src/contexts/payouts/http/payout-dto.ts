@@ -6,7 +6,7 @@ import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import type { BalanceFigures, PayoutFilter } from '../views/payouts.js';
 
-const STATUSES = ['pending', 'received', 'expired'] as const;
+export const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
 /** Deepest nesting of `custom_metadata` that is accepted; the object itself is level 1. */
 const METADATA_MAX_DEPTH = 32;
@@ -15,7 +15,7 @@ const METADATA_MAX_BYTES = 16_384;
 // Text that PostgreSQL or UTF-8 cannot hold, and no part of a hash.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-function readHash(hash: string): string | Fault {
+export function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');
   if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
   return UNPRINTABLE.test(hash) ? new Fault('must hold no control characters') : hash;
@@ -59,7 +59,7 @@ export class ReportPayoutBody {
   @Nested(() => ReportPayoutFields) payout!: ReportPayoutFields;
 }
 
-class Payout {
+export class Payout {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(UUID) user_id!: string;
   @ApiProperty(USDC) amount!: string;

@@ -13,14 +13,20 @@ export class Payouts1795000000500 implements MigrationInterface {
         status smallint not null check (status in (0, 1, 2)),
         created_at timestamptz not null,
         amount_minor bigint not null,
+        transaction_hash text not null,
         body text not null
       );
-      -- The two indexes serve every filter: a list without a status merges the three statuses.
+      -- Three indexes serve every filter: a list without a status merges the three statuses. A user is of one merchant.
       create index payouts_by_merchant on payouts.payouts (merchant_id, status, created_at desc, id desc);
-      create index payouts_by_user on payouts.payouts (merchant_id, user_id, status, created_at desc, id desc);
+      create index payouts_by_user on payouts.payouts (user_id, status, created_at desc, id desc);
+      create index payouts_by_status on payouts.payouts (status, created_at desc, id desc);
+      -- Eight bytes of it: an index on the text would be most of what a report writes. A hash index has long chains where
+      -- one hash is reported again and again.
+      create index payouts_by_transaction on payouts.payouts (hashtextextended(transaction_hash, 0));
       -- Compressing a body costs more than its bytes.
       alter table payouts.payouts alter column body set storage external;
       comment on column payouts.payouts.status is '0 pending, 1 received, 2 expired';
+      comment on column payouts.payouts.transaction_hash is 'in the form in which hashes are compared';
       comment on column payouts.payouts.body is 'the payout as the API returns it, byte for byte';
 
       -- Half-empty pages keep the running totals' updates on their page and out of the index.
@@ -44,6 +50,22 @@ export class Payouts1795000000500 implements MigrationInterface {
         expires_at timestamptz not null
       );
       create index verifications_by_user on payouts.verifications (user_id);
+
+      -- What each check of a payout found: the newest 50 of a payout, for 7 days.
+      create table payouts.checks (
+        payout_id uuid not null,
+        -- The first check is number 1.
+        number integer not null,
+        at timestamptz not null,
+        finding text not null,
+        node text,
+        head bigint,
+        confirmations bigint,
+        primary key (payout_id, number)
+      );
+      create index checks_by_time on payouts.checks (at);
+      comment on table payouts.checks is 'of the verification on the chain; no outcome rests on it';
+      comment on column payouts.checks.node is 'host of the node that was read; null where none was needed';
 
       create table payouts.wallets (user_id uuid primary key, address text not null);
 

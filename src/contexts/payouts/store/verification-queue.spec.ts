@@ -99,7 +99,7 @@ describe('pending payouts to verify', () => {
 
   it('keep the first check after the window until another one finds something else', async () => {
     await add('closing', 1);
-    const check = async (finding: string | null, head = 0) => {
+    const check = async (finding: NextCheck['finding'], head = 0) => {
       const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.unresponsive));
       await again(payout!, { finding, ...(finding !== null && { closing: { finding, head, at: NOW } }) });
       return payout!.closing;

@@ -22,10 +22,10 @@ import {
   type PayoutReceived,
   type PayoutReported,
 } from '../contract.js';
-import type { Closing } from '../domain/verification.js';
+import type { CheckFinding, Closing } from '../domain/verification.js';
 
 /** Work of `work.items`, by the id of a pending payout; its shares are merchants. What it is about is in `payouts.verifications`. */
-const VERIFICATION = 'payouts.verification';
+export const VERIFICATION = 'payouts.verification';
 /** The subscription that keeps it. */
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
@@ -51,6 +51,10 @@ const OTHER_CHAIN_MS = 30 * 60_000;
 
 interface State {
   readonly finding?: string | null;
+  /** How many checks there were. */
+  readonly checks?: number;
+  /** When the next one was scheduled for, ISO 8601: `due_at` moves while it is tried. */
+  readonly due?: string;
   readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
 }
 
@@ -68,6 +72,8 @@ export interface PendingPayout {
   readonly wallet: string | null;
   /** Logs of the transaction that confirmed other payouts. */
   readonly usedLogs: ReadonlySet<number>;
+  /** How many checks there were before. */
+  readonly checks: number;
   /** How many checks in a row found no usable response. */
   readonly unanswered: number;
   /** The first check after the window; null before it. */
@@ -88,7 +94,7 @@ export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
   /** Null when there was no usable response: the finding before it stays. */
-  readonly finding: string | null;
+  readonly finding: CheckFinding | null;
   /** It can be read alone only: it stays in the line of those. */
   readonly isLarge?: boolean | undefined;
   /** The check was the first after the window that found this; a later one may agree. */
@@ -181,6 +187,7 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
     ...row,
     amountMinor: BigInt(row.amount_minor),
     usedLogs: new Set(row.used),
+    checks: item.state.checks ?? 0,
     unanswered: item.failures,
     closing: closing ? { ...closing, at: new Date(closing.at) } : null,
     item,
@@ -192,6 +199,8 @@ function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
   const state: State = {
     finding: finding ?? payout.item.state.finding ?? null,
     closing: closingOf(payout, closing),
+    checks: payout.checks + 1,
+    due: new Date(now.getTime() + delayMs).toISOString(),
   };
   if (finding === null) {
     return { inMs: delayMs, line: LINES.unresponsive, state, failure: { cause: 'no usable response' } };

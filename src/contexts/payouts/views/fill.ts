@@ -83,6 +83,7 @@ export async function fillPayoutViews(
       STATUS[row.status],
       row.createdAt,
       row.amountMinor,
+      row.transactionHash,
       withCreatedAt(row.bodyBeforeTime, row.createdAt),
     );
   }

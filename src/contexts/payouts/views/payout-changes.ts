@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { UserCreated } from '../../users/contract.js';
 import {
+  comparableHash,
   PAYOUT_EXPIRED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
@@ -25,6 +26,8 @@ export interface PayoutRow {
   status: Status;
   readonly createdAt: string;
   readonly amountMinor: bigint;
+  /** In the form in which hashes are compared. */
+  readonly transactionHash: string;
   /** The JSON up to `created_at`. */
   bodyBeforeTime: string;
 }
@@ -72,6 +75,7 @@ function rowOf(data: PayoutReported['data']): PayoutRow {
     status: 'pending',
     createdAt: data.created_at,
     amountMinor: toMinorUnits(data.amount),
+    transactionHash: comparableHash(data.transaction_hash),
     bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
   };
 }

@@ -71,8 +71,8 @@ describe('the list of payouts', () => {
   const fill = async (rows: readonly Row[]): Promise<void> => {
     await db.database.query('truncate payouts.payouts');
     await db.database.query(
-      `insert into payouts.payouts (id, merchant_id, user_id, status, created_at, amount_minor, body)
-       select id, merchant, "user", status, created_at, 1, to_json(id)
+      `insert into payouts.payouts (id, merchant_id, user_id, status, created_at, amount_minor, transaction_hash, body)
+       select id, merchant, "user", status, created_at, 1, '', to_json(id)
        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::timestamptz[])
          as row (id, merchant, "user", status, created_at)`,
       [

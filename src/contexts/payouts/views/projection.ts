@@ -55,10 +55,13 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   if (rows.length === 0) return 0;
   const result = await tx.query<{ inserted: number }>(
     `with inserted as (
-       insert into ${schema}.payouts (id, merchant_id, user_id, created_at, body, status, amount_minor)
-       select id, merchant_id, user_id, created_at, ${bodySql('body_before_time', 'created_at')}, status, amount_minor
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::smallint[], $7::bigint[])
-         as row (id, merchant_id, user_id, created_at, body_before_time, status, amount_minor)
+       insert into ${schema}.payouts
+         (id, merchant_id, user_id, created_at, transaction_hash, body, status, amount_minor)
+       select id, merchant_id, user_id, created_at, transaction_hash, ${bodySql('body_before_time', 'created_at')},
+              status, amount_minor
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::smallint[],
+                   $8::bigint[])
+         as row (id, merchant_id, user_id, created_at, transaction_hash, body_before_time, status, amount_minor)
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
@@ -72,7 +75,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
      )
      select count(*)::int as inserted from inserted`,
     [
-      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'bodyBeforeTime'),
+      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'transactionHash', 'bodyBeforeTime'),
       rows.map((row) => STATUS[row.status]),
       rows.map((row) => row.amountMinor.toString()),
     ],

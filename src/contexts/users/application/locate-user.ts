@@ -3,6 +3,7 @@ import { claimOwner } from '../../../platform/event-store/claims.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Claim } from '../../../platform/event-store/command-loop-types.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { inParallel } from '../../../kernel/in-parallel.js';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
@@ -10,6 +11,9 @@ import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
 import { WalletsView } from '../views/users.js';
 import { readPhoneNumber } from './profile.js';
 import { UserClaims } from './create-user.js';
+
+/** Claims that are read at a time. */
+const AT_A_TIME = 16;
 
 /** What an operator knows of a user. */
 export type Known =
@@ -34,6 +38,14 @@ export class LocateUser {
     const state = await this.loop.loadForDisplay(user, userId);
     if (state.accountState === 'erased' && 'phoneNumber' in known) return null;
     return state.accountState === 'unknown' ? null : state;
+  }
+
+  /** Ids of the users of these merchants who have the phone number (E.164) now, or had it last: their state says which. */
+  async holdersOf(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
+    const holders = await inParallel(merchantIds, AT_A_TIME, (merchantId) =>
+      this.holderOf(this.claims.phoneNumber(merchantId, phoneNumber)),
+    );
+    return holders.filter((holder) => holder !== null);
   }
 
   private async idOf(known: Known): Promise<string | null> {

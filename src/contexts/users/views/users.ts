@@ -1,31 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { user, type UserActivated, type ExistingUser } from '../domain/user.js';
+import { user, type ExistingUser } from '../domain/user.js';
 
-export const USERS_VIEW = subscriptionName('users.views');
-
-/** Owners of wallets, by address in lower case. */
-export const walletsProjection = subscriptionOf<UserActivated>({
-  name: USERS_VIEW,
-  events: ['user.activated.v1'],
-  async apply(events, tx, schema = 'users') {
-    const activated = events.map(({ data }) => data);
-    await tx.query(
-      `insert into ${schema}.wallets (user_id, merchant_id, address)
-       select * from unnest($1::uuid[], $2::uuid[], $3::text[]) on conflict do nothing`,
-      [
-        activated.map((data) => data.user_id),
-        activated.map((data) => data.merchant_id),
-        activated.map((data) => data.issuer_wallet_address.toLowerCase()),
-      ],
-    );
-  },
-  tables: { schema: 'users', names: ['wallets'] },
-});
-
+/** Owners of wallets. */
 @Injectable()
 export class WalletsView {
   constructor(private readonly database: Database) {}
@@ -34,7 +13,7 @@ export class WalletsView {
     // PostgreSQL stores no zero characters.
     if (address.includes('\0')) return null;
     const rows = await this.database.query<{ user_id: string }>(
-      'select user_id from users.wallets where merchant_id = $1 and address = $2',
+      'select user_id from users.users where merchant_id = $1 and lower(wallet) = $2',
       [merchantId, address.trim().toLowerCase()],
     );
     return rows[0]?.user_id ?? null;

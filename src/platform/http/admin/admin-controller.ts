@@ -84,3 +84,12 @@ export function requireReach(
 ): void {
   if (merchants !== null && !merchants.includes(merchantId)) throw DomainError.notFound(what);
 }
+
+/** The merchants whose rows a list may show: of the filter, and that the caller is confined to; null: all. */
+export function reachOf(
+  { merchants }: Pick<Requester, 'merchants'>,
+  merchantId: string | undefined,
+): readonly string[] | null {
+  if (merchantId === undefined) return merchants;
+  return merchants === null || merchants.includes(merchantId) ? [merchantId] : [];
+}

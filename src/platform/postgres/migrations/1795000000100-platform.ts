@@ -28,6 +28,17 @@ export class Platform1795000000100 implements MigrationInterface {
         primary key (key_id, master_id)
       );
 
+      -- The processes that run, and what each reports about itself; one that stopped beating is dropped.
+      create unlogged table platform.processes (
+        process_id uuid primary key,
+        version text not null,
+        roles text[] not null,
+        started_at timestamptz not null,
+        seen_at timestamptz not null,
+        clock_skew_ms double precision not null,
+        facts jsonb not null
+      ) with (fillfactor = 50);
+
       -- In the form that rate-limiter-flexible expects. Unlogged: losing counters is harmless.
       create unlogged table platform.rate_limits (
         key varchar(255) primary key,

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, listenerUrl, type Config } from '../../../../platform/config/config.js';
+import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import { LoginSecrets } from '../../store/login-secrets.js';
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+type LinkConfig = Pick<Config, 'adminUrl' | 'adminPort' | 'loginLinkSeconds'>;
+
+/** Where people open the console, without a slash at its end. WebAuthn needs a name: on loopback that is `localhost`. */
+export function consoleUrl({ adminUrl, adminPort }: Pick<Config, 'adminUrl' | 'adminPort'>): string {
+  return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
+}
+
+/** One-time links with which a person enrols a passkey: `{admin_url}/enrol#<token>`, in the fragment so that no log has it. */
+@Injectable()
+export class LoginLinks {
+  constructor(
+    private readonly secrets: LoginSecrets,
+    private readonly keyedHash: KeyedHash,
+    @Inject(CONFIG) private readonly config: LinkConfig,
+  ) {}
+
+  /** Replaces former links of the person that were not used. */
+  async issue(operatorId: string): Promise<string> {
+    const token = randomBytes(32).toString('base64url');
+    await this.secrets.dropLinks(operatorId);
+    await this.secrets.insert('link', this.hashOf(token), operatorId, this.config.loginLinkSeconds);
+    return `${consoleUrl(this.config)}/enrol#${token}`;
+  }
+
+  /** Whose link it is; null for one that is unknown, used or expired. */
+  async find(token: string): Promise<string | null> {
+    if (!TOKEN.test(token)) return null;
+    return (await this.secrets.find('link', this.hashOf(token)))?.operatorId ?? null;
+  }
+
+  /** As {@link find}; afterwards it is used. */
+  async take(token: string): Promise<string | null> {
+    if (!TOKEN.test(token)) return null;
+    return (await this.secrets.take('link', this.hashOf(token)))?.operatorId ?? null;
+  }
+
+  private hashOf(token: string): string {
+    return this.keyedHash.of('login link', token);
+  }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import { IdentityProvider, type Claims } from './identity-provider.js';
+import { OidcLogin, returnPath } from './oidc-login.js';
+import { People, type Person } from './people.js';
+
+const ADA: Person = {
+  operatorId: 'o1',
+  name: 'Ada',
+  email: 'ada@example.com',
+  role: 'support',
+  scopes: new Set(['users:read']),
+};
+const CLAIMS: Claims = { sub: 's', email: 'Ada@example.com', email_verified: true, hd: 'example.com' };
+const ATTEMPT = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/' };
+
+interface Setup {
+  readonly claims?: Claims | Error;
+  readonly demanded?: readonly [string, string];
+  readonly roles?: readonly (readonly [string, string])[];
+  /** Whether the change of role gives nothing new. */
+  readonly lowers?: boolean;
+}
+
+function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) {
+  const provider = {
+    isConfigured: true,
+    finish: async () => {
+      if (claims instanceof Error) throw claims;
+      return claims;
+    },
+  } as unknown as IdentityProvider;
+  let current = ADA;
+  const lowerRole = jest.fn(async (_: string, role: string) => {
+    if (lowers) current = { ...ADA, role };
+    return lowers;
+  });
+  const people = {
+    find: async () => current,
+    findByEmail: async (email: string) => (email === ADA.email ? current : null),
+    lowerRole,
+  } as unknown as People;
+  const config = { adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null };
+  const oidc = new OidcLogin(provider, people, config);
+  return { lowerRole, finish: () => oidc.finish(new URL('http://localhost/callback'), ATTEMPT) };
+}
+
+describe('a login at the identity provider', () => {
+  it('is of the operator whose email the provider has verified', async () => {
+    expect(await login().finish()).toEqual(ADA);
+  });
+
+  it.each([
+    ['an email that is not verified', { ...CLAIMS, email_verified: false }],
+    ['an email that is said to be verified in words', { ...CLAIMS, email_verified: 'true' }],
+    ['no email', { sub: 's' }],
+    ['the email of no operator', { ...CLAIMS, email: 'eve@example.com' }],
+  ])('is refused with %s', async (_, claims) => {
+    await expect(login({ claims }).finish()).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('needs the demanded claim, or a list with its value', async () => {
+    const demanded = ['hd', 'example.com'] as const;
+    expect(await login({ demanded }).finish()).toEqual(ADA);
+    expect(await login({ demanded, claims: { ...CLAIMS, hd: ['a', 'example.com'] } }).finish()).toEqual(ADA);
+    for (const hd of ['evil.example', undefined, ['evil.example']])
+      await expect(login({ demanded, claims: { ...CLAIMS, hd } }).finish()).rejects.toMatchObject({
+        code: 'forbidden',
+        message: 'The claim hd does not allow the console',
+      });
+  });
+
+  it('lowers the role to that of the first group of the map', async () => {
+    const roles = [
+      ['ops', 'on_call'],
+      ['staff', 'viewer'],
+    ] as const;
+    const { finish, lowerRole } = login({ roles, claims: { ...CLAIMS, groups: ['staff'] } });
+    expect((await finish()).role).toBe('viewer');
+    expect(lowerRole).toHaveBeenCalledWith('o1', 'viewer');
+  });
+
+  it('keeps the role where the group would raise it: that takes a second person', async () => {
+    const roles = [['root', 'administrator']] as const;
+    const { finish } = login({ roles, lowers: false, claims: { ...CLAIMS, groups: ['root'] } });
+    expect((await finish()).role).toBe('support');
+  });
+
+  it('is refused to a person without a group of the map', async () => {
+    const roles = [['staff', 'viewer']] as const;
+    await expect(login({ roles, claims: { ...CLAIMS, groups: ['sales'] } }).finish()).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
+  it.each([
+    ['forbidden', new ProviderRefused('The identity provider did not confirm the login')],
+    ['unavailable', new ProviderUnavailable('the identity provider is unavailable')],
+  ])('is %s where the provider says so', async (code, error) => {
+    await expect(login({ claims: error }).finish()).rejects.toMatchObject({ code });
+  });
+});
+
+describe('the path after a login', () => {
+  it.each(['/', '/payouts?status=pending', '/users/1'])('is %s as given', (path) => {
+    expect(returnPath(path)).toBe(path);
+  });
+
+  it.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/a\\b',
+    '/\tx',
+    '',
+    ['/a', '/b'],
+    undefined,
+  ])('is the start page in place of %s', (path) => {
+    expect(returnPath(path)).toBe('/');
+  });
+});

@@ -1,0 +1,90 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import { IdentityProvider, type Claims, type OidcAttempt } from './identity-provider.js';
+import { People, type Person } from './people.js';
+
+/** A path of the console's own origin: one slash, and no second one in any spelling that browsers take for one. */
+const RETURN_TO = /^\/(?![/\\])[\x21-\x7e]{0,1023}$/;
+
+export function returnPath(given: unknown): string {
+  return typeof given === 'string' && RETURN_TO.test(given) && !given.includes('\\') ? given : '/';
+}
+
+/** Logins at the identity provider (admin-api.md 5). The verified email names the operator. */
+@Injectable()
+export class OidcLogin {
+  private readonly logger = new Logger(OidcLogin.name);
+
+  constructor(
+    private readonly provider: IdentityProvider,
+    private readonly people: People,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'adminOidcClaim' | 'adminOidcRoles'>,
+  ) {}
+
+  get isConfigured(): boolean {
+    return this.provider.isConfigured;
+  }
+
+  async begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: OidcAttempt }> {
+    if (!this.isConfigured) throw DomainError.notFound('Identity provider');
+    return this.calling(() => this.provider.begin(redirectUri, returnTo));
+  }
+
+  /** Who signed in. Throws DomainError `forbidden` where they may not, `unavailable` for the provider. */
+  async finish(url: URL, attempt: OidcAttempt): Promise<Person> {
+    const claims = await this.calling(() => this.provider.finish(url, attempt));
+    const { adminOidcClaim: demanded } = this.config;
+    if (demanded !== null && !holds(claims[demanded[0]], demanded[1]))
+      throw new DomainError('forbidden', `The claim ${demanded[0]} does not allow the console`);
+    const { email, email_verified: isVerified } = claims;
+    if (typeof email !== 'string' || isVerified !== true)
+      throw new DomainError('forbidden', 'The identity provider has not verified the email');
+    const person = await this.people.findByEmail(email.toLowerCase());
+    if (person === null) throw new DomainError('forbidden', 'The email belongs to no active operator');
+    return this.withRole(person, claims);
+  }
+
+  /** A role by groups takes effect where it gives nothing new: more takes an operation with a second person. */
+  private async withRole(person: Person, claims: Claims): Promise<Person> {
+    const { adminOidcRoles: roles } = this.config;
+    if (roles === null) return person;
+    const role = roles.find(([group]) => holds(claims['groups'], group))?.[1];
+    if (role === undefined) throw new DomainError('forbidden', 'No group of yours allows the console');
+    const { operatorId } = person;
+    if (role === person.role) return person;
+    if (!(await this.people.lowerRole(operatorId, role))) {
+      this.logger.warn({
+        msg: 'role not raised: it needs a second person',
+        operator_id: operatorId,
+        role: person.role,
+        requested: role,
+      });
+      return person;
+    }
+    this.logger.log({ msg: 'role set by groups', operator_id: operatorId, role, former: person.role });
+    return (await this.people.find(operatorId)) ?? person;
+  }
+
+  private async calling<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ProviderUnavailable) {
+        this.logger.warn({ msg: 'identity provider unavailable', reason: error.message });
+        throw new DomainError('unavailable', 'The identity provider is unavailable', {}, 5);
+      }
+      if (!(error instanceof ProviderRefused)) throw error;
+      this.logger.warn({ msg: 'login refused by the identity provider', err: error.cause ?? error });
+      throw new DomainError('forbidden', error.message);
+    }
+  }
+}
+
+/** Whether the claim is the value, or a list with it. */
+function holds(claim: unknown, value: string): boolean {
+  return Array.isArray(claim)
+    ? claim.map(String).includes(value)
+    : claim !== undefined && String(claim) === value;
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { isUuid } from '../../../../kernel/ids.js';
+import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import type { Passkey } from '../../domain/operator.js';
+import { LoginSecrets, type LoginPurpose } from '../../store/login-secrets.js';
+import { PasskeyCounters } from '../../store/passkey-counters.js';
+import { People, type Person } from './people.js';
+
+const CHALLENGE_SECONDS = 300;
+
+const logger = new Logger('Passkeys');
+
+/** Where the page of the console is: its origin, whose host is the RP ID of its passkeys. */
+export interface ConsolePlace {
+  readonly origin: string;
+}
+
+/** Passkeys (WebAuthn): discoverable, with user verification. Their public keys are events of the operator. */
+@Injectable()
+export class Passkeys {
+  constructor(
+    private readonly people: People,
+    private readonly secrets: LoginSecrets,
+    private readonly counters: PasskeyCounters,
+    private readonly keyedHash: KeyedHash,
+  ) {}
+
+  async enrolOptions({ operatorId, name, email }: Person, { origin }: ConsolePlace): Promise<object> {
+    const passkeys = await this.people.passkeysOf(operatorId);
+    return generateRegistrationOptions({
+      rpName: 'Disburse console',
+      rpID: new URL(origin).hostname,
+      userName: email,
+      userDisplayName: name,
+      userID: new Uint8Array(Buffer.from(operatorId)),
+      challenge: await this.newChallenge('enrol', operatorId),
+      attestationType: 'none',
+      excludeCredentials: passkeys.map(({ credential_id: id }) => ({ id })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+  }
+
+  /** The new passkey, not stored yet. Throws DomainError `bad_request` for a response that does not verify. */
+  async verifyEnrolment(operatorId: string, response: object, { origin }: ConsolePlace): Promise<Passkey> {
+    await this.takeChallenge('enrol', response, operatorId);
+    const { registrationInfo } = await verifying(() =>
+      verifyRegistrationResponse({
+        response: response as RegistrationResponseJSON,
+        expectedChallenge: () => true,
+        expectedOrigin: origin,
+        expectedRPID: new URL(origin).hostname,
+        requireUserVerification: true,
+      }),
+    );
+    if (registrationInfo === undefined) throw invalid();
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    return {
+      credential_id: id,
+      public_key: Buffer.from(publicKey).toString('base64url'),
+      counter,
+      transports: transports.map(String),
+    };
+  }
+
+  async loginOptions({ origin }: ConsolePlace): Promise<object> {
+    return generateAuthenticationOptions({
+      rpID: new URL(origin).hostname,
+      challenge: await this.newChallenge('passkey', null),
+      userVerification: 'required',
+    });
+  }
+
+  /** Who signs in. Throws DomainError `forbidden` where nobody does. */
+  async login(response: object, { origin }: ConsolePlace): Promise<Person> {
+    await this.takeChallenge('passkey', response, null);
+    const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
+    const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
+    const person = isUuid(operatorId) ? await this.people.find(operatorId) : null;
+    const passkeys = person === null ? [] : await this.people.passkeysOf(operatorId);
+    const passkey = passkeys.find(({ credential_id }) => credential_id === id);
+    if (person === null || passkey === undefined) throw unknown();
+    const { credential_id: passkeyId, public_key: publicKey } = passkey;
+    const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
+    const { verified, authenticationInfo } = await verifying(async () =>
+      verifyAuthenticationResponse({
+        response: response as AuthenticationResponseJSON,
+        expectedChallenge: () => true,
+        expectedOrigin: origin,
+        expectedRPID: new URL(origin).hostname,
+        requireUserVerification: true,
+        credential: {
+          id: passkeyId,
+          publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+          counter,
+        },
+      }),
+    );
+    if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter)))
+      throw invalid();
+    return person;
+  }
+
+  private async newChallenge(
+    purpose: LoginPurpose,
+    operatorId: string | null,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const challenge = randomBytes(32);
+    const text = challenge.toString('base64url');
+    await this.secrets.insert(purpose, this.hashOf(text), operatorId, CHALLENGE_SECONDS);
+    return new Uint8Array(challenge);
+  }
+
+  /** The challenge that the response signs is good once. Throws for one that was not given to this person. */
+  private async takeChallenge(
+    purpose: LoginPurpose,
+    response: object,
+    operatorId: string | null,
+  ): Promise<void> {
+    const challenge = challengeIn(response);
+    const taken = challenge === null ? null : await this.secrets.take(purpose, this.hashOf(challenge));
+    if (taken === null || taken.operatorId !== operatorId) throw expired();
+  }
+
+  private hashOf(challenge: string): string {
+    return this.keyedHash.of('webauthn challenge', challenge);
+  }
+}
+
+const invalid = (): DomainError => new DomainError('bad_request', 'The passkey could not be verified');
+const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
+const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
+
+/** What the package throws is about the response. */
+function verifying<T>(verify: () => Promise<T>): Promise<T> {
+  return verify().catch((error: unknown) => {
+    logger.warn({ msg: 'passkey refused', reason: (error as Error).message });
+    throw invalid();
+  });
+}
+
+/** The challenge that the browser signed over; what it says is verified afterwards. */
+function challengeIn(response: object): string | null {
+  const { response: signed } = response as { readonly response?: { readonly clientDataJSON?: unknown } };
+  if (typeof signed?.clientDataJSON !== 'string') return null;
+  try {
+    const data: unknown = JSON.parse(Buffer.from(signed.clientDataJSON, 'base64url').toString());
+    const { challenge } = data as { readonly challenge?: unknown };
+    return typeof challenge === 'string' ? challenge : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { newId } from '../../../../kernel/ids.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import {
+  ConsoleSessionTable,
+  type ConsoleSessionRow,
+  type LoginMethod,
+} from '../../store/console-sessions.js';
+import { People, type Person } from './people.js';
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+export interface ConsoleSession extends ConsoleSessionRow {
+  readonly person: Person;
+}
+
+/** Sessions of the console: a random token in a cookie, of which a keyed hash is stored. */
+@Injectable()
+export class SessionTokens {
+  private readonly logger = new Logger(SessionTokens.name);
+
+  constructor(
+    private readonly table: ConsoleSessionTable,
+    private readonly people: People,
+    private readonly keyedHash: KeyedHash,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'consoleIdleSeconds' | 'consoleSessionSeconds'>,
+  ) {}
+
+  /** The token of a new session. */
+  async open(operatorId: string, method: LoginMethod, address: string): Promise<string> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const sessionId = newId();
+    const { consoleSessionSeconds: seconds } = this.config;
+    const tokenHash = this.hashOf(token);
+    await this.table.insert({ sessionId, tokenHash, operatorId, method, address, seconds });
+    this.logger.log({ msg: 'console login', operator_id: operatorId, session_id: sessionId, method });
+    return token;
+  }
+
+  /** Null where it has ended, or its person may not sign in any more. `uses`: the request counts as activity. */
+  async find(token: string, uses = true): Promise<ConsoleSession | null> {
+    if (!TOKEN.test(token)) return null;
+    const session = await this.table.find(this.hashOf(token), this.config.consoleIdleSeconds, uses);
+    if (session === null) return null;
+    const person = await this.people.find(session.operator_id);
+    return person && { ...session, person };
+  }
+
+  async end(sessionId: string): Promise<void> {
+    await this.table.end(sessionId);
+  }
+
+  private hashOf(token: string): string {
+    return this.keyedHash.of('console session', token);
+  }
+}

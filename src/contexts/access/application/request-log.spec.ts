@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { LoggedRequest } from '../../../platform/http/request-log.js';
+import type { RequestBatch } from '../store/request-table.js';
+import { BufferedRequestLog } from './request-log.js';
+
+const SECRET = randomUUID();
+
+const request = (over: Partial<LoggedRequest> = {}): LoggedRequest => ({
+  requestId: randomUUID(),
+  merchantId: 'm1',
+  credentialId: SECRET,
+  startedAt: performance.now(),
+  method: 'GET',
+  path: '/merchants/v1/payouts',
+  queryNames: [],
+  status: 200,
+  durationMs: 1,
+  refusal: null,
+  stringToSign: null,
+  ...over,
+});
+
+/** What is written, and a database that is unavailable for the first `failures` writes. */
+function written(failures = 0) {
+  const batches: { batch: RequestBatch; repeated: boolean }[] = [];
+  let left = failures;
+  const write = async (batch: RequestBatch, repeated: boolean): Promise<void> => {
+    batches.push({ batch, repeated });
+    if (left-- > 0) throw new Error('unavailable');
+  };
+  return { log: new BufferedRequestLog({ write } as never), batches };
+}
+
+describe('the request log', () => {
+  it('writes what was recorded in one batch, with the requests of each merchant counted', async () => {
+    const { log, batches } = written();
+    for (const merchantId of ['m2', 'm1', 'm2']) log.record(request({ merchantId }));
+    log.record(request({ merchantId: 'm1', status: 422 }));
+    await log.flush();
+    await log.flush();
+    expect(batches).toHaveLength(1);
+    expect(batches[0]!.batch.requests).toHaveLength(4);
+    expect(batches[0]!.batch.usage).toEqual([
+      { merchantId: 'm1', requests: 2, refused: 1 },
+      { merchantId: 'm2', requests: 2, refused: 0 },
+    ]);
+  });
+
+  it('writes the use of a credential once a minute', async () => {
+    const { log, batches } = written();
+    for (let n = 0; n < 3; n += 1) {
+      log.record(request());
+      await log.flush();
+    }
+    expect(batches.map(({ batch }) => batch.credentialIds)).toEqual([[SECRET], [], []]);
+  });
+
+  it('writes the same batch again after a failure, and says so', async () => {
+    const { log, batches } = written(1);
+    log.record(request());
+    await expect(log.flush()).rejects.toThrow('unavailable');
+    log.record(request());
+    await log.flush();
+    expect(batches.map(({ repeated }) => repeated)).toEqual([false, true, false]);
+    expect(batches[1]!.batch).toBe(batches[0]!.batch);
+    expect(batches[2]!.batch.requests).toHaveLength(1);
+  });
+
+  it('takes 300 unsigned requests of a merchant in a minute and counts the others', async () => {
+    const { log, batches } = written();
+    for (let n = 0; n < 400; n += 1) log.record(request({ credentialId: null, status: 401 }));
+    log.record(request({ merchantId: 'm2', credentialId: null, status: 401 }));
+    log.record(request());
+    await log.flush();
+    const { requests, usage } = batches[0]!.batch;
+    expect(requests).toHaveLength(302);
+    expect(usage[0]).toEqual({ merchantId: 'm1', requests: 401, refused: 400 });
+  });
+
+  it('drops what does not fit into its buffer while the database is unavailable', async () => {
+    const { log, batches } = written();
+    for (let n = 0; n < 40_010; n += 1) log.record(request());
+    await log.flush();
+    const total = batches.reduce((sum, { batch }) => sum + batch.requests.length, 0);
+    expect(total).toBe(40_000);
+    expect(batches[0]!.batch.usage[0]).toMatchObject({ requests: 40_010 });
+  });
+
+  it('writes what is left when the process stops', async () => {
+    const { log, batches } = written();
+    log.record(request());
+    await log.beforeApplicationShutdown();
+    expect(batches).toHaveLength(1);
+  });
+});

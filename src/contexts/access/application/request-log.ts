@@ -1,0 +1,103 @@
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { MinuteCounts } from '../../../platform/http/address.js';
+import { RequestLog, type LoggedRequest } from '../../../platform/http/request-log.js';
+import { requestsLeftOut } from '../metrics.js';
+import { RequestTable, type RequestBatch } from '../store/request-table.js';
+
+const FLUSH_MS = 500;
+const MAX_BATCH = 5000;
+/** About 20 MB, and some seconds of full load. */
+const MAX_BUFFERED = 40_000;
+/** Of one merchant, in a minute, and this process. */
+const MAX_UNSIGNED = 300;
+const MAX_CREDENTIALS = 50_000;
+const MINUTE_MS = 60_000;
+
+interface Counts {
+  requests: number;
+  refused: number;
+}
+
+/**
+ * Buffers requests and writes them in batches, never while a request waits. Api keys are public: of requests that no secret
+ * signed a merchant's log takes {@link MAX_UNSIGNED} a minute, so that a stranger cannot fill it; all are counted.
+ */
+@Injectable()
+export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'request log',
+    everyMs: FLUSH_MS,
+    role: 'api',
+    run: () => this.flush(),
+    stopsWithProvider: true,
+  });
+  private buffer: LoggedRequest[] = [];
+  private counts = new Map<string, Counts>();
+  /** What is being written, or could not be written yet. */
+  private batch: RequestBatch | null = null;
+  private readonly unsigned = new MinuteCounts(Date.now);
+  /** When the use of each credential was last written, by `performance.now()`. */
+  private readonly used = new LRUCache<string, number>({ max: MAX_CREDENTIALS });
+
+  constructor(private readonly table: RequestTable) {
+    super();
+  }
+
+  record(request: LoggedRequest): void {
+    this.count(request);
+    const { credentialId, merchantId } = request;
+    if (credentialId === null && this.unsigned.add(merchantId, 1).points > MAX_UNSIGNED)
+      requestsLeftOut.inc({ reason: 'unsigned' });
+    else if (this.buffer.length >= MAX_BUFFERED) requestsLeftOut.inc({ reason: 'full' });
+    else this.buffer.push(request);
+  }
+
+  /** Writes what is buffered. Rejects when the database is unavailable; then the next run writes it. */
+  async flush(): Promise<void> {
+    for (;;) {
+      const repeated = this.batch !== null;
+      this.batch ??= this.next();
+      if (this.batch === null) return;
+      await this.table.write(this.batch, repeated);
+      const at = performance.now();
+      for (const id of this.batch.credentialIds) this.used.set(id, at);
+      this.batch = null;
+    }
+  }
+
+  /** The listeners have drained by now. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.work.stop();
+    await this.flush().catch(() => undefined);
+  }
+
+  private count({ merchantId, status }: LoggedRequest): void {
+    let counts = this.counts.get(merchantId);
+    if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
+    counts.requests += 1;
+    if (status >= 400) counts.refused += 1;
+  }
+
+  private next(): RequestBatch | null {
+    if (this.counts.size === 0 && this.buffer.length === 0) return null;
+    const requests = this.buffer.splice(0, MAX_BATCH);
+    // In one order in every process: none waits for another that waits for it.
+    const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
+    usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
+    this.counts = new Map();
+    return { requests, usage, credentialIds: this.newlyUsed(requests) };
+  }
+
+  /** Those whose last use was written a minute ago or longer. */
+  private newlyUsed(requests: readonly LoggedRequest[]): readonly string[] {
+    const before = performance.now() - MINUTE_MS;
+    const ids = new Set<string>();
+    for (const { credentialId } of requests)
+      if (credentialId !== null && (this.used.get(credentialId) ?? -Infinity) <= before)
+        ids.add(credentialId);
+    return [...ids].sort();
+  }
+}

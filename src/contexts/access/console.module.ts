@@ -1,0 +1,47 @@
+import { Global, Module } from '@nestjs/common';
+import { OpenidProvider } from './adapters/openid-provider.js';
+import { IdentityProvider } from './application/console/identity-provider.js';
+import { KnownPeople } from './application/console/known-people.js';
+import { LoginLinks } from './application/console/login-links.js';
+import { OidcLogin } from './application/console/oidc-login.js';
+import { Passkeys } from './application/console/passkeys.js';
+import { People } from './application/console/people.js';
+import { SessionTokens } from './application/console/sessions.js';
+import { ConsoleSessions } from './http/admin/console-sessions.js';
+import { ConsoleAuthentication } from './http/console/console-authentication.js';
+import { ConsoleCookies } from './http/console/console-cookie.js';
+import { ConsoleOrigin } from './http/console/console-origin.js';
+import { ConsolePageController } from './http/console/console-page.controller.js';
+import { LiveChanges } from './http/console/live-changes.js';
+import { LoginController } from './http/console/login.controller.js';
+import { SessionController } from './http/console/session.controller.js';
+import { ConsoleSessionTable } from './store/console-sessions.js';
+import { LoginSecrets } from './store/login-secrets.js';
+import { PasskeyCounters } from './store/passkey-counters.js';
+
+/** One-time links, also for programs of operators. */
+@Global()
+@Module({ providers: [LoginSecrets, LoginLinks], exports: [LoginSecrets, LoginLinks] })
+export class LoginLinksModule {}
+
+/** The console: its document, its sessions and the ways to sign in (admin-api.md 5). It needs the directory of operators. */
+@Module({
+  // The document is at every path that no other route has.
+  controllers: [SessionController, LoginController, ConsolePageController],
+  providers: [
+    ConsoleSessionTable,
+    PasskeyCounters,
+    { provide: People, useClass: KnownPeople },
+    { provide: IdentityProvider, useClass: OpenidProvider },
+    SessionTokens,
+    Passkeys,
+    OidcLogin,
+    ConsoleCookies,
+    ConsoleOrigin,
+    ConsoleAuthentication,
+    { provide: ConsoleSessions, useExisting: ConsoleAuthentication },
+    LiveChanges,
+  ],
+  exports: [ConsoleSessions],
+})
+export class ConsoleModule {}

@@ -1,0 +1,65 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { ConsoleSessions } from '../admin/console-sessions.js';
+import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
+import { ConsoleCookies } from './console-cookie.js';
+import { ConsoleOrigin } from './console-origin.js';
+
+export const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
+const READ_ONLY = { status: 403, detail: 'The console is read-only' };
+
+/** Identifies callers of the admin API by their session of the console (admin-api.md 1 and 5). */
+@Injectable()
+export class ConsoleAuthentication extends ConsoleSessions {
+  constructor(
+    private readonly sessions: SessionTokens,
+    private readonly cookies: ConsoleCookies,
+    private readonly origin: ConsoleOrigin,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
+  ) {
+    super();
+  }
+
+  /** Throws Refusal (403) also for a write while the console is read-only. */
+  override async find(request: FastifyRequest): Promise<AdminCaller | null> {
+    const session = await this.current(request, true);
+    if (session === null) return null;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      this.origin.require(request);
+      if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
+    }
+    return callerOf(session, request);
+  }
+
+  /** Throws Refusal (401). `uses`: the request counts as activity of the person. */
+  async session(request: FastifyRequest, uses = true): Promise<ConsoleSession> {
+    const session = await this.current(request, uses);
+    if (session === null) throw new Refusal(SIGNED_OUT);
+    return session;
+  }
+
+  private async current(request: FastifyRequest, uses: boolean): Promise<ConsoleSession | null> {
+    const token = this.cookies.session(request);
+    return token === null ? null : this.sessions.find(token, uses);
+  }
+}
+
+function callerOf({ person, ...session }: ConsoleSession, { ip }: FastifyRequest): AdminCaller {
+  return {
+    operatorId: person.operatorId,
+    name: person.name,
+    role: person.role,
+    credentialId: null,
+    address: ip,
+    scopes: person.scopes,
+    merchants: null,
+    // A person, whatever session: a repeat after a new login is the same request.
+    idempotencyScope: person.operatorId,
+    expiresAt: session.expires_at.toISOString(),
+    authenticatedAt: session.authenticated_at.toISOString(),
+    sessionId: session.session_id,
+  };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ConsoleCookies } from './console-cookie.js';
+import { ConsoleOrigin } from './console-origin.js';
+
+const request = (headers: Record<string, string>, protocol = 'http') =>
+  ({ headers, protocol }) as unknown as FastifyRequest;
+const at = (adminUrl: string | null) => new ConsoleOrigin({ adminUrl });
+
+describe('the origin of the console', () => {
+  it('is that of ADMIN_URL, whatever host a request names', () => {
+    expect(at('https://admin.example/').of(request({ host: 'evil.example' }))).toBe('https://admin.example');
+  });
+
+  it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s on this machine', (host) => {
+    expect(at(null).of(request({ host }))).toBe(`http://${host}`);
+  });
+
+  it('is none for a name that resolves to this machine, without ADMIN_URL', () => {
+    expect(() => at(null).of(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
+  });
+
+  it('is not loopback where ADMIN_URL is a public one', () => {
+    expect(at('https://admin.example').of(request({ host: 'localhost:3003' }))).toBe('https://admin.example');
+  });
+});
+
+describe('a write by session', () => {
+  const own = { host: 'localhost:3003', origin: 'http://localhost:3003' };
+  const writes = (headers: Record<string, string>) => () => at(null).require(request(headers));
+
+  it('comes from the page of the console', () => {
+    expect(writes(own)).not.toThrow();
+    expect(writes({ ...own, 'sec-fetch-site': 'same-origin' })).not.toThrow();
+  });
+
+  it.each([
+    ['of another site', { ...own, origin: 'https://evil.example' }],
+    ['of another port of this machine', { ...own, origin: 'http://localhost:3002' }],
+    ['without an origin', { host: own.host }],
+    ['of an opaque origin', { ...own, origin: 'null' }],
+    ['that the browser calls same-site', { ...own, 'sec-fetch-site': 'same-site' }],
+  ])('is refused: one %s', (_, headers) => {
+    expect(writes(headers)).toThrow('The request comes from another site');
+  });
+});
+
+describe('the cookie of the console', () => {
+  const set = (mode: 'sandbox' | 'production', adminUrl: string | null): string => {
+    const sent: unknown[] = [];
+    const reply = {
+      getHeader: () => undefined,
+      header: (_: string, value: unknown) => sent.push(value),
+    } as unknown as FastifyReply;
+    new ConsoleCookies({ mode, adminUrl }).setSession(reply, 'token', 60);
+    return String(sent[0]);
+  };
+
+  it('is bound to its host, for HTTPS alone, and hidden from scripts and other sites', () => {
+    expect(set('production', 'https://admin.example')).toBe(
+      '__Host-console=token; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Strict',
+    );
+    expect(set('production', null)).toContain('__Host-console=token');
+    expect(set('sandbox', 'https://admin.example')).toContain('; Secure');
+  });
+
+  it('has no prefix and no Secure in the sandbox on loopback', () => {
+    expect(set('sandbox', null)).toBe('console=token; Max-Age=60; Path=/; HttpOnly; SameSite=Strict');
+  });
+
+  it('is read by its whole name', () => {
+    const cookies = new ConsoleCookies({ mode: 'production', adminUrl: null });
+    expect(cookies.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
+    expect(cookies.session(request({ cookie: 'console=planted' }))).toBeNull();
+  });
+});

@@ -1,0 +1,221 @@
+import { Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { Field } from '../../../../platform/dto/field.js';
+import { freeForm, text } from '../../../../platform/dto/rules.js';
+import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import { PageController } from '../../../../platform/http/pages/page.js';
+import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { rawTarget } from '../../../../platform/http/request-state.js';
+import { Sealer } from '../../../../platform/sealing/sealer.js';
+import type { OidcAttempt } from '../../application/console/identity-provider.js';
+import { LoginLinks } from '../../application/console/login-links.js';
+import { OidcLogin, returnPath } from '../../application/console/oidc-login.js';
+import { Passkeys } from '../../application/console/passkeys.js';
+import { People, type Person } from '../../application/console/people.js';
+import { SessionTokens } from '../../application/console/sessions.js';
+import type { LoginMethod } from '../../store/console-sessions.js';
+import { ConsoleAuthentication } from './console-authentication.js';
+import { ConsoleCookies } from './console-cookie.js';
+import { ConsoleOrigin } from './console-origin.js';
+
+const OIDC_COOKIE = 'console-oidc';
+const OIDC_PLACE = 'console oidc attempt';
+const OIDC_SECONDS = 600;
+/** A session enrols a further passkey this long after its login. */
+const FRESH_MS = 300_000;
+
+const BAD_LINK = { status: 401, title: 'Invalid link', detail: 'The link has expired or was used' };
+const BAD_ATTEMPT = { status: 401, title: 'Invalid login', detail: 'The login has expired: start again' };
+const FRESH_LOGIN = { status: 403, detail: 'Sign in again: the last login is more than 5 minutes ago' };
+const READ_ONLY = { status: 403, detail: 'The console is read-only' };
+
+class OneTimeToken {
+  @Field(text({ maxLength: 128 }))
+  token!: string;
+}
+
+class EnrolOptionsBody {
+  @Field(text({ maxLength: 128 }), {
+    optional: true,
+    description: 'Absent: for the person who is signed in.',
+  })
+  token?: string;
+}
+
+class EnrolBody extends EnrolOptionsBody {
+  @Field(freeForm, { description: "The browser's response (WebAuthn)." })
+  response!: object;
+}
+
+/** Ways to sign in (admin-api.md 5). */
+@PageController(CONSOLE_PAGE)
+export class LoginController {
+  constructor(
+    private readonly sessions: SessionTokens,
+    private readonly people: People,
+    private readonly links: LoginLinks,
+    private readonly passkeys: Passkeys,
+    private readonly oidc: OidcLogin,
+    private readonly authentication: ConsoleAuthentication,
+    private readonly cookies: ConsoleCookies,
+    private readonly origin: ConsoleOrigin,
+    private readonly sealer: Sealer,
+    private readonly limits: VisitorLimits,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'mode' | 'consoleSessionSeconds' | 'consoleReadOnly'>,
+  ) {}
+
+  @Post('login/passkey/options')
+  @HttpCode(200)
+  async passkeyOptions(@Req() request: FastifyRequest): Promise<object> {
+    this.arrive(request);
+    return this.passkeys.loginOptions({ origin: this.origin.of(request) });
+  }
+
+  /** The body is what the browser responds with. */
+  @Post('login/passkey')
+  @HttpCode(204)
+  async passkey(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    this.arrive(request);
+    const response = (request.body ?? {}) as object;
+    const person = await this.passkeys.login(response, { origin: this.origin.of(request) });
+    await this.signIn(request, reply, person, 'passkey');
+  }
+
+  /** In the sandbox alone: a one-time link signs in without a passkey. */
+  @Post('login/link')
+  @HttpCode(204)
+  async link(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @ValidBody() { token }: OneTimeToken,
+  ): Promise<void> {
+    this.arrive(request);
+    if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
+    await this.signIn(request, reply, await this.personOf(await this.links.take(token)), 'link');
+  }
+
+  @Post('enrol/options')
+  @HttpCode(200)
+  async enrolOptions(
+    @Req() request: FastifyRequest,
+    @ValidBody() { token }: EnrolOptionsBody,
+  ): Promise<object> {
+    this.arrive(request);
+    const person =
+      token === undefined
+        ? await this.freshPerson(request)
+        : await this.personOf(await this.links.find(token));
+    return this.passkeys.enrolOptions(person, { origin: this.origin.of(request) });
+  }
+
+  /** Adds the passkey and signs in with it. The link is used up by a passkey that verifies, not by a failed attempt. */
+  @Post('enrol')
+  @HttpCode(204)
+  async enrol(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @ValidBody() { token, response }: EnrolBody,
+  ): Promise<void> {
+    this.arrive(request);
+    const place = { origin: this.origin.of(request) };
+    if (token === undefined) {
+      const person = await this.freshPerson(request);
+      await this.people.addPasskey(
+        person.operatorId,
+        await this.passkeys.verifyEnrolment(person.operatorId, response, place),
+      );
+      return;
+    }
+    const person = await this.personOf(await this.links.find(token));
+    const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
+    // Of two concurrent attempts with one link, one adds its passkey.
+    await this.personOf(await this.links.take(token));
+    await this.people.addPasskey(person.operatorId, verified);
+    await this.signIn(request, reply, person, 'passkey');
+  }
+
+  @Get('login/oidc')
+  async begin(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Query('return_to') returnTo: unknown,
+  ): Promise<void> {
+    this.limits.take(request.ip, 'console', 'login');
+    const { url, attempt } = await this.oidc.begin(this.redirectUri(request), returnPath(returnTo));
+    const sealed = this.sealer.seal(
+      JSON.stringify({ ...attempt, until: Date.now() + OIDC_SECONDS * 1000 }),
+      OIDC_PLACE,
+    );
+    this.cookies.set(reply, OIDC_COOKIE, sealed, { sameSite: 'lax', seconds: OIDC_SECONDS });
+    reply.redirect(url, 303);
+  }
+
+  @Get('login/oidc/callback')
+  async finish(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const attempt = this.attemptOf(request);
+    this.cookies.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
+    const url = new URL(rawTarget(request), this.origin.of(request));
+    const person = await this.oidc.finish(url, attempt);
+    await this.signIn(request, reply, person, 'oidc');
+    reply.redirect(returnPath(attempt.returnTo), 303);
+  }
+
+  /** Of the console's own page, and within the limits of visitors: anybody may call these. */
+  private arrive(request: FastifyRequest): void {
+    this.origin.require(request);
+    this.limits.take(request.ip, 'console', 'login');
+  }
+
+  private redirectUri(request: FastifyRequest): string {
+    return `${this.origin.of(request)}/login/oidc/callback`;
+  }
+
+  /** Throws Refusal (401) for a callback that this browser did not start, or not lately. */
+  private attemptOf(request: FastifyRequest): OidcAttempt {
+    const sealed = this.cookies.read(request, OIDC_COOKIE);
+    try {
+      const { until, ...attempt } = JSON.parse(this.sealer.open(sealed ?? '', OIDC_PLACE)) as OidcAttempt & {
+        readonly until: number;
+      };
+      if (until > Date.now()) return attempt;
+    } catch {
+      // Of another browser, or of no one.
+    }
+    throw new Refusal(BAD_ATTEMPT);
+  }
+
+  private async personOf(operatorId: string | null): Promise<Person> {
+    const person = operatorId === null ? null : await this.people.find(operatorId);
+    if (person === null) throw new Refusal(BAD_LINK);
+    return person;
+  }
+
+  private async freshPerson(request: FastifyRequest): Promise<Person> {
+    const session = await this.authentication.session(request);
+    if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
+    if (Date.now() - session.authenticated_at.getTime() > FRESH_MS) throw new Refusal(FRESH_LOGIN);
+    return session.person;
+  }
+
+  /** The former session of the browser ends: a token from before the login is worth nothing after it. */
+  private async signIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { operatorId }: Person,
+    method: LoginMethod,
+  ): Promise<void> {
+    const former = this.cookies.session(request);
+    const ended = former === null ? null : await this.sessions.find(former, false);
+    if (ended !== null) await this.sessions.end(ended.session_id);
+    const token = await this.sessions.open(operatorId, method, request.ip);
+    this.cookies.setSession(reply, token, this.config.consoleSessionSeconds);
+  }
+}

@@ -1,0 +1,88 @@
+import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { PageController } from '../../../../platform/http/pages/page.js';
+import { SessionTokens } from '../../application/console/sessions.js';
+import { ConsoleAuthentication } from './console-authentication.js';
+import { ConsoleCookies } from './console-cookie.js';
+import { ConsoleOrigin } from './console-origin.js';
+import { LiveChanges } from './live-changes.js';
+
+/** Who is signed in. */
+interface SessionJson {
+  readonly operator: {
+    readonly id: string;
+    readonly name: string;
+    readonly email: string;
+    readonly role: string;
+  };
+  readonly scopes: readonly string[];
+  readonly method: string;
+  readonly authenticated_at: string;
+  /** Without another request, and at most. */
+  readonly idle_expires_at: string;
+  readonly expires_at: string;
+  readonly read_only: boolean;
+}
+
+/** The session of the person at the browser. */
+@PageController(CONSOLE_PAGE)
+export class SessionController {
+  constructor(
+    private readonly authentication: ConsoleAuthentication,
+    private readonly sessions: SessionTokens,
+    private readonly cookies: ConsoleCookies,
+    private readonly origin: ConsoleOrigin,
+    private readonly changes: LiveChanges,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
+  ) {}
+
+  @Get('session')
+  async session(@Req() request: FastifyRequest): Promise<SessionJson> {
+    const { person, ...session } = await this.authentication.session(request);
+    const { operatorId: id, name, email, role, scopes } = person;
+    return {
+      operator: { id, name, email, role },
+      scopes: [...scopes],
+      method: session.method,
+      authenticated_at: session.authenticated_at.toISOString(),
+      idle_expires_at: session.idle_expires_at.toISOString(),
+      expires_at: session.expires_at.toISOString(),
+      read_only: this.config.consoleReadOnly,
+    };
+  }
+
+  /** Also where the session has ended already. */
+  @Post('logout')
+  @HttpCode(204)
+  async logout(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    this.origin.require(request);
+    const token = this.cookies.session(request);
+    const session = token === null ? null : await this.sessions.find(token, false);
+    if (session !== null) await this.sessions.end(session.session_id);
+    this.cookies.clearSession(reply);
+  }
+
+  /** Server-sent events of what changes; it does not count as activity. */
+  @Get('live')
+  async live(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const session = await this.authentication.session(request, false);
+    const body = this.changes.follow({
+      operatorId: session.person.operatorId,
+      merchants: null,
+      verify: async () => (await this.authentication.session(request, false)).person.scopes,
+      scopes: session.person.scopes,
+    });
+    reply
+      .headers({
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      })
+      .send(body);
+  }
+}

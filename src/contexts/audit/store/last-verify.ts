@@ -1,0 +1,31 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+
+/** The outcome of the last verification of log and tables; `read_to` is the position up to which events were replayed. */
+export interface LastVerify {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly outcome: 'in_order' | 'wrong' | 'incomplete';
+  readonly read_to: string | null;
+}
+
+/** In `audit.last_verify`. No evidence: whoever can write the database can write it. */
+@Injectable()
+export class LastVerifies {
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
+
+  async record({ at, outcome, read_to: readTo }: LastVerify): Promise<void> {
+    await this.database.query(
+      `insert into audit.last_verify (at, outcome, read_to) values ($1, $2, $3)
+       on conflict (only_row) do update set at = excluded.at, outcome = excluded.outcome, read_to = excluded.read_to`,
+      [at, outcome, readTo],
+    );
+  }
+
+  async read(): Promise<LastVerify | null> {
+    const [row] = await this.database.query<Omit<LastVerify, 'at'> & { at: Date }>(
+      'select at, outcome, read_to from audit.last_verify',
+    );
+    return row === undefined ? null : { ...row, at: row.at.toISOString() };
+  }
+}

@@ -1,0 +1,90 @@
+import { HttpCode, Post } from '@nestjs/common';
+import {
+  AdminController,
+  Caller,
+  IfMatch,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../platform/http/admin/admin-controller.js';
+import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { Field } from '../../../platform/dto/field.js';
+import { oneOf } from '../../../platform/dto/rules.js';
+import { UuidParam, ValidBody } from '../../../platform/http/decorators.js';
+import type { Reply } from '../../../platform/http/reply.js';
+import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { AdminUsers, AdminUserWritten } from '../../users/contract.js';
+import { REVIEW_DECISIONS, type ReviewDecision } from '../application/user-operations.js';
+
+const TAG = 'Admin: users';
+const NO_USER = 'There is no such user, or the key is confined to other merchants.';
+const REFUSED = {
+  412: 'If-Match is another revision.',
+  422: 'A member of the body is invalid.',
+  428: 'If-Match is missing.',
+} as const;
+
+/** Body of POST /admin/v1/users/{id}/review. */
+export class ReviewBody extends WriteBody implements ReviewDecision {
+  @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
+}
+
+/** How operators continue the onboarding of a user (admin-api.md 3). */
+@AdminController('users')
+export class AdminOnboardingsController {
+  constructor(private readonly users: AdminUsers) {}
+
+  @Post(':id/retry')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminRetryOnboarding',
+    tag: TAG,
+    summary: 'Retry the step that an onboarding waits for',
+    description: 'Identity, wallet, card or activation: the service attempts it now.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'The step is due now. Personal data is left out.'],
+      404: NO_USER,
+      409: 'The next step is the person’s, or the onboarding is over.',
+      ...REFUSED,
+    },
+  })
+  async retry(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', 'User') userId: string,
+    @IfMatch() revision: number,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const write = { name: 'users.retry', userId, revision, body, requester, idempotency };
+    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  }
+
+  @Post(':id/review')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminReviewIdentity',
+    tag: TAG,
+    summary: 'Decide an identity that the sandbox keeps under review',
+    description: 'Outside the sandbox the identity provider decides, in its dashboard: 409.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'It is decided; a worker continues. Personal data is left out.'],
+      404: NO_USER,
+      409: 'No identity of this user is under review.',
+      ...REFUSED,
+    },
+  })
+  async review(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', 'User') userId: string,
+    @IfMatch() revision: number,
+    @ValidBody() body: ReviewBody,
+  ): Promise<Reply> {
+    const { decision } = body;
+    const write = { name: 'users.review', userId, revision, body, requester, idempotency };
+    const outcome = await this.users.request({ ...write, parameters: { decision } });
+    return written(outcome, 200, () => this.users.written(userId));
+  }
+}

@@ -1,0 +1,151 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
+import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import type { AuditVitals, Backlog, Vitals } from '../../../platform/operations/vitals.js';
+import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
+import type {
+  ChainNodeFacts,
+  HaltedSubscription,
+  ProviderFacts,
+  Schedule,
+} from '../../../platform/telemetry/process-facts.js';
+import { DueItems } from '../store/due-items.js';
+import { Processes, type ProcessRow } from '../store/processes.js';
+
+/** Events that a subscription has to handle are counted up to so many. */
+const MAX_LAG_EVENTS = 1000;
+
+interface SubscriptionStatus {
+  readonly name: string;
+  readonly position: string | null;
+  readonly lag_events: number;
+  readonly lag_seconds: number;
+  readonly halted_at: string | null;
+}
+
+/** The body of `GET /admin/v1/system` (admin-api.md 3). */
+export interface SystemJson {
+  readonly processes: readonly object[];
+  readonly subscriptions: readonly SubscriptionStatus[];
+  readonly backlogs: readonly Backlog[];
+  readonly schedules: readonly Schedule[];
+  readonly nodes: readonly ChainNodeFacts[];
+  readonly providers: readonly ProviderFacts[];
+  readonly audit: AuditVitals;
+}
+
+/** The state of the service, of all its processes. */
+@Injectable()
+export class SystemStatus {
+  private readonly vitals: readonly Vitals[];
+
+  constructor(
+    @Inject(RUNNING_CONTEXTS) contexts: readonly Context[],
+    modules: ModuleRef,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly lag: SubscriptionLag,
+    private readonly rows: Processes,
+    private readonly items: DueItems,
+  ) {
+    this.vitals = contexts.flatMap(
+      ({ vitals }) => vitals?.((token) => modules.get(token, { strict: false })) ?? [],
+    );
+  }
+
+  async read(): Promise<SystemJson> {
+    const processes = await this.rows.alive();
+    const facts = processes.map((each) => each.facts);
+    const audits = this.vitals.flatMap(({ audit }) => audit?.() ?? []);
+    const [subscriptions, backlogs, [audit]] = await Promise.all([
+      this.subscriptions(facts.flatMap(({ halted }) => halted)),
+      this.backlogs(),
+      Promise.all(audits),
+    ]);
+    return {
+      processes: processes.map(processJson),
+      subscriptions,
+      backlogs,
+      schedules: newestOf(facts.flatMap(({ schedules }) => schedules)),
+      nodes: worstOf(
+        byWorkers(processes).flatMap(({ nodes }) => nodes),
+        ({ url_host }) => url_host,
+      ),
+      providers: worstOf(
+        facts.flatMap(({ providers }) => providers),
+        ({ name }) => name,
+      ),
+      audit: audit ?? { head: null, last_verify: null },
+    };
+  }
+
+  private async subscriptions(halted: readonly HaltedSubscription[]): Promise<readonly SubscriptionStatus[]> {
+    const lags = await this.lag.all();
+    const late = new Set(lags.filter(({ ageMs }) => ageMs > 0).map(({ position }) => position));
+    const counted = await Promise.all(
+      [...late].map(async (position) => [position, await this.eventsAfter(position)] as const),
+    );
+    const events = new Map(counted);
+    return lags.map(({ name, position, ageMs }) => {
+      // A newer process may have continued where an older one waits.
+      const waits = halted.filter(
+        (each) => each.name === name && comparePositions(each.position, position) > 0,
+      );
+      return {
+        name,
+        position,
+        lag_events: events.get(position) ?? 0,
+        lag_seconds: ageMs / 1000,
+        halted_at: waits.map(({ at }) => at).sort()[0] ?? null,
+      };
+    });
+  }
+
+  private async eventsAfter(position: string | null): Promise<number> {
+    let count = 0;
+    for (let after = position; count < MAX_LAG_EVENTS;) {
+      const page = await this.store.readAll(after, MAX_LAG_EVENTS - count);
+      if (page.length === 0) break;
+      count += page.length;
+      after = page.at(-1)!.position;
+    }
+    return count;
+  }
+
+  private async backlogs(): Promise<readonly Backlog[]> {
+    const own = this.vitals.flatMap(({ backlogs }) => backlogs?.() ?? []);
+    const all = await Promise.all([this.items.backlogs(), ...own]);
+    return all.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+function processJson({ id, version, roles, startedAt, clockSkewMs }: ProcessRow): object {
+  return { id, version, roles, started_at: startedAt.toISOString(), clock_skew_ms: Math.round(clockSkewMs) };
+}
+
+/** Processes that verify payouts have reliable facts about nodes; where none runs, those of the others are used. */
+function byWorkers(processes: readonly ProcessRow[]): readonly ProcessRow['facts'][] {
+  const workers = processes.filter(({ roles }) => roles.includes('worker'));
+  return (workers.length > 0 ? workers : processes).map(({ facts }) => facts);
+}
+
+/** Several processes have the same schedules: of each the one that ran last. */
+function newestOf(schedules: readonly Schedule[]): readonly Schedule[] {
+  const newest = new Map<string, Schedule>();
+  for (const each of schedules) {
+    const known = newest.get(each.name);
+    if (known === undefined || (each.last_at ?? '') > (known.last_at ?? '')) newest.set(each.name, each);
+  }
+  return [...newest.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Of each name what a process reports that is not `ok`; else any. */
+function worstOf<T extends { readonly status: string }>(
+  reported: readonly T[],
+  nameOf: (each: T) => string,
+): readonly T[] {
+  const worst = new Map<string, T>();
+  for (const each of reported)
+    if (each.status !== 'ok' || !worst.has(nameOf(each))) worst.set(nameOf(each), each);
+  return [...worst.values()];
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { FindAnything } from './application/find-anything.js';
+import { Heartbeat } from './application/heartbeat.js';
+import { SystemStatus } from './application/system-status.js';
+import { SearchController } from './http/search.controller.js';
+import { SystemController } from './http/system.controller.js';
+import { DueItems } from './store/due-items.js';
+import { Processes } from './store/processes.js';
+
+export const SYSTEM_TAGS = {
+  'Admin: system': [28, 'The state of the service.'],
+  'Admin: search': [31, 'Finds anything by its id.'],
+} as const;
+
+/** The state of the service, and the search across contexts, for operators. */
+@Module({
+  controllers: [SystemController, SearchController],
+  providers: [Processes, DueItems, Heartbeat, SystemStatus, FindAnything],
+})
+export class SystemModule {}

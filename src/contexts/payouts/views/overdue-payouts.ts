@@ -1,0 +1,33 @@
+import { chainRules } from '../../../platform/chain/chain-rules.js';
+import { VERIFICATION } from '../store/verification-queue.js';
+
+/** A check that is due for longer than this found no process to do it, or no node that can be relied on. */
+const CHECK_LATE_SECONDS = 60;
+/** For so long a node may have no usable response about one transaction. */
+const UNANSWERED_SECONDS = 600;
+/** So long after its window, and the two checks that let it expire, a payout should have its outcome. */
+const OUTCOME_LATE_SECONDS = 600;
+
+type Settings = Parameters<typeof chainRules>[0];
+
+/** Pending payouts, with the item that schedules their checks. */
+export const PENDING_PAYOUTS = `payouts.verifications pending
+  join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
+
+/**
+ * SQL over {@link PENDING_PAYOUTS}: the `OverdueReason` (stuck-words.ts); null for a payout that is checked as it should be. `due` of
+ * the state is when the check was scheduled for: `due_at` moves while processes try.
+ */
+export function overdueReason(settings: Settings): string {
+  const { expiryMarginSeconds } = chainRules(settings);
+  const ago = (seconds: number): string => `now() - interval '${seconds} seconds'`;
+  const scheduled = `coalesce((item.state->>'due')::timestamptz, case when exists (
+      select from payouts.wallets wallet where wallet.user_id = pending.user_id) then created_at else expires_at end)`;
+  return `case
+    when pending.chain_id <> ${settings.chainId} then 'other_chain'
+    when item.due_at < ${ago(CHECK_LATE_SECONDS)} then 'not_checked'
+    when item.lease is not null and ${scheduled} < ${ago(CHECK_LATE_SECONDS)} then 'no_node'
+    when item.failing_since < ${ago(UNANSWERED_SECONDS)} then 'no_response'
+    when expires_at < ${ago(2 * expiryMarginSeconds + OUTCOME_LATE_SECONDS)} then 'no_outcome'
+  end`;
+}

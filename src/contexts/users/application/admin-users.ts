@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { inParallel } from '../../../kernel/in-parallel.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import {
+  Operations,
+  type OperationOutcome,
+  type OperationRequest,
+  type Requester,
+} from '../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import type { KeysetPage } from '../../../platform/read-models/read-models.js';
+import { userStreams } from '../domain/user-streams.js';
+import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
+import type { UserState } from '../views/user-row.js';
+import { UserRows } from '../views/user-rows.js';
+import { USERS_VIEW } from '../views/users-projection.js';
+import { adminUserJson, type AdminUser, type AdminUsersResponse } from './admin-user-json.js';
+import { LocateUser } from './locate-user.js';
+import { OnboardingProgress } from './onboarding-progress.js';
+
+/** Streams of users that a list reads at a time. */
+const AT_A_TIME = 16;
+
+/** Who sees personal data. */
+export const PERSONAL_SCOPE = 'users_personal:read';
+
+export interface UsersFilter extends KeysetPage {
+  /** Null: of every merchant. */
+  readonly merchantIds: readonly string[] | null;
+  /** E.164. */
+  readonly phoneNumber?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly wallet?: string | undefined;
+  readonly state?: UserState | undefined;
+}
+
+/** An operation on a user, as a controller has it. */
+export interface UserWrite extends Pick<OperationRequest, 'name' | 'requester' | 'idempotency'> {
+  readonly userId: string;
+  readonly revision: number;
+  readonly body: { readonly reason: string; readonly ticket?: string | null };
+  readonly parameters?: OperationRequest['parameters'];
+}
+
+/** Users as operators see them, of any merchant. */
+@Injectable()
+export class AdminUsers {
+  constructor(
+    private readonly loop: CommandLoop,
+    private readonly rows: UserRows,
+    private readonly locate: LocateUser,
+    private readonly onboardings: OnboardingProgress,
+    private readonly progress: ViewProgress,
+    private readonly operations: Operations,
+  ) {}
+
+  /**
+   * A page, newest first. Personal data is read from the users' own streams, where `personal` says so: the read model has
+   * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
+   */
+  async page(filter: UsersFilter, personal: boolean): Promise<AdminUsersResponse> {
+    await this.progress.require(USERS_VIEW);
+    const { rows, next_cursor } = await this.rowsOf(filter);
+    const [onboardings, people] = await Promise.all([
+      this.onboardings.of(rows),
+      personal
+        ? inParallel(rows, AT_A_TIME, ({ userId }) => this.loop.loadForDisplay(user, userId))
+        : rows.map(() => null),
+    ]);
+    const users = rows.map((row, n) => adminUserJson(row, personalOf(people[n]!), onboardings[n]!));
+    return { users, next_cursor };
+  }
+
+  /** The user at a revision. Throws `not_found`, also for a user of a merchant whom the requester is not confined to. */
+  async find(
+    userId: string,
+    { merchants }: Pick<Requester, 'merchants'>,
+  ): Promise<{ readonly found: ExistingUser | ErasedUser; readonly revision: number | null }> {
+    // Before the state: what changes in between is a 412 of the write that follows.
+    const revision = await this.operations.revisionOf(userStreams(userId));
+    const found = await this.loop.loadForDisplay(user, userId);
+    if (found.accountState === 'unknown' || (merchants !== null && !merchants.includes(found.merchantId)))
+      throw DomainError.notFound('User');
+    return { found, revision };
+  }
+
+  /** Throws what {@link find} and `Operations.request` throw. */
+  async request({ userId, revision, body, parameters = {}, ...rest }: UserWrite): Promise<OperationOutcome> {
+    const { found } = await this.find(userId, rest.requester);
+    const { reason, ticket = null } = body;
+    const subject = { id: userId, revision };
+    return this.operations.request({
+      ...rest,
+      subject,
+      parameters,
+      reason,
+      ticket,
+      merchantId: found.merchantId,
+    });
+  }
+
+  /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */
+  async written(userId: string): Promise<{ readonly user: AdminUser }> {
+    const { found } = await this.find(userId, { merchants: null });
+    return { user: await this.json(found, false) };
+  }
+
+  async json(found: ExistingUser | ErasedUser, personal: boolean): Promise<AdminUser> {
+    const { accountState: state, issuerWalletAddress: wallet } = found;
+    const row = { ...found, state, wallet, createdAt: new Date(found.createdAt) };
+    const [onboarding] = await this.onboardings.of([row]);
+    return adminUserJson(row, personal ? personalOf(found) : null, onboarding!);
+  }
+
+  /** For the search: users whose id, phone number (E.164), external id or wallet is exactly this one. At most `pageSize`. */
+  async exactly(
+    known: Omit<UsersFilter, 'state' | 'after'> & { readonly userIds?: readonly string[] },
+  ): Promise<readonly { readonly id: string; readonly merchant_id: string }[]> {
+    const { rows } = await this.rowsOf(known);
+    return rows.map(({ userId, merchantId }) => ({ id: userId, merchant_id: merchantId }));
+  }
+
+  private async rowsOf({ phoneNumber, ...filter }: UsersFilter & { readonly userIds?: readonly string[] }) {
+    if (phoneNumber === undefined) return this.rows.page(filter);
+    const merchantIds = filter.merchantIds ?? (await this.rows.merchants());
+    const userIds = await this.locate.holdersOf(phoneNumber, merchantIds);
+    const page = await this.rows.page({ ...filter, userIds });
+    return { ...page, rows: page.rows.filter(({ state }) => state !== 'erased') };
+  }
+}
+
+function personalOf(
+  state: ExistingUser | ErasedUser | { readonly accountState: 'unknown' } | null,
+): Pick<ExistingUser, 'phoneNumber' | 'email'> | null {
+  return state !== null && 'phoneNumber' in state ? state : null;
+}

@@ -1,0 +1,156 @@
+import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import {
+  AdminController,
+  Caller,
+  IfMatch,
+  reachOf,
+  sendEtag,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../platform/http/admin/admin-controller.js';
+import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
+import type { Reply } from '../../../platform/http/reply.js';
+import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { Lookups } from '../../../platform/operations/lookups.js';
+import { requireScopes } from '../../../platform/operations/scopes.js';
+import {
+  AdminUserResponse,
+  AdminUsersResponse,
+  AdminUserWritten,
+  type AdminUser,
+} from '../application/admin-user-json.js';
+import { AdminUsers, PERSONAL_SCOPE } from '../application/admin-users.js';
+import { UsersQuery } from './admin-user-dto.js';
+
+const TAG = 'Admin: users';
+const USER = 'User';
+const NO_USER = 'There is no such user, or the key is confined to other merchants.';
+const PRECONDITIONS = {
+  412: 'If-Match is another revision.',
+  428: 'If-Match is missing.',
+} as const;
+
+/** Users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
+@AdminController('users')
+export class AdminUsersController {
+  constructor(
+    private readonly users: AdminUsers,
+    private readonly lookups: Lookups,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListUsers',
+    tag: TAG,
+    summary: 'List users, newest first',
+    description: 'phone_number and email are null without the scope users_personal:read.',
+    scopes: ['users:read'],
+    responses: {
+      200: [AdminUsersResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      403: 'A scope is missing: users:read, or users_personal:read for phone_number.',
+    },
+  })
+  async list(@Caller() caller: AdminCaller, @ListQuery() query: UsersQuery): Promise<AdminUsersResponse> {
+    if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
+    const merchantIds = reachOf(caller, query.merchant_id);
+    const page = await this.users.page(
+      {
+        merchantIds,
+        phoneNumber: query.phone_number,
+        externalId: query.external_id,
+        wallet: query.wallet,
+        state: query.state,
+        pageSize: query.page_size,
+        after: query.page_cursor,
+      },
+      caller.scopes.has(PERSONAL_SCOPE),
+    );
+    const merchants = query.merchant_id === undefined ? page.users.map(whose) : (merchantIds ?? []);
+    await this.lookups.read(caller, [...new Set(merchants)], 'users');
+    return page;
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'adminGetUser',
+    tag: TAG,
+    summary: 'Get a user',
+    scopes: ['users:read'],
+    responses: { 200: [AdminUserResponse, 'The user; the ETag is its revision.'], 404: NO_USER },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', USER) id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AdminUserResponse> {
+    const { found, revision } = await this.users.find(id, caller);
+    await this.lookups.read(caller, [found.merchantId], `user ${id}`);
+    sendEtag(reply, revision);
+    return { user: await this.users.json(found, caller.scopes.has(PERSONAL_SCOPE)) };
+  }
+
+  @Post(':id/deactivate')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminDeactivateUser',
+    tag: TAG,
+    summary: 'Deactivate a user',
+    description:
+      'No more payouts are accepted for the user, who is deactivated once none is pending. There is no way back.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'The user is deactivating. Personal data is left out.'],
+      404: NO_USER,
+      409: 'The user is deactivating or deactivated already.',
+      ...PRECONDITIONS,
+      422: 'reason or ticket is invalid.',
+    },
+  })
+  async deactivate(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', USER) userId: string,
+    @IfMatch() revision: number,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const write = { name: 'users.deactivate', userId, revision, body, requester, idempotency };
+    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  }
+
+  @Post(':id/erase')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminEraseUser',
+    tag: TAG,
+    summary: 'Erase a deactivated user for good',
+    description:
+      'All personal data is dropped; payouts stay. The merchant API responds with 404 for the user from then on. A second person approves it.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'The user is erased: approvals are off, in the sandbox.'],
+      202: 'It waits for a second person: `{operation}`.',
+      404: NO_USER,
+      409: 'The user is not deactivated.',
+      ...PRECONDITIONS,
+      422: 'reason or ticket is invalid.',
+    },
+  })
+  async erase(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', USER) userId: string,
+    @IfMatch() revision: number,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const write = { name: 'users.erase', userId, revision, body, requester, idempotency };
+    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  }
+}
+
+function whose({ merchant_id }: AdminUser): string {
+  return merchant_id;
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import type { Context } from '../../../platform/context.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { ReadModels } from '../../../platform/read-models/read-models.js';
+import { newId } from '../../../kernel/ids.js';
+import { UserRow } from './user-row.js';
+import { UserRows, type UserFilter } from './user-rows.js';
+import { usersProjection } from './users-projection.js';
+import { WalletsView } from './users.js';
+
+const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
+const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
+
+interface Person {
+  readonly user_id: string;
+  readonly merchant_id: string;
+}
+
+function event(type: string, person: Person, data: object): RecordedEvent {
+  return { type, data: { ...person, ...data } } as unknown as RecordedEvent;
+}
+const created = (person: Person, at = DAY(1), external_id: string | null = null): RecordedEvent =>
+  event('user.created.v1', person, { external_id, created_at: at, phone_number: 'sealed', email: null });
+const activated = (person: Person, at = DAY(2), issuer_wallet_address = ADDRESS): RecordedEvent =>
+  event('user.activated.v1', person, { issuer_wallet_address, activated_at: at });
+const leaving = (person: Person, at = DAY(3)): RecordedEvent =>
+  event('user.deactivation_started.v1', person, { at });
+const left = (person: Person, at = DAY(4)): RecordedEvent => event('user.deactivated.v1', person, { at });
+const erased = (person: Person, at = DAY(5)): RecordedEvent => event('user.erased.v1', person, { at });
+
+describe('the read model of users', () => {
+  let db: TestDatabase;
+  let models: ReadModels;
+  let rows: UserRows;
+  let merchant_id: string;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    models = new ReadModels({ databaseUrl: db.url }, [{ name: 'users', entities: [UserRow] } as Context]);
+    rows = new UserRows(models);
+    merchant_id = newId();
+  });
+  afterAll(async () => {
+    await models.onApplicationShutdown();
+    await db.drop();
+  });
+
+  const person = (merchant = merchant_id): Person => ({ user_id: newId(), merchant_id: merchant });
+  const apply = (...events: RecordedEvent[]): Promise<void> =>
+    db.database.transaction((tx) => usersProjection.apply(events, tx));
+  const one = async ({ user_id }: Person): Promise<UserRow | undefined> =>
+    (await rows.page({ merchantIds: null, userIds: [user_id], pageSize: 10 })).rows[0];
+  const idsOf = async (filter: Omit<UserFilter, 'pageSize'>): Promise<string[]> => {
+    const seen: string[] = [];
+    for (let next: UserFilter | null = { ...filter, pageSize: 2 }; next !== null;) {
+      const { rows: page, next_cursor } = await rows.page(next);
+      seen.push(...page.map(({ userId }) => userId));
+      next = next_cursor === null ? null : { ...next, after: decodeCursor(next_cursor)! };
+    }
+    return seen;
+  };
+
+  it.each([1, 2, 3, 10])('is the same whether events come once or twice, %i at a time', async (size) => {
+    const user = person();
+    const life = [created(user, DAY(1), 'c-7'), activated(user), leaving(user), left(user), erased(user)];
+    const twice = life.flatMap((each, at) => [each, ...life.slice(0, at + 1)]);
+    for (let from = 0; from < twice.length; from += size) await apply(...twice.slice(from, from + size));
+    await apply(life[0]!);
+    await apply(life[2]!);
+    expect(await one(user)).toEqual({
+      userId: user.user_id,
+      merchantId: merchant_id,
+      externalId: 'c-7',
+      state: 'erased',
+      createdAt: new Date(DAY(1)),
+      wallet: ADDRESS,
+      changedAt: new Date(DAY(5)),
+    });
+  });
+
+  it('holds a user in each state, and when it came to it', async () => {
+    const user = person();
+    for (const [step, state] of [
+      [created(user), 'onboarding'],
+      [activated(user), 'active'],
+      [leaving(user), 'deactivating'],
+      [left(user), 'deactivated'],
+      [erased(user), 'erased'],
+    ] as const) {
+      await apply(step, step);
+      const { at, activated_at, created_at } = step.data as Record<string, string>;
+      expect(await one(user)).toMatchObject({
+        state,
+        changedAt: new Date(at ?? activated_at ?? created_at!),
+      });
+    }
+  });
+
+  it('lists newest first, by each filter alone and together, each user once over all pages', async () => {
+    const [mine, other] = [newId(), newId()];
+    const people = Array.from({ length: 9 }, (_, n) => person(n % 3 === 0 ? other : mine));
+    await apply(...people.map((each, n) => created(each, DAY(n + 1), `${mine}-${n % 2}`)));
+    const wallets = people.map((_, n) => `0x${mine.replaceAll('-', '').slice(0, 32)}ABCDEF0${n}`);
+    await apply(...people.slice(0, 5).map((each, n) => activated(each, DAY(2), wallets[n])));
+    const newest = people.map(({ user_id }) => user_id).reverse();
+    const where = (test: (n: number) => boolean): string[] => newest.filter((_, n) => test(8 - n));
+    expect(await idsOf({ merchantIds: [mine, other] })).toEqual(newest);
+    expect((await idsOf({ merchantIds: null })).filter((id) => newest.includes(id))).toEqual(newest);
+    expect(await idsOf({ merchantIds: [mine] })).toEqual(where((n) => n % 3 !== 0));
+    expect(await idsOf({ merchantIds: [other], state: 'active' })).toEqual(where((n) => n === 0 || n === 3));
+    expect(await idsOf({ merchantIds: [mine, other], state: 'onboarding' })).toEqual(where((n) => n > 4));
+    expect(await idsOf({ merchantIds: null, externalId: `${mine}-1` })).toEqual(where((n) => n % 2 === 1));
+    expect(await idsOf({ merchantIds: null, wallet: wallets[4]!.toLowerCase() })).toEqual(
+      where((n) => n === 4),
+    );
+    expect(await idsOf({ merchantIds: [mine], wallet: wallets[3]! })).toEqual([]);
+    expect(await idsOf({ merchantIds: [], state: 'active' })).toEqual([]);
+    expect(await idsOf({ merchantIds: null, userIds: [] })).toEqual([]);
+    expect(await rows.merchants()).toEqual(expect.arrayContaining([mine, other]));
+  });
+
+  it('finds the owner of a wallet in any letter case, for its merchant alone', async () => {
+    const user = person(newId());
+    await apply(created(user), activated(user));
+    const wallets = new WalletsView(db.database);
+    for (const form of [ADDRESS, ADDRESS.toLowerCase(), ` ${ADDRESS} `])
+      expect(await wallets.ownerOf(user.merchant_id, form)).toBe(user.user_id);
+    expect(await wallets.ownerOf(newId(), ADDRESS)).toBeNull();
+    expect(await wallets.ownerOf(user.merchant_id, '0x\u0000')).toBeNull();
+  });
+});

@@ -1,0 +1,18 @@
+/** The results of `work` for each item, in the order of the items; at most `limit` run at a time. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const run = async (): Promise<void> => {
+    while (next < items.length) {
+      const place = next;
+      next += 1;
+      results[place] = await work(items[place]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, run));
+  return results;
+}

@@ -1,0 +1,24 @@
+/** A request of a merchant as it is recorded (admin-api.md 3): nothing of its body and no value of its query. */
+export interface LoggedRequest {
+  readonly requestId: string;
+  readonly merchantId: string;
+  /** The secret that signed it; null where none was verified. */
+  readonly credentialId: string | null;
+  /** When it arrived, by `performance.now()`. */
+  readonly startedAt: number;
+  readonly method: string;
+  readonly path: string;
+  readonly queryNames: readonly string[];
+  readonly status: number;
+  readonly durationMs: number;
+  /** The `detail` of the problem that it got. */
+  readonly refusal: string | null;
+  /** What a signature that did not match should have signed, without the body. */
+  readonly stringToSign: string | null;
+}
+
+/** Records requests to the APIs of merchants. The access context provides it; without one none is recorded. */
+export abstract class RequestLog {
+  /** Called with each response. Returns at once and never throws. */
+  abstract record(request: LoggedRequest): void;
+}

@@ -1,0 +1,79 @@
+import { parseSetCookie } from 'cookie';
+
+export interface CookieResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  json<T>(): T;
+}
+
+export interface CookieCall {
+  readonly method?: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A browser without scripts: keeps cookies for each host, and follows no redirect unless told to. */
+export class CookieClient {
+  private readonly cookies = new Map<string, Map<string, string>>();
+
+  constructor(
+    /** Writes carry it as their `Origin`. */
+    readonly origin: string,
+  ) {}
+
+  async call(path: string, { method = 'GET', body, headers = {} }: CookieCall = {}): Promise<CookieResponse> {
+    const url = new URL(path, this.origin);
+    const jar = this.jarOf(url);
+    const response = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(method === 'GET' ? {} : { origin: this.origin }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(jar.size > 0 && { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const { name, value = '', maxAge, expires } = parseSetCookie(line);
+      if (maxAge === 0 || (expires !== undefined && expires <= new Date())) jar.delete(name);
+      else jar.set(name, value);
+    }
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
+  }
+
+  post(path: string, body: object = {}, headers: CookieCall['headers'] = {}): Promise<CookieResponse> {
+    return this.call(path, { method: 'POST', body, headers });
+  }
+
+  /** Follows redirects to the first response that is none; `seen` gets each address. */
+  async follow(path: string, seen: string[] = []): Promise<CookieResponse> {
+    let at = new URL(path, this.origin);
+    for (let n = 0; n < 20; n += 1) {
+      const response = await this.call(at.href);
+      const location = response.headers.get('location');
+      if (location === null) return response;
+      at = new URL(location, at);
+      seen.push(at.href);
+    }
+    throw new Error(`${path} redirects without end`);
+  }
+
+  cookie(name: string): string | undefined {
+    return this.jarOf(new URL(this.origin)).get(name);
+  }
+
+  setCookie(name: string, value: string): void {
+    this.jarOf(new URL(this.origin)).set(name, value);
+  }
+
+  private jarOf({ host }: URL): Map<string, string> {
+    const jar = this.cookies.get(host) ?? new Map<string, string>();
+    this.cookies.set(host, jar);
+    return jar;
+  }
+}
