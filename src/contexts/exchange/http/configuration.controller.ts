@@ -1,3 +1,4 @@
+import { quoted } from '../../../platform/dto/date-point.js';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -21,7 +22,6 @@ import {
   fiatCurrency,
   nonEmpty,
   querySignature,
-  quoted,
   returnUrl,
   roundedFiat,
   signature,

@@ -1,3 +1,4 @@
+import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import {
@@ -12,16 +13,7 @@ import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
 import { PAIRS } from '../domain/catalog.js';
 import type { OrderFilter } from '../views/orders.js';
-import {
-  code,
-  datePoint,
-  nonEmpty,
-  querySignature,
-  signature,
-  tagOrMemo,
-  withdrawAddress,
-  type DatePoint,
-} from './parameters.js';
+import { code, nonEmpty, querySignature, signature, tagOrMemo, withdrawAddress } from './parameters.js';
 
 export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 

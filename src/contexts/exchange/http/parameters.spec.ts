@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '../../../kernel/fault.js';
-import { code, datePoint, fiatAmount, fiatCurrency, roundedFiat, type DatePoint } from './parameters.js';
+import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
+import { code, fiatAmount, fiatCurrency, roundedFiat } from './parameters.js';
 
 const read = (rule: typeof fiatAmount, value: string): unknown => rule.read(value);
 const faultOf = (rule: typeof fiatAmount, value: string): string | null => {

@@ -1,9 +1,9 @@
 import Big from 'big.js';
 import { Fault } from '../../../kernel/fault.js';
 import { isAtLeast, isZero } from '../../../kernel/decimal.js';
-import { parseDateTime } from '../../../kernel/instant.js';
 import type { Rule } from '../../../platform/dto/field.js';
-import { day, text } from '../../../platform/dto/rules.js';
+import { quoted } from '../../../platform/dto/date-point.js';
+import { text } from '../../../platform/dto/rules.js';
 import { readAddress, readTag } from '../domain/addresses.js';
 
 /** A text that a caller chooses: 1 to 255 code points, no control characters (contract.md 22.2). */
@@ -46,12 +46,6 @@ export const CHAINS_TO = ['solana'] as const;
 export const [CHAIN_TO] = CHAINS_TO;
 
 const MAX_FIAT = '1000000';
-const MAX_QUOTED = 40;
-
-/** What a caller sent, for an error: bounded, on one line, in quotes. */
-export function quoted(value: string): string {
-  return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
-}
 
 /** One of some codes, in any letter case; reads the code as it is listed. */
 export function code(codes: readonly string[]): Rule {
@@ -111,32 +105,3 @@ export function roundedFiat(amount: string, currency: string | undefined): strin
   if ((amount.split('.')[1] ?? '').length <= decimals) return amount;
   return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
 }
-
-/** A place in time that a list begins or ends with. */
-export interface DatePoint {
-  readonly at: Date;
-  /** The first instant after it: of the day when it is a date without a time. */
-  readonly end: Date;
-}
-
-const DAY_MS = 86_400_000;
-/** PostgreSQL and JavaScript write years of four digits alike. */
-const LATEST = Date.UTC(9999, 0, 1);
-
-/** A date, which is a whole day in UTC, or a date and time (contract.md 24.2). */
-export const datePoint: Rule = text(
-  { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
-  (value) => {
-    const date = day.read(value);
-    // Queries write a blank as `+`, so that the `+` of an offset arrives as a blank.
-    const at =
-      date instanceof Fault
-        ? parseDateTime(value.replace(/ (?=[0-9:]{5}$)/, '+'))
-        : new Date(`${value}T00:00:00Z`);
-    if (at === null || at.getTime() < 0 || at.getTime() > LATEST)
-      return new Fault(
-        `must be a date such as 2026-01-31, or a date and time such as 2026-01-31T12:00:00Z, not ${quoted(value)}`,
-      );
-    return { at, end: new Date(at.getTime() + (date instanceof Fault ? 1 : DAY_MS)) } satisfies DatePoint;
-  },
-);

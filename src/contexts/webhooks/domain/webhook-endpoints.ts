@@ -284,7 +284,7 @@ export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEve
 export type EndpointJson = ReturnType<typeof endpointJson>;
 
 /** A WebhookEndpoint as the API returns it (contract.md 12), and extensions. */
-export function endpointJson(endpoint: Endpoint, failure_count: number) {
+export function endpointJson(endpoint: Omit<Endpoint, 'secrets' | 'enabledAt'>, failure_count: number) {
   return {
     id: endpoint.id,
     url: endpoint.url,

@@ -17,7 +17,7 @@ import {
 } from '../domain/webhook-endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
-import type { DeliveryFilter } from '../views/deliveries.js';
+import type { DeliveryFilter } from '../views/delivery-page.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
 import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from './endpoint-dto.js';

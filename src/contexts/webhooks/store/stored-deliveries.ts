@@ -6,12 +6,13 @@ import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import type { DeliveryStatus } from '../domain/retry.js';
 
 export const DELIVERY_COLUMNS =
-  'delivery_id, endpoint_id, type, state, attempts, created_at, due_at, finished_at' as const;
+  'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at' as const;
 
 export interface DeliveryColumns {
   readonly [column: string]: unknown;
   readonly delivery_id: string;
   readonly endpoint_id: string;
+  readonly merchant_id: string;
   readonly type: string;
   readonly state: DeliveryStatus;
   readonly attempts: number;
@@ -36,8 +37,12 @@ export function deliveryJson(row: DeliveryColumns) {
   };
 }
 
+/** As operators and the portal get it: with whose it is. */
+export type AdminDeliveryJson = DeliveryJson & { readonly merchant_id: string };
+
 export interface FoundDelivery {
   readonly json: DeliveryJson;
+  readonly merchantId: string;
   /** The exact text that is signed and sent. */
   readonly body: string;
   readonly isTest: boolean;
@@ -48,17 +53,18 @@ export interface FoundDelivery {
 export class StoredDeliveries {
   constructor(private readonly database: Database) {}
 
-  /** One delivery of the merchant, also of an endpoint that was deleted; null when there is none. */
-  async find(merchantId: string, deliveryId: string): Promise<FoundDelivery | null> {
+  /** One delivery, also of an endpoint that was deleted; null when there is none. A null merchant is any. */
+  async find(merchantId: string | null, deliveryId: string): Promise<FoundDelivery | null> {
     const [row] = await this.database.query<
       DeliveryColumns & { readonly body: string; readonly is_test: boolean; readonly in_flight: boolean }
     >(
       `select ${DELIVERY_COLUMNS}, body, is_test, leased_by is not null as in_flight
-       from webhooks.deliveries where delivery_id = $1 and merchant_id = $2`,
+       from webhooks.deliveries where delivery_id = $1 and ($2::uuid is null or merchant_id = $2)`,
       [deliveryId, merchantId],
     );
     if (!row) return null;
-    return { json: deliveryJson(row), body: row.body, isTest: row.is_test, inFlight: row.in_flight };
+    const { merchant_id: owner, body, is_test: isTest, in_flight: inFlight } = row;
+    return { json: deliveryJson(row), merchantId: owner, body, isTest, inFlight };
   }
 }
 

@@ -4,7 +4,8 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { StoredDeliveries } from '../store/stored-deliveries.js';
-import { DeliveriesView, READ_AT_ONCE, type DeliveryFilter } from './deliveries.js';
+import { DeliveriesView } from './deliveries.js';
+import { READ_AT_ONCE, type DeliveryFilter } from './delivery-page.js';
 import { DELIVERY_STATUSES } from '../domain/retry.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The endpoints as deliveries see them, deliveries and attempts, recoveries, and the processes that send. */
-export class Webhooks1795000000650 implements MigrationInterface {
+export class Webhooks1795000000660 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema webhooks;
@@ -22,6 +22,31 @@ export class Webhooks1795000000650 implements MigrationInterface {
         former_secrets jsonb not null default '[]'
       );
       create index endpoint_snapshots_of_merchant on webhooks.endpoint_snapshots (merchant_id) where status <> 'deleted';
+      -- Their deliveries are in lists of the merchant.
+      create index endpoint_snapshots_deleted on webhooks.endpoint_snapshots (merchant_id) where status = 'deleted';
+
+      -- Read model: the endpoints of all merchants, without secrets. A deleted one keeps its row, so that an event that
+      -- comes again does not bring it back.
+      create table webhooks.endpoints (
+        endpoint_id uuid primary key,
+        merchant_id uuid not null,
+        url text not null,
+        description text,
+        event_types jsonb,
+        status text not null,
+        disabled_cause text,
+        disabled_at timestamptz(3),
+        -- As exact as a cursor of the lists of it.
+        created_at timestamptz(3) not null,
+        updated_at timestamptz(3) not null,
+        -- Of the last event that changed this row, in the stream of its merchant.
+        revision bigint not null
+      );
+      create index endpoints_newest on webhooks.endpoints (created_at, endpoint_id) where status <> 'deleted';
+      create index endpoints_of_merchant on webhooks.endpoints (merchant_id, created_at, endpoint_id)
+        where status <> 'deleted';
+      create index endpoints_by_status on webhooks.endpoints (status, created_at, endpoint_id)
+        where status <> 'deleted';
 
       -- The truth about what is to be sent: one row per event and endpoint.
       create table webhooks.deliveries (
@@ -59,6 +84,10 @@ export class Webhooks1795000000650 implements MigrationInterface {
       -- What an endpoint did not get, for recovering it and for lists of it.
       create index deliveries_unsent on webhooks.deliveries (endpoint_id, created_at, delivery_id)
         where state in ('exhausted', 'dropped');
+      -- Lists over all merchants. New rows are at its end, so that it costs the deliveries little (docs/benchmarks.md).
+      create index deliveries_newest on webhooks.deliveries (created_at, delivery_id);
+      -- Few, and the first that an operator reads.
+      create index deliveries_exhausted on webhooks.deliveries (created_at, delivery_id) where state = 'exhausted';
 
       create table webhooks.attempts (
         delivery_id uuid not null,

@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { newId } from '../../../kernel/ids.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { DELIVERY_STATUSES } from '../domain/retry.js';
+import { DeliveriesList, type DeliveriesFilter } from './deliveries-list.js';
+import { READ_AT_ONCE } from './delivery-page.js';
+
+const TYPES = ['payout.received', 'payout.failed'] as const;
+const START = Date.UTC(2026, 5, 30);
+/** Endpoints of merchants: one of them has deleted one, one has none. */
+const [ONE, TWO, NONE] = [newId(), newId(), newId()];
+const ENDPOINTS = [
+  { id: newId(), merchant: ONE, status: 'enabled' },
+  { id: newId(), merchant: ONE, status: 'disabled' },
+  { id: newId(), merchant: ONE, status: 'deleted' },
+  { id: newId(), merchant: TWO, status: 'enabled' },
+] as const;
+
+interface Row {
+  readonly id: string;
+  readonly endpoint: number;
+  readonly status: (typeof DELIVERY_STATUSES)[number];
+  readonly type: (typeof TYPES)[number];
+  readonly at: number;
+}
+
+// Few times and many rows, so that ids decide.
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.uuid(),
+  endpoint: fc.nat(ENDPOINTS.length - 1),
+  status: fc.constantFrom(...DELIVERY_STATUSES),
+  type: fc.constantFrom(...TYPES),
+  at: fc.constantFrom(0, 1, 2, 500, 1000).map((ms) => START + ms),
+});
+const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(values, { freq: 2, nil: undefined });
+const filter: fc.Arbitrary<DeliveriesFilter> = fc.record({
+  merchantIds: fc.constantFrom(null, [ONE], [TWO], [ONE, TWO], [NONE], []),
+  endpointId: sometimes(fc.constantFrom(...ENDPOINTS.map(({ id }) => id))),
+  status: sometimes(fc.constantFrom(...DELIVERY_STATUSES)),
+  type: sometimes(fc.constantFrom(...TYPES)),
+  from: sometimes(fc.constantFrom(START + 1, START + 500).map((ms) => new Date(ms))),
+  until: sometimes(fc.constantFrom(START + 2, START + 1000).map((ms) => new Date(ms))),
+  pageSize: fc.constantFrom(1, 2, 3, 1000),
+});
+
+function expected(rows: readonly Row[], filtered: DeliveriesFilter): string[] {
+  const { merchantIds, endpointId, status, type, from, until } = filtered;
+  return rows
+    .filter((each) => {
+      const { id, merchant } = ENDPOINTS[each.endpoint]!;
+      return (
+        (merchantIds === null || merchantIds.includes(merchant)) &&
+        (endpointId === undefined || endpointId === id) &&
+        (status === undefined || status === each.status) &&
+        (type === undefined || type === each.type) &&
+        (from === undefined || each.at >= from.getTime()) &&
+        (until === undefined || each.at < until.getTime())
+      );
+    })
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
+}
+
+describe('the list of deliveries over merchants', () => {
+  const db = onTestDatabase();
+
+  beforeEach(async () => {
+    await db.database.query('truncate webhooks.deliveries, webhooks.endpoint_snapshots');
+    for (const { id, merchant, status } of ENDPOINTS)
+      await db.database.query(
+        `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+         values ($1, $2, 'https://example.com', 'sealed', $3, '1')`,
+        [id, merchant, status],
+      );
+  });
+
+  const insert = (rows: readonly Row[]): Promise<unknown> =>
+    db.database.query(
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
+       select id, endpoint, merchant, type, '{}', false, status, created_at
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
+         as created (id, endpoint, merchant, type, status, created_at)`,
+      [
+        rows.map(({ id }) => id),
+        rows.map(({ endpoint }) => ENDPOINTS[endpoint]!.id),
+        rows.map(({ endpoint }) => ENDPOINTS[endpoint]!.merchant),
+        rows.map(({ type }) => type),
+        rows.map(({ status }) => status),
+        rows.map(({ at }) => new Date(at).toISOString()),
+      ],
+    );
+
+  async function walk(filtered: DeliveriesFilter): Promise<{ ids: string[]; pages: number }> {
+    const ids: string[] = [];
+    let pages = 0;
+    for (let next: DeliveriesFilter | null = filtered; next !== null;) {
+      const { deliveries, next_cursor } = await new DeliveriesList(db.database).page(next);
+      expect(deliveries.length).toBeLessThanOrEqual(filtered.pageSize);
+      ids.push(...deliveries.map(({ id }) => id));
+      pages += 1;
+      next = next_cursor === null ? null : { ...filtered, after: decodeCursor(next_cursor)! };
+    }
+    return { ids, pages };
+  }
+
+  it('is what the filter says, newest first, for any rows, merchants, filter and page size', async () => {
+    const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {
+        await db.database.query('truncate webhooks.deliveries');
+        await insert(all);
+        for (const filtered of filters) expect((await walk(filtered)).ids).toEqual(expected(all, filtered));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('shows whose each delivery is', async () => {
+    const one: Row = { id: newId(), endpoint: 3, status: 'pending', type: TYPES[0], at: START };
+    await insert([one]);
+    const { deliveries } = await new DeliveriesList(db.database).page({ merchantIds: null, pageSize: 10 });
+    expect(deliveries).toEqual([
+      {
+        id: one.id,
+        merchant_id: TWO,
+        webhook_endpoint_id: ENDPOINTS[3].id,
+        type: one.type,
+        status: 'pending',
+        attempt_count: 0,
+        created_at: new Date(START).toISOString(),
+        next_attempt_at: expect.any(String),
+        finished_at: null,
+      },
+    ]);
+  });
+
+  it('reaches what is rare and far back in pages of bounded work, of all merchants and of one', async () => {
+    const count = 2 * READ_AT_ONCE + 10;
+    await db.database.query(
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
+       select gen_random_uuid(), ($1::uuid[])[1 + n % 3], $2, case when n % $4 = 0 then 'payout.failed' else 'payout.received' end,
+         '{}', false, case when n % $4 = 0 then 'exhausted' else 'succeeded' end, to_timestamp(n / 4)
+       from generate_series(1, $3::int) n`,
+      [ENDPOINTS.map(({ id }) => id), ONE, count, READ_AT_ONCE],
+    );
+    const rare = { type: TYPES[1], pageSize: 100 } as const;
+    for (const merchantIds of [null, [ONE]]) {
+      const { ids, pages } = await walk({ ...rare, merchantIds });
+      expect(ids).toHaveLength(2);
+      expect(pages).toBeGreaterThan(1);
+    }
+    // Those that nobody received have indexes: a page finds all of them.
+    for (const merchantIds of [null, [ONE]]) {
+      const { ids, pages } = await walk({ status: 'exhausted', pageSize: 100, merchantIds });
+      expect([ids.length, pages]).toEqual([2, 1]);
+    }
+  });
+
+  it('of a merchant who deleted more endpoints than a page merges is complete all the same', async () => {
+    await db.database.query(
+      `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, sealed_signing_secret, status, position)
+       select gen_random_uuid(), $1, 'https://example.com', 'sealed', 'deleted', '1' from generate_series(1, 1200)`,
+      [ONE],
+    );
+    const rows = [0, 1, 2, 3].map((endpoint): Row => ({
+      id: newId(),
+      endpoint,
+      status: 'succeeded',
+      type: TYPES[0],
+      at: START + endpoint,
+    }));
+    await insert(rows);
+    const { ids } = await walk({ merchantIds: [ONE], pageSize: 2 });
+    expect(ids).toEqual([rows[2]!.id, rows[1]!.id, rows[0]!.id]);
+  });
+});

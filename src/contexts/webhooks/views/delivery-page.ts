@@ -1,0 +1,152 @@
+import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
+import type { Database } from '../../../platform/postgres/database.js';
+import type { DeliveryStatus } from '../domain/retry.js';
+import type { EventType } from '../domain/webhook-endpoints.js';
+import { DELIVERY_COLUMNS, type DeliveryColumns } from '../store/stored-deliveries.js';
+
+export interface DeliveryFilter extends CreatedPage {
+  readonly status?: DeliveryStatus | undefined;
+  readonly type?: EventType | undefined;
+  /** Created at or after it. */
+  readonly from?: Date | undefined;
+  /** Created before it. */
+  readonly until?: Date | undefined;
+  /** Only deliveries of these merchants, where no list of endpoints says so already. */
+  readonly merchantIds?: readonly string[] | undefined;
+}
+
+/**
+ * Deliveries that one page may read: where a filter matches few of many, a page holds less than its size rather than
+ * taking its time, and its cursor continues from there. Hot tables have no index for every filter.
+ */
+export const READ_AT_ONCE = 5000;
+
+const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
+
+export interface DeliveryRows {
+  readonly rows: readonly DeliveryColumns[];
+  readonly next_cursor: string | null;
+}
+
+type Parameter = (value: unknown) => string;
+
+/** Where rows are read from, in `sql`: the newest ones of each lane, numbered by `place`. */
+interface Source {
+  readonly sql: string;
+  /** Rows of a lane at most; with fewer the lane is at its end. */
+  readonly max: number;
+}
+
+/**
+ * A page of the deliveries of these endpoints, newest first; null: of all. Each endpoint is a lane that is read through
+ * its index, so that the filter of a merchant costs no index of its own. Where a lane has more rows than were read, the
+ * page ends at the last one of it: what is older may be incomplete.
+ */
+export async function deliveryPage(
+  database: Pick<Database, 'query'>,
+  endpointIds: readonly string[] | null,
+  filter: DeliveryFilter,
+): Promise<DeliveryRows> {
+  if (endpointIds?.length === 0) return { rows: [], next_cursor: null };
+  const params: unknown[] = [];
+  const parameter: Parameter = (value) => `$${params.push(value)}`;
+  const lanes = endpointIds === null ? null : `${parameter(endpointIds)}::uuid[]`;
+  const place = placeOf(filter, parameter);
+  const isIndexed = lanes === null && filter.status === 'exhausted';
+  const conditions = [
+    ...(filter.status === undefined || isIndexed ? [] : [`state = ${parameter(filter.status)}`]),
+    ...(filter.type === undefined ? [] : [`type = ${parameter(filter.type)}`]),
+    ...(filter.merchantIds === undefined
+      ? []
+      : [`merchant_id = any(${parameter(filter.merchantIds)}::uuid[])`]),
+  ];
+  const max = rowsOfLane(endpointIds?.length ?? 1, filter.pageSize, conditions.length > 0);
+  const isPending = filter.status === 'pending' && (await hasFewPending(database, endpointIds));
+  const source = isPending
+    ? allPending(lanes, place)
+    : lanes === null
+      ? newest(isIndexed ? [...place, `state = 'exhausted'`] : place, max)
+      : newestOfEach(
+          lanes,
+          unsentOnly(filter) ? [...place, `state in ('exhausted', 'dropped')`] : place,
+          max,
+        );
+  const rows = await database.query<DeliveryColumns & { readonly matches: boolean }>(
+    `with read_rows as materialized (${source.sql}),
+       ends as (select created_at, delivery_id from read_rows where place = ${source.max} ${NEWEST_FIRST} limit 1),
+       matching as (
+         select * from read_rows where ${['true', ...conditions].join(' and ')} and not exists (
+           select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
+         ${NEWEST_FIRST} limit ${filter.pageSize + 1})
+     (select *, true as matches from matching ${NEWEST_FIRST})
+     union all
+     (select read_rows.*, false from read_rows join ends using (created_at, delivery_id))`,
+    params,
+  );
+  const matching = rows.filter((row) => row.matches);
+  const page = matching.slice(0, filter.pageSize);
+  const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
+  return {
+    rows: page,
+    next_cursor: last ? encodeCursor({ createdAt: last.created_at, id: last.delivery_id }) : null,
+  };
+}
+
+function placeOf(filter: DeliveryFilter, parameter: Parameter): string[] {
+  return [
+    ...pageConditions(filter, 'delivery_id', parameter),
+    ...(filter.from === undefined ? [] : [`created_at >= ${parameter(filter.from)}::timestamptz`]),
+    ...(filter.until === undefined ? [] : [`created_at < ${parameter(filter.until)}::timestamptz`]),
+  ];
+}
+
+/** Without conditions a page is full of what is read; with some, all lanes together read {@link READ_AT_ONCE}. */
+function rowsOfLane(lanes: number, pageSize: number, isFiltered: boolean): number {
+  const share = Math.ceil((isFiltered ? READ_AT_ONCE : 2 * READ_AT_ONCE) / lanes);
+  return isFiltered ? share : Math.min(share, pageSize + 1);
+}
+
+/** The smaller index of what an endpoint did not get has these. */
+function unsentOnly({ status }: DeliveryFilter): boolean {
+  return status === 'exhausted' || status === 'dropped';
+}
+
+const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
+
+/** Of all endpoints, through the index by time. */
+function newest(conditions: readonly string[], max: number): Source {
+  const sql = `select *, row_number() over (${NEWEST_FIRST}) as place from (
+    select ${DELIVERY_COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
+  return { sql, max };
+}
+
+function newestOfEach(lanes: string, conditions: readonly string[], max: number): Source {
+  const ofLane = where(['endpoint_id = lane.id', ...conditions]);
+  const sql = `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
+    from unnest(${lanes}) as lane (id) cross join lateral (
+      select ${DELIVERY_COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
+  return { sql, max };
+}
+
+/** Through the indexes of due deliveries: what is pending may be rare and far back among what succeeded. */
+function allPending(lanes: string | null, place: readonly string[]): Source {
+  const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
+  const pending = (lease: string): string =>
+    `select ${DELIVERY_COLUMNS}, 0 as place from webhooks.deliveries
+     ${where([...place, ...ofLanes, `state = 'pending'`, `leased_by is ${lease}`])}`;
+  return { sql: `${pending('null')} union all ${pending('not null')}`, max: Number.MAX_SAFE_INTEGER };
+}
+
+async function hasFewPending(
+  database: Pick<Database, 'query'>,
+  endpointIds: readonly string[] | null,
+): Promise<boolean> {
+  const [row] = await database.query<{ found: number }>(
+    `select count(*)::int as found from (select 1 from webhooks.deliveries
+       where ${endpointIds === null ? 'true' : 'endpoint_id = any($1::uuid[])'} and state = 'pending' and leased_by is null
+       limit ${READ_AT_ONCE + 1}) pending`,
+    endpointIds === null ? [] : [endpointIds],
+  );
+  return row!.found <= READ_AT_ONCE;
+}

@@ -1,0 +1,40 @@
+import { Fault } from '../../kernel/fault.js';
+import { parseDateTime } from '../../kernel/instant.js';
+import type { Rule } from './field.js';
+import { day, text } from './rules.js';
+
+const MAX_QUOTED = 40;
+
+/** What a caller sent, for an error: bounded, on one line, in quotes. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
+}
+
+/** A place in time that a list begins or ends with. */
+export interface DatePoint {
+  readonly at: Date;
+  /** The first instant after it: of the day when it is a date without a time. */
+  readonly end: Date;
+}
+
+const DAY_MS = 86_400_000;
+/** PostgreSQL and JavaScript write years of four digits alike. */
+const LATEST = Date.UTC(9999, 0, 1);
+
+/** A date, which is a whole day in UTC, or a date and time (contract.md 24.2). */
+export const datePoint: Rule = text(
+  { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
+  (value) => {
+    const date = day.read(value);
+    // Queries write a blank as `+`, so that the `+` of an offset arrives as a blank.
+    const at =
+      date instanceof Fault
+        ? parseDateTime(value.replace(/ (?=[0-9:]{5}$)/, '+'))
+        : new Date(`${value}T00:00:00Z`);
+    if (at === null || at.getTime() < 0 || at.getTime() > LATEST)
+      return new Fault(
+        `must be a date such as 2026-01-31, or a date and time such as 2026-01-31T12:00:00Z, not ${quoted(value)}`,
+      );
+    return { at, end: new Date(at.getTime() + (date instanceof Fault ? 1 : DAY_MS)) } satisfies DatePoint;
+  },
+);
