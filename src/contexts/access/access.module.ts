@@ -39,8 +39,7 @@ import {
 import {
   AddPasskeyHandler,
   CreateOperatorHandler,
-  SetOperatorRoleHandler,
-  SetOperatorStatusHandler,
+  UpdateOperatorHandler,
 } from './application/operator-commands.js';
 import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
@@ -56,6 +55,10 @@ import {
 import { adminScheme } from './http/admin/admin-scheme.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { portalSessionHistory } from './domain/portal-history.js';
+import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalModule } from './portal.module.js';
+import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
@@ -65,8 +68,8 @@ import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
-import { OperatorsView } from './views/operators.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
+import { OperatorsView } from './views/operators.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -86,8 +89,7 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
     RevokeExchangeKeyHandler,
     SetExchangeKeyPageHandler,
     CreateOperatorHandler,
-    SetOperatorRoleHandler,
-    SetOperatorStatusHandler,
+    UpdateOperatorHandler,
     AddPasskeyHandler,
     IssueAdminKeyHandler,
     ActivateAdminKeyHandler,
@@ -110,14 +112,21 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, ExchangeKeyIds, OperatorsView, AdminKeyDirectory],
+  exports: [
+    MERCHANT_DIRECTORY,
+    EXCHANGE_KEY_DIRECTORY,
+    DirectoryView,
+    ExchangeKeyIds,
+    OperatorsView,
+    AdminKeyDirectory,
+  ],
 })
 class CredentialsModule {}
 
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, ConsoleModule, RequestLogModule],
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
   controllers: [WhoamiController],
   providers: [
     {
@@ -144,13 +153,21 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS],
-  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory],
+  events: [
+    ...MERCHANT_EVENTS,
+    ...EXCHANGE_KEY_EVENTS,
+    ...OPERATOR_EVENTS,
+    ...ADMIN_KEY_EVENTS,
+    ...PORTAL_SESSION_EVENTS,
+  ],
+  sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
+  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  readModels: [directoryProjection],
+  readModels: [directoryProjection, portalSessionsProjection],
   document: {
     schemes: [merchantScheme, adminScheme],
     tags: {
+      'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
