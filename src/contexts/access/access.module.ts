@@ -39,8 +39,7 @@ import {
 import {
   AddPasskeyHandler,
   CreateOperatorHandler,
-  SetOperatorRoleHandler,
-  SetOperatorStatusHandler,
+  UpdateOperatorHandler,
 } from './application/operator-commands.js';
 import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
@@ -56,6 +55,10 @@ import {
 import { adminScheme } from './http/admin/admin-scheme.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { portalSessionHistory } from './domain/portal-history.js';
+import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalModule } from './portal.module.js';
+import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
@@ -65,7 +68,9 @@ import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
+import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
+import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -85,8 +90,7 @@ import { OperatorsView } from './views/operators.js';
     RevokeExchangeKeyHandler,
     SetExchangeKeyPageHandler,
     CreateOperatorHandler,
-    SetOperatorRoleHandler,
-    SetOperatorStatusHandler,
+    UpdateOperatorHandler,
     AddPasskeyHandler,
     IssueAdminKeyHandler,
     ActivateAdminKeyHandler,
@@ -96,6 +100,7 @@ import { OperatorsView } from './views/operators.js';
     OperatorsView,
     AdminKeysView,
     AdminKeyDirectory,
+    ExchangeKeyIds,
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -108,14 +113,21 @@ import { OperatorsView } from './views/operators.js';
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, OperatorsView, AdminKeyDirectory],
+  exports: [
+    MERCHANT_DIRECTORY,
+    EXCHANGE_KEY_DIRECTORY,
+    DirectoryView,
+    ExchangeKeyIds,
+    OperatorsView,
+    AdminKeyDirectory,
+  ],
 })
 class CredentialsModule {}
 
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, ConsoleModule, RequestLogModule],
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
   controllers: [WhoamiController],
   providers: [
     {
@@ -142,13 +154,21 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS],
-  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory],
+  events: [
+    ...MERCHANT_EVENTS,
+    ...EXCHANGE_KEY_EVENTS,
+    ...OPERATOR_EVENTS,
+    ...ADMIN_KEY_EVENTS,
+    ...PORTAL_SESSION_EVENTS,
+  ],
+  sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
+  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  readModels: [directoryProjection],
+  readModels: [directoryProjection, portalSessionsProjection],
   document: {
     schemes: [merchantScheme, adminScheme],
     tags: {
+      'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],

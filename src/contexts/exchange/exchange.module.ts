@@ -22,17 +22,22 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
+import { OrderDetails } from './application/order-details.js';
+import { ORDER_OPERATIONS } from './application/order-operations.js';
+import { orderSearch } from './application/order-search.js';
 import { OrderPoller } from './application/order-poller.js';
-import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
+import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
 import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
+import { OrderLog } from './application/order-log.js';
+import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { AdminOrdersController } from './http/admin-orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
@@ -49,6 +54,8 @@ import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
+import { ListedOrderRow } from './views/order-row.js';
+import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
@@ -98,6 +105,7 @@ const providers = [
   controllers: [
     OrdersController,
     MerchantOrdersController,
+    AdminOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -107,12 +115,14 @@ const providers = [
   providers: [
     ...providers,
     CreateOrderHandler,
+    OrdersList,
+    OrderDetails,
     MarkOrderAsPaidHandler,
     CancelOrderHandler,
     RefreshOrderHandler,
     OrderPoller,
     OrderLog,
-    OrderWatcher,
+    WatchWorker,
     WatchGauge,
     ComplianceNotices,
     Onramps,
@@ -124,10 +134,10 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
-    provideSaga([OrderLog, OrderWatcher], (log: OrderLog, watcher: OrderWatcher) =>
+    provideSaga([OrderLog, WatchWorker], (log: OrderLog, worker: WatchWorker) =>
       watchSaga((events) => {
         log.record(events);
-        watcher.work.wake();
+        worker.work.wake();
       }),
     ),
     provideSaga([PersonalKeys, PersonalResponses], erasingOrders),
@@ -163,10 +173,14 @@ export const exchange = defineContext({
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
+  entities: [ListedOrderRow],
+  searches: (get) => [orderSearch(get)],
+  operations: ORDER_OPERATIONS,
   document: {
     tags: {
       'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],
       Exchange: [7, 'What can be exchanged, and links to the pay widget.'],
+      'Admin: orders': [25, 'Orders of all merchants, and the refunds that operators record.'],
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },

@@ -51,7 +51,7 @@ export class Admission {
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
       return refuse(reply, addressNotAllowed(ofKey ? 'API key' : 'merchant'));
     }
-    const limiter = ofKey ? this.keyLimiter : this.limiter;
+    const limiter = ofKey ? this.keyLimiter : this.limiter.withLimit(merchant.requestsPerMinute ?? null);
     const quota = await limiter.take(merchant.countedAs ?? callerOf(merchant));
     reply.header('ratelimit-policy', limiter.policy);
     reply.header('ratelimit', limiter.header(quota));

@@ -10,6 +10,8 @@ import { bounded } from '../postgres/session-settings.js';
 const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
 const MAX_CALLERS = 50_000;
+/** The most limits at a time that differ from the default. */
+const MAX_LIMITS = 1000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
@@ -57,14 +59,16 @@ export class CallerRateLimiter {
   private readonly callers = new LRUCache<string, Caller>({ max: MAX_CALLERS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
+  private readonly others = new LRUCache<number, CallerRateLimiter>({ max: MAX_LIMITS });
   readonly policy: string;
 
   constructor(
-    pool: Pool,
+    private readonly pool: Pool,
     readonly limit: number,
     private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
     private readonly counts: 'merchant' | 'key' | 'credential' = 'merchant',
+    clearsExpired = true,
   ) {
     this.lease = Math.ceil(limit / 100);
     this.policy = `"${counts}";q=${limit};w=${WINDOW_SECONDS}`;
@@ -77,8 +81,19 @@ export class CallerRateLimiter {
       tableName: 'rate_limits',
       keyPrefix: counts,
       tableCreated: true,
+      clearExpiredByTimeout: clearsExpired,
       insuranceLimiter: new RateLimiterMemory(points),
     });
+  }
+
+  /** The limiter of callers with another limit, on the same counts; null: this one. */
+  withLimit(limit: number | null): CallerRateLimiter {
+    if (limit === null || limit === this.limit) return this;
+    const known = this.others.get(limit);
+    if (known !== undefined) return known;
+    const other = new CallerRateLimiter(this.pool, limit, this.keyedHash, this.now, this.counts, false);
+    this.others.set(limit, other);
+    return other;
   }
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */

@@ -30,7 +30,7 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
   /** The kind of its subject, as `merchant`. */
   readonly subject: string;
   /** Streams whose events are the revision of the subject: none where it has no revision. */
-  readonly streams: (subjectId: string) => readonly string[];
+  readonly streams: (subjectId: string, parameters: Parameters) => readonly string[];
   /**
    * `before`: another person approves it, then it is executed. `after`: it is executed at once, and another person confirms
    * it. Absent, or null: one person is enough.

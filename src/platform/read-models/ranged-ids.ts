@@ -13,7 +13,7 @@ export interface RangedColumn {
 export interface IndexRanges {
   /** With its schema. */
   readonly table: string;
-  /** Each combination of values is one range of the index. */
+  /** Each combination of values is one range of the index; without columns the whole index is. */
   readonly columns: readonly RangedColumn[];
   /** What else the rows fulfil, also the place after which the page begins: SQL on columns of the table. */
   readonly conditions?: readonly string[];
@@ -33,10 +33,9 @@ export function withinRanges<Entity extends ObjectLiteral>(
   );
   const rows = [...columns.map(({ column }) => `${column} = ${nameOf(column)}`), ...conditions];
   const newest = `order by created_at desc, id desc limit ${pageSize + 1}`;
+  const rowsOfRange = `lateral (select id, created_at from ${table} where ${rows.join(' and ') || 'true'} ${newest}) newest`;
   const ids = `select id from (
-      select newest.id, newest.created_at from ${ranges.join(' cross join ')} cross join lateral (
-        select id, created_at from ${table} where ${rows.join(' and ')} ${newest}
-      ) newest
+      select newest.id, newest.created_at from ${[...ranges, rowsOfRange].join(' cross join ')}
     ) merged ${newest}`;
   const values = Object.fromEntries(columns.map(({ column, values }) => [nameOf(column), values]));
   return query.andWhere(`${query.alias}.id in (${ids})`, values);

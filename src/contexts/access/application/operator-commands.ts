@@ -5,10 +5,9 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import {
   addPasskey,
   createOperator,
-  disableOperator,
-  enableOperator,
   operatorPerson,
-  setRole,
+  updateOperator,
+  type OperatorChange,
   type Passkey,
 } from '../domain/operator.js';
 import { Credentials, type CredentialChanged } from './credentials.js';
@@ -52,42 +51,24 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
   }
 }
 
-/** Throws `not_found`, or `validation_failed` on `role`. */
-export class SetOperatorRole extends Command<CredentialChanged> {
+/** Every key and session of a disabled person gets 401. Throws `not_found`, or `validation_failed` on `role`. */
+export class UpdateOperator extends Command<CredentialChanged> {
   constructor(
     readonly operatorId: string,
-    readonly role: string,
+    readonly change: OperatorChange,
   ) {
     super();
   }
 }
 
-@CommandHandler(SetOperatorRole)
-export class SetOperatorRoleHandler implements ICommandHandler<SetOperatorRole> {
+@CommandHandler(UpdateOperator)
+export class UpdateOperatorHandler implements ICommandHandler<UpdateOperator> {
   constructor(private readonly credentials: Credentials) {}
 
-  execute({ operatorId, role }: SetOperatorRole): Promise<CredentialChanged> {
-    return this.credentials.change(operatorPerson, operatorId, (state, at) => setRole({ role, at }, state));
-  }
-}
-
-/** Every key and session of a disabled person gets 401. Throws `not_found`. */
-export class SetOperatorStatus extends Command<CredentialChanged> {
-  constructor(
-    readonly operatorId: string,
-    readonly status: 'active' | 'disabled',
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(SetOperatorStatus)
-export class SetOperatorStatusHandler implements ICommandHandler<SetOperatorStatus> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ operatorId, status }: SetOperatorStatus): Promise<CredentialChanged> {
-    const decide = status === 'disabled' ? disableOperator : enableOperator;
-    return this.credentials.change(operatorPerson, operatorId, (state, at) => decide({ at }, state));
+  execute({ operatorId, change }: UpdateOperator): Promise<CredentialChanged> {
+    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
+      updateOperator({ change, at }, state),
+    );
   }
 }
 

@@ -34,7 +34,7 @@ export interface ExistingOrder {
   /** The amount of exchanged or refunded deposits that are no longer on the chain. */
   readonly lost: string;
   /** The refunds that operators recorded. */
-  readonly refunds: readonly { readonly amount: string; readonly transaction_hash: string }[];
+  readonly refunds: readonly Readonly<Record<'amount' | 'transaction_hash' | 'recorded_at', string>>[];
   readonly reason: string | null;
   readonly withdrawTransactionHash: string | null;
   /** The transaction of the provider's own refund. */
@@ -122,8 +122,8 @@ function evolveExisting(
     case 'order.late_outcome_recorded.v1':
       return { ...state, lateOutcomes: [...state.lateOutcomes, event.data.outcome] };
     case 'order.refund_recorded.v1': {
-      const { amount, transaction_hash } = event.data;
-      return { ...state, refunds: [...state.refunds, { amount, transaction_hash }] };
+      const { amount, transaction_hash, at: recorded_at } = event.data;
+      return { ...state, refunds: [...state.refunds, { amount, transaction_hash, recorded_at }] };
     }
     case 'order.personal_data_erased.v1':
       return { ...state, isErased: true, facts: { ...state.facts, ...NO_PERSON } };

@@ -15,7 +15,7 @@ import { PAIRS } from '../domain/catalog.js';
 import type { OrderFilter } from '../views/orders.js';
 import { code, nonEmpty, querySignature, signature, tagOrMemo, withdrawAddress } from './parameters.js';
 
-const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
+export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
 /** Whether the provider can do it is another question. */
 const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
@@ -53,7 +53,7 @@ export class OrderActionQuery {
   signature?: string;
 }
 
-class LateDeposit {
+export class Deposit {
   @ApiProperty(AMOUNT)
   amount!: string;
 
@@ -65,7 +65,7 @@ class LateDeposit {
 }
 
 /** contract.md 22.3. */
-class Order implements OrderRecord {
+export class Order implements OrderRecord {
   @ApiProperty(UUID)
   id!: string;
 
@@ -127,8 +127,8 @@ class Order implements OrderRecord {
   @ApiProperty({ type: 'string', nullable: true })
   withdraw_transaction_hash!: string | null;
 
-  @Many(() => LateDeposit, { description: 'Never exchanged by themselves.' })
-  late_deposits!: LateDeposit[];
+  @Many(() => Deposit, { description: 'Never exchanged by themselves.' })
+  late_deposits!: Deposit[];
 
   @ApiProperty(TIME)
   created_at!: string;

@@ -9,6 +9,7 @@ export class Exchange1795000000900 implements MigrationInterface {
       create table exchange.orders (
         id uuid primary key,
         key_id uuid not null,
+        merchant_id uuid not null,
         user_hash text,
         withdraw_address text not null,
         status smallint not null check (status between 0 and 7),
@@ -33,12 +34,13 @@ export class Exchange1795000000900 implements MigrationInterface {
 
       -- One index serves every status: a list without one merges all of them.
       create index orders_by_key on exchange.orders (key_id, status, created_at desc, id desc);
-      create index orders_by_user on exchange.orders (key_id, user_hash, status, created_at desc, id desc)
+      create index orders_by_user on exchange.orders (user_hash, status, created_at desc, id desc)
         where user_hash is not null;
       create index orders_by_address on exchange.orders (key_id, withdraw_address, status, created_at desc, id desc);
       -- For operators.
-      create index orders_open on exchange.orders (status) where status < 3;
-      create index orders_refundable on exchange.orders (created_at) where refundable > 0;
+      create index orders_by_merchant on exchange.orders (merchant_id, status, created_at desc, id desc);
+      create index orders_by_status on exchange.orders (status, created_at desc, id desc);
+      create index orders_refundable on exchange.orders (created_at desc, id desc) where refundable > 0;
       create index orders_shortfall on exchange.orders (created_at) where shortfall > 0;
 
       create table exchange.sideshift_shifts (

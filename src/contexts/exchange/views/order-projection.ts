@@ -75,10 +75,10 @@ async function write(changed: readonly KnownOrder[], tx: PoolClient, schema: str
   });
   if (orders.length === 0) return;
   await tx.query(
-    `insert into ${schema}.orders (id, key_id, user_hash, withdraw_address, status, created_at, refundable, shortfall,
+    `insert into ${schema}.orders (id, key_id, merchant_id, user_hash, withdraw_address, status, created_at, refundable, shortfall,
        revision, events, body)
-     select * from json_to_recordset($1) as changed (id uuid, key_id uuid, user_hash text, withdraw_address text,
-       status smallint, created_at timestamptz, refundable numeric, shortfall numeric, revision bigint, events text,
+     select * from json_to_recordset($1) as changed (id uuid, key_id uuid, merchant_id uuid, user_hash text,
+       withdraw_address text, status smallint, created_at timestamptz, refundable numeric, shortfall numeric, revision bigint, events text,
        body text)
      on conflict (id) do update set user_hash = excluded.user_hash, status = excluded.status,
        refundable = excluded.refundable, shortfall = excluded.shortfall, revision = excluded.revision,
@@ -89,10 +89,11 @@ async function write(changed: readonly KnownOrder[], tx: PoolClient, schema: str
 
 /** `body`: the order as the API displays it, but for personal fields, which are sealed. */
 function rowOf(state: ExistingOrder) {
-  const { order_id: id, key_id, user_hash, withdraw_address, created_at } = state.facts;
+  const { order_id: id, key_id, merchant_id, user_hash, withdraw_address, created_at } = state.facts;
   return {
     id,
     key_id,
+    merchant_id,
     user_hash,
     withdraw_address,
     created_at,

@@ -85,11 +85,20 @@ export class OrdersView {
     return `{"total_count":${page.companion},"orders":[${orders}],"next_cursor":${cursor}}`;
   }
 
+  /** The keyed hash that stands for a user of the key in operations. */
+  userHash(keyId: string, userId: string): string {
+    return userHash(this.keyedHash, keyId, userId);
+  }
+
   /** Ids of all orders of a user of the key. */
-  async ofUser(keyId: string, userId: string): Promise<readonly string[]> {
+  ofUser(keyId: string, userId: string): Promise<readonly string[]> {
+    return this.ofUserHash(keyId, this.userHash(keyId, userId));
+  }
+
+  async ofUserHash(keyId: string, hash: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       'select id from exchange.orders where key_id = $1 and user_hash = $2 order by created_at, id',
-      [keyId, userHash(this.keyedHash, keyId, userId)],
+      [keyId, hash],
     );
     return rows.map(({ id }) => id);
   }

@@ -1,0 +1,166 @@
+import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { streamOf } from '../../../kernel/aggregate.js';
+import {
+  AdminController,
+  Caller,
+  IfMatch,
+  requireReach,
+  sendEtag,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../platform/http/admin/admin-controller.js';
+import { requireScopes } from '../../../platform/http/admin/scoped-controller.js';
+import { written } from '../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
+import type { Reply } from '../../../platform/http/reply.js';
+import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { Lookups } from '../../../platform/operations/lookups.js';
+import { Operations } from '../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { ExchangeKeyIds } from '../../access/contract.js';
+import { OrderDetails } from '../application/order-details.js';
+import type { ListedOrder } from '../domain/listed-order.js';
+import { order } from '../domain/order.js';
+import { ORDER_VIEWS } from '../views/order-projection.js';
+import { NO_PERSON, OrdersList } from '../views/orders-list.js';
+import {
+  AdminOrderResponse,
+  AdminOrdersQuery,
+  AdminOrdersResponse,
+  RecordRefundBody,
+  RefundedOrderResponse,
+} from './admin-orders-dto.js';
+
+const TAG = 'Admin: orders';
+const PERSONAL = 'users_personal:read';
+const NOT_FOUND = 'There is no such order within reach of the key.';
+
+/** admin-api.md 3: orders of all merchants, and the refunds that operators record. */
+@AdminController('orders')
+export class AdminOrdersController {
+  constructor(
+    private readonly orders: OrdersList,
+    private readonly details: OrderDetails,
+    private readonly keys: ExchangeKeyIds,
+    private readonly operations: Operations,
+    private readonly lookups: Lookups,
+    private readonly freshness: ViewProgress,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListOrders',
+    tag: TAG,
+    summary: 'List orders, newest first',
+    scopes: ['orders:read'],
+    responses: {
+      200: [AdminOrdersResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid, or unknown; detail names it.',
+      403: 'The scope orders:read is missing, or with user_id the scope users_personal:read.',
+      404: 'The merchant of merchant_id is not within reach of the key.',
+    },
+  })
+  async list(
+    @Caller() caller: AdminCaller,
+    @ListQuery() query: AdminOrdersQuery,
+  ): Promise<AdminOrdersResponse> {
+    const { merchant_id: merchantId, user_id: userId, credential_id: credentialId } = query;
+    if (userId !== undefined) requireScopes(caller, [PERSONAL]);
+    if (merchantId !== undefined) requireReach(caller, merchantId, 'Merchant');
+    // Late reads are better than none while the projection is behind.
+    await this.freshness.current(ORDER_VIEWS);
+    const { orders, next_cursor } = await this.orders.page({
+      merchants: merchantId === undefined ? caller.merchants : [merchantId],
+      filter: {
+        keyId: credentialId === undefined ? undefined : await this.keys.keyOf(credentialId),
+        userId,
+        status: query.status,
+        isRefundable: query.refundable === 'true',
+      },
+      page: { pageSize: query.page_size, after: query.page_cursor },
+      withPersonal: caller.scopes.has(PERSONAL),
+    });
+    const merchants = merchantId === undefined ? orders.map(({ merchant_id }) => merchant_id) : [merchantId];
+    await this.lookups.read(caller, [...new Set(merchants)], 'orders');
+    return { orders: orders.map(displayed), next_cursor };
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'adminGetOrder',
+    tag: TAG,
+    summary: 'Get an order',
+    scopes: ['orders:read'],
+    responses: { 200: [AdminOrderResponse, 'The order; ETag is its revision.'], 404: NOT_FOUND },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Order') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AdminOrderResponse> {
+    // Before the order is read: a change in between makes the ETag too old, and not the order.
+    const revision = await this.operations.revisionOf([streamOf(order, id)]);
+    const found = await this.within(caller, id);
+    await this.lookups.read(caller, [found.merchant_id], `order ${id}`);
+    sendEtag(reply, revision);
+    return { order: displayed(withoutPerson(found, caller)) };
+  }
+
+  @Post(':id/refunds')
+  @HttpCode(201)
+  @Operation({
+    id: 'adminRecordRefund',
+    tag: TAG,
+    summary: 'Record a refund that was sent',
+    description: 'A second person approves it. Whether the chain has the transfer is checked then.',
+    scopes: ['orders:write'],
+    responses: {
+      201: [RefundedOrderResponse, 'Recorded at once: approvals are off.'],
+      202: 'A second person is awaited: `{operation}`.',
+      404: NOT_FOUND,
+      409: 'More than is refundable, or the transaction is another refund.',
+      412: 'If-Match is another revision of the order.',
+      422: 'A field is missing or wrong.',
+      428: 'If-Match is missing.',
+    },
+  })
+  async refund(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', 'Order') id: string,
+    @IfMatch() revision: number,
+    @ValidBody() { amount, transaction_hash, recipient = null, reason, ticket = null }: RecordRefundBody,
+  ): Promise<Reply> {
+    const { merchant_id: merchantId } = await this.within(requester, id);
+    const outcome = await this.operations.request({
+      name: 'orders.record_refund',
+      subject: { id, revision },
+      parameters: { amount, transaction_hash, recipient },
+      reason,
+      ticket,
+      requester,
+      merchantId,
+      idempotency,
+    });
+    return written(outcome, 201, async () => ({
+      order: withoutPerson(await this.details.get(id), requester),
+    }));
+  }
+
+  /** Throws `not_found`. */
+  private async within(caller: AdminCaller, id: string): Promise<ListedOrder> {
+    const found = await this.details.get(id);
+    requireReach(caller, found.merchant_id, 'Order');
+    return found;
+  }
+}
+
+function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
+  return scopes.has(PERSONAL) ? found : { ...found, ...NO_PERSON };
+}
+
+function displayed(found: ListedOrder) {
+  return { ...found, deposits: [...found.deposits], refunds: [...found.refunds] };
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ExplainedReadModels } from '../../../../test/support/database/explained-lists.js';
+import { orderFacts } from '../../../../test/support/exchange/order-fixtures.js';
+import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { deriveId } from '../../../kernel/ids.js';
+import type { EventCodec } from '../../../platform/event-store/event-codec.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { ORDER_STATUSES, userHash } from '../domain/order-events.js';
+import { ListedOrderRow } from './order-row.js';
+import { OrdersList, type OrdersListFilter, type OrdersListPage } from './orders-list.js';
+
+const ROWS = 200_000;
+/** Each merchant has two keys; under each are ten users, who have the same names under every key. */
+const KEYS = 40;
+const MERCHANTS = 20;
+const USERS = 10;
+const PAGE = 100;
+const START = Date.UTC(2026, 0, 1);
+
+const HASH = new KeyedHash(Buffer.alloc(32));
+/** What is sealed is opened by the codec, in specs of its own: here every text is in clear. */
+const CODEC = { open: async (events: readonly never[]) => events } as unknown as EventCodec;
+
+const merchant = (n: number): string => deriveId('orders', `merchant ${n % MERCHANTS}`);
+const key = (n: number): string => deriveId('orders', `key ${n % KEYS}`);
+const userOf = (n: number): string => `user ${Math.floor(n / KEYS) % USERS}`;
+const refundableOf = (n: number): boolean => n % 997 === 0;
+/** The newest thousand are open; of the others one in a hundred has failed. */
+const statusOf = (n: number): (typeof ORDER_STATUSES)[number] =>
+  n >= ROWS - 1000 ? 'pending' : n % 101 === 0 ? 'failed' : 'completed';
+
+describe('orders for operators, 200,000 of 40 keys', () => {
+  let db: TestDatabase;
+  let readModels: ExplainedReadModels;
+  let list: OrdersList;
+
+  beforeAll(async () => {
+    db = await testDatabase();
+    readModels = new ExplainedReadModels(db, [ListedOrderRow]);
+    list = new OrdersList(readModels, db.database, HASH, CODEC);
+    const keys = Array.from({ length: KEYS }, (_, n) => key(n));
+    const hashes = keys.flatMap((id) =>
+      Array.from({ length: USERS }, (_, u) => userHash(HASH, id, `user ${u}`)),
+    );
+    const created = { type: 'order.created.v1', data: orderFacts({ user_id: 'someone' }) };
+    await db.pool.query(
+      `insert into exchange.orders (id, key_id, merchant_id, user_hash, withdraw_address, status, created_at, refundable,
+         shortfall, revision, events, body)
+       select md5('orders' || n)::uuid, ($1::uuid[])[n % $3 + 1], ($2::uuid[])[n % $4 + 1],
+         ($5::text[])[(n % $3) * $6 + (n / $3) % $6 + 1], 'x',
+         case when n >= $7 - 1000 then 0 when n % 101 = 0 then 6 else 3 end,
+         $8::timestamptz + n * interval '1 second', case when n % 997 = 0 then 1 else 0 end, 0, 0,
+         '[' || replace($9, $10, md5('orders' || n)::uuid::text) || ']', '{}'
+       from generate_series(0, $7::int - 1) n`,
+      [
+        keys,
+        Array.from({ length: MERCHANTS }, (_, n) => merchant(n)),
+        KEYS,
+        MERCHANTS,
+        hashes,
+        USERS,
+        ROWS,
+        new Date(START),
+        JSON.stringify(created),
+        created.data.order_id,
+      ],
+    );
+    await db.pool.query('vacuum analyze exchange.orders');
+  });
+  afterAll(async () => {
+    await readModels?.onApplicationShutdown();
+    await db?.drop();
+  });
+
+  const page = (
+    filter: OrdersListFilter,
+    merchants: OrdersListPage['merchants'] = null,
+    after?: OrdersListPage['page']['after'],
+  ) => list.page({ merchants, filter, page: { pageSize: PAGE, after }, withPersonal: true });
+  const idOf = async (numbers: readonly number[]): Promise<readonly string[]> => {
+    const rows = await db.database.query<{ id: string }>(
+      `select md5('orders' || n)::uuid as id from unnest($1::int[]) with ordinality as listed (n, place) order by place`,
+      [numbers],
+    );
+    return rows.map(({ id }) => id);
+  };
+  const expected = (holds: (n: number) => boolean, skipped = 0): number[] => {
+    const found: number[] = [];
+    for (let n = ROWS - 1; n >= 0 && found.length < skipped + PAGE; n -= 1) if (holds(n)) found.push(n);
+    return found.slice(skipped);
+  };
+
+  const LISTS: readonly [string, OrdersListFilter, readonly string[] | null, (n: number) => boolean][] = [
+    ['of all merchants', {}, null, () => true],
+    ['in a rare status', { status: 'failed' }, null, (n) => statusOf(n) === 'failed'],
+    ['of one merchant', {}, [merchant(3)], (n) => n % MERCHANTS === 3],
+    ['of one key', { keyId: key(7) }, null, (n) => n % KEYS === 7],
+    ['of a key of another merchant', { keyId: key(7) }, [merchant(8)], () => false],
+    ['of a user, under whichever key', { userId: 'user 4' }, null, (n) => userOf(n) === 'user 4'],
+    [
+      'of a user of one merchant',
+      { userId: 'user 4', status: 'completed' },
+      [merchant(3)],
+      (n) => userOf(n) === 'user 4' && n % MERCHANTS === 3 && statusOf(n) === 'completed',
+    ],
+    ['of a user who has none', { userId: 'nobody' }, null, () => false],
+    ['with an amount to refund', { isRefundable: true }, null, refundableOf],
+    [
+      'with an amount to refund, of two merchants',
+      { isRefundable: true, status: 'completed' },
+      [merchant(3), merchant(4)],
+      (n) => refundableOf(n) && [3, 4].includes(n % MERCHANTS) && statusOf(n) === 'completed',
+    ],
+  ];
+
+  it.each(LISTS)('a list %s is what its filters say, newest first', async (_, filter, merchants, holds) => {
+    const first = await page(filter, merchants);
+    expect(first.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds)));
+    if (first.next_cursor === null) return;
+    const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
+    expect(second.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds, PAGE)));
+  });
+
+  it.each(LISTS)('a list %s reads indexes alone', async (_, filter, merchants) => {
+    await page(filter, merchants);
+    const { read, scans } = await readModels.lastCost();
+    expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+    // A user has 500 orders under each key, a key 5,000; everything else is a page for each range.
+    const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
+    const keysOfUser = filter.userId === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
+    const strange = filter.keyId !== undefined && merchants !== null ? 5000 : 0;
+    expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 500 + strange);
+  });
+
+  it('has the personal fields for those who may read them alone', async () => {
+    const request = { merchants: null, filter: {}, page: { pageSize: 1 } };
+    const read = async (withPersonal: boolean) => (await list.page({ ...request, withPersonal })).orders[0];
+    expect(await read(true)).toMatchObject({ user_id: 'someone', deposits: [], refunds: [] });
+    expect(await read(false)).toMatchObject({ user_id: null, deposits: [], refunds: [] });
+  });
+});
