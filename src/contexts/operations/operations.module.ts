@@ -14,6 +14,7 @@ import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
 import { OPERATION_EVENTS } from './domain/operation-events.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
+import { PortalLookupsController } from './http/portal-lookups.controller.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
@@ -41,6 +42,7 @@ class RequestedOperationsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
+  controllers: [PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
