@@ -70,7 +70,6 @@ import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
-import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
