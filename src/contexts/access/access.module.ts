@@ -195,6 +195,7 @@ export const access = defineContext({
       'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
+      'Admin: requests': [27, 'What merchants requested in the last 7 days.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },

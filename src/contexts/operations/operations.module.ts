@@ -18,6 +18,7 @@ import { OPERATION_EVENTS } from './domain/operation-events.js';
 import { SystemWritesController } from './http/system-writes.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
+import { PortalLookupsController } from './http/portal-lookups.controller.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
@@ -54,7 +55,7 @@ class OperationsOfProgramsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
-  controllers: [OperationsController, SystemWritesController],
+  controllers: [OperationsController, SystemWritesController, PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
