@@ -8,8 +8,8 @@ import {
   StartDeactivationHandler,
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
-import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure.js';
 import { AdminUsers } from './application/admin-users.js';
+import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure-worker.js';
 import { LocateUser } from './application/locate-user.js';
 import { USER_OPERATIONS } from './application/user-operations.js';
 import { USER_EVENTS } from './domain/user.js';

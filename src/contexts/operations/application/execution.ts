@@ -50,14 +50,11 @@ export class Execution {
     const before = await this.subjects.read(streams);
     const written = before.changesOf(id, since);
     if (written.length > 0) return this.repeated(await this.executed(facts, written));
-    if (before.revisionWithout(id) !== facts.subject.revision) {
-      await this.failed(facts, CHANGED, 'The subject was changed since the operation was requested');
-      throw new SubjectChanged(streams[0]!);
-    }
     const own = { stream: streamOf(operation, id), revision: revision! };
     const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
     failpoint('operation.begun');
     try {
+      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged(streams[0]!);
       const { get } = this.definitions;
       const run = () => definition.execute(runningOperation(facts), get);
       const result = (await withinOperation(current, run)) ?? {};
