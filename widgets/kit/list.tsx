@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import type { ComponentChildren } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
+import type { Query } from './client.js';
 import { useRows } from './data.js';
 import { queryOf, type Field, type Row } from './fields.js';
 import { Heading } from './frame.js';
@@ -31,6 +32,8 @@ export interface List {
   readonly open?: (row: Row) => string | null;
   /** What an empty list without filters means. */
   readonly empty: string;
+  /** Sent with every read. */
+  readonly query?: Query;
   /** Filters of which the API wants one; nothing is listed without. */
   readonly needs?: readonly string[];
 }
@@ -69,7 +72,7 @@ function Rows({ list }: { list: List }) {
     value !== '' && filters.some((filter) => filter.name === name && filter.local === undefined);
   const sent = Object.fromEntries(Object.entries(query).filter(isSent));
   const lacksFilter = list.needs?.every((name) => !query[name]) ?? false;
-  const found = useRows(list.path, sent, !lacksFilter);
+  const found = useRows(list.path, { ...list.query, ...sent }, !lacksFilter);
   const local = filters.filter((filter) => filter.local && query[filter.name]);
   const rows = useMemo(
     () => found.rows.filter((row) => local.every(({ local, name }) => local!(row, query[name]!))),

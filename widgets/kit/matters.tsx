@@ -18,7 +18,7 @@ export interface Matter {
 const MOST = 100;
 
 export function Counted({ matter: { title, path, query, local, next } }: { matter: Matter }) {
-  const { rows, hasNextPage, isPending, isError } = useRows(path, { ...query, page_size: String(MOST) });
+  const { rows, hasNextPage, isPending, isError } = useRows(path, { page_size: String(MOST), ...query });
   const count = local === undefined ? rows.length : rows.filter(local.counts).length;
   const href = path + (local?.query ?? `?${new URLSearchParams(query as Record<string, string>).toString()}`);
   const text = isError ? '!' : isPending ? '…' : `${grouped(String(count))}${hasNextPage ? '+' : ''}`;

@@ -17,10 +17,20 @@ import { pageOf, toPage, type Further, type Related, type Resource } from './res
 export function ResourceList({ resource }: { resource: Resource }) {
   const { can } = useKit();
   const { query } = useLocation();
-  const { name, title, fields, empty, lead, create = [], open = ownPage(resource), needs } = resource;
+  const { name, title, fields, empty, lead, create = [], open = ownPage(resource) } = resource;
+  const { needs, query: sent } = resource;
   const list = useMemo(() => {
     const filters = (resource.filters ?? []).filter(({ scope }) => scope === undefined || can(scope));
-    return { title, path: `/${name}`, fields, filters, empty, open, ...(needs && { needs }) };
+    return {
+      title,
+      path: `/${name}`,
+      fields,
+      filters,
+      empty,
+      open,
+      ...(needs && { needs }),
+      ...(sent && { query: sent }),
+    };
   }, [resource, can]);
   return (
     <ListPage

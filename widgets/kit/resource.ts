@@ -46,6 +46,8 @@ export interface Resource {
   readonly fields: readonly Field[];
   readonly filters?: readonly Filter[];
   readonly empty: string;
+  /** Sent with every read of the list. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Filters of which the API wants one; nothing is listed without. */
   readonly needs?: readonly string[];
   /** What comes before the list while nothing is filtered. */
