@@ -212,7 +212,7 @@ describe('webhooks in the admin API', () => {
 
   it('npm run delivery: lists what is stuck, shows it in words with what to do next, and sends it again', async () => {
     const { databaseUrl, masterKey } = app.config;
-    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!.toString('hex') };
+    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
     const program = (...args: string[]) => invoke('delivery', env, ...args);
     const id = await webhooks.register(receiver.url);
     receiver.respondWith(404, 204);
