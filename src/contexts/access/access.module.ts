@@ -129,6 +129,7 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
     },
   ],
   exports: [
+    CredentialSecrets,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
