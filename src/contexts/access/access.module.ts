@@ -67,6 +67,10 @@ import { MerchantsController } from './http/admin/merchants.controller.js';
 import { OperatorsController } from './http/admin/operators.controller.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { portalSessionHistory } from './domain/portal-history.js';
+import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalModule } from './portal.module.js';
+import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
@@ -80,8 +84,8 @@ import { OperatorList, OperatorListRow } from './views/operator-list.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
-import { OperatorsView } from './views/operators.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
+import { OperatorsView } from './views/operators.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -143,7 +147,7 @@ class CredentialsModule {}
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, ConsoleModule, RequestLogModule],
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
   controllers: [WhoamiController, MerchantsController, CredentialsController, OperatorsController],
   providers: [
     AdminMerchants,
@@ -175,13 +179,21 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS],
-  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory],
+  events: [
+    ...MERCHANT_EVENTS,
+    ...EXCHANGE_KEY_EVENTS,
+    ...OPERATOR_EVENTS,
+    ...ADMIN_KEY_EVENTS,
+    ...PORTAL_SESSION_EVENTS,
+  ],
+  sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
+  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  readModels: [directoryProjection],
+  readModels: [directoryProjection, portalSessionsProjection],
   document: {
     schemes: [merchantScheme, adminScheme],
     tags: {
+      'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],

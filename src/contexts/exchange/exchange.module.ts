@@ -24,15 +24,17 @@ import {
 } from './application/order-actions.js';
 import { OrderDetails } from './application/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
+import { orderSearch } from './application/order-search.js';
 import { OrderPoller } from './application/order-poller.js';
-import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
+import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
 import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
+import { OrderLog } from './application/order-log.js';
+import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { AdminOrdersController } from './http/admin-orders.controller.js';
@@ -120,7 +122,7 @@ const providers = [
     RefreshOrderHandler,
     OrderPoller,
     OrderLog,
-    OrderWatcher,
+    WatchWorker,
     WatchGauge,
     ComplianceNotices,
     Onramps,
@@ -132,10 +134,10 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
-    provideSaga([OrderLog, OrderWatcher], (log: OrderLog, watcher: OrderWatcher) =>
+    provideSaga([OrderLog, WatchWorker], (log: OrderLog, worker: WatchWorker) =>
       watchSaga((events) => {
         log.record(events);
-        watcher.work.wake();
+        worker.work.wake();
       }),
     ),
     provideSaga([PersonalKeys, PersonalResponses], erasingOrders),
@@ -172,6 +174,7 @@ export const exchange = defineContext({
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
   entities: [ListedOrderRow],
+  searches: (get) => [orderSearch(get)],
   operations: ORDER_OPERATIONS,
   document: {
     tags: {

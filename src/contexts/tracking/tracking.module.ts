@@ -6,7 +6,7 @@ import { configuredAnalytics } from './adapters/analytics.js';
 import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
 import { ANALYTICS } from './application/ports.js';
-import { Processing } from './application/processing.js';
+import { ProcessingWorker } from './application/processing-worker.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
@@ -25,7 +25,7 @@ import { EventRetention } from './store/event-retention.js';
   providers: [
     AcceptedBatches,
     CountedEvents,
-    Processing,
+    ProcessingWorker,
     { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },
     { provide: FORWARDING_TIMES, inject: [CONFIG], useFactory: timesFor },
     ForwardingTable,

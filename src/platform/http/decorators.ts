@@ -45,6 +45,7 @@ export function causeOf(request: FastifyRequest): EventMetadata {
     request_id: request.id,
     merchant_id: merchantId,
     ...(callerId === undefined ? {} : { key_id: callerId }),
+    ...(request.edge.portalSessionId === null ? {} : { portal_session_id: request.edge.portalSessionId }),
     ...(parent === undefined ? {} : { traceparent: parent }),
   };
 }

@@ -71,20 +71,36 @@ describe('credentials in the admin API', () => {
     await signs(merchant_id, first.secret, 404);
     const read = await admin.get(`/credentials/${first.id}`);
     expect(read.text).not.toContain(first.secret);
-    const rolled = await admin.change(`/credentials/${first.id}`, '/roll', { overlap_seconds: 2, reason });
+    const rolled = await admin.change(`/credentials/${first.id}`, '/roll', { reason });
     expect(rolled.status).toBe(201);
     const second = rolled.json<Written>().credential;
     await signs(merchant_id, second.secret, 404);
+    await signs(merchant_id, first.secret, 404);
+    expect(await statusOf(first.id)).toBe('rolling');
     expect((await issue({ kind: 'payouts', merchant_id })).status).toBe(409);
     expect((await admin.change(`/credentials/${second.id}`, '/roll', { reason })).status).toBe(409);
+    expect((await admin.change(`/credentials/${first.id}`, '/revoke', { reason })).status).toBe(200);
     await signs(merchant_id, first.secret, 401);
-    expect(await statusOf(first.id)).toBe('expired');
     const third = await issued({ kind: 'payouts', merchant_id });
     const revoked = await admin.change(`/credentials/${second.id}`, '/revoke', { reason });
     expect(revoked.json()).toMatchObject({ credential: { status: 'revoked' } });
     await signs(merchant_id, second.secret, 401);
     expect((await admin.change(`/credentials/${second.id}`, '/revoke', { reason })).status).toBe(409);
     await signs(merchant_id, third.secret, 404);
+  });
+
+  it('a key that is rolled without an overlap is refused at once', async () => {
+    const merchant_id = await newMerchantId();
+    const old = await issued({ kind: 'payouts', merchant_id });
+    const body = { overlap_seconds: 0, reason };
+    const next = (await admin.change(`/credentials/${old.id}`, '/roll', body)).json<Written>().credential;
+    await signs(merchant_id, old.secret, 401);
+    await signs(merchant_id, next.secret, 404);
+    expect(await statusOf(old.id)).toBe('expired');
+    for (const overlap_seconds of [-1, 604_801])
+      expect(
+        (await admin.change(`/credentials/${next.id}`, '/roll', { overlap_seconds, reason })).status,
+      ).toBe(422);
   });
 
   it('a key that expires is refused within two seconds of its expiry', async () => {

@@ -49,9 +49,6 @@ export class ExchangeAuthentication implements Authentication {
     const merchant = key === null ? null : await this.merchants.find(key.merchantId);
     if (key === null || merchant === null)
       return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
-    const isPayout = route === ORDERS || route === CONFIGURATION;
-    if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
-      return refuse(reply, OTHER_WITHDRAW_ADDRESS);
     const signer = requestSigner(key, request);
     // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
     const isOwner =
@@ -63,6 +60,9 @@ export class ExchangeAuthentication implements Authentication {
     request.edge.recognisedMerchant = credentials;
     if (signer === undefined)
       return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));
+    const isPayout = route === ORDERS || route === CONFIGURATION;
+    if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
+      return refuse(reply, OTHER_WITHDRAW_ADDRESS);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
     request.edge.credentialId = idOf(key, signer);
     return credentials;

@@ -1,0 +1,329 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  CreateOperator,
+  UpdateOperator,
+} from '../../../src/contexts/access/application/operator-commands.js';
+import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
+import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { freePort } from '../../../sandbox/processes.js';
+import { CookieClient } from '../../support/access/cookie-client.js';
+import { OidcIssuer } from '../../support/access/oidc-issuer.js';
+import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+
+interface Operator {
+  readonly id: string;
+  readonly email: string;
+}
+
+/** A service whose console people open at `origin`. */
+async function startConsole(settings: TestSettings = {}) {
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const issuer = await OidcIssuer.start(`${origin}/login/oidc/callback`);
+  const app: TestApp = await startTestApp({
+    ADMIN_PORT: String(port),
+    ADMIN_URL: origin,
+    ADMIN_OIDC_ISSUER: issuer.url,
+    ADMIN_OIDC_CLIENT_ID: issuer.clientId,
+    ADMIN_OIDC_CLIENT_SECRET: issuer.clientSecret,
+    ADMIN_OIDC_CLAIM: 'hd=example.com',
+    ADMIN_OIDC_ROLES: 'admins=administrator,helpers=viewer,staff=support',
+    ...settings,
+  });
+  const operator = async (role = 'support'): Promise<Operator> => {
+    const id = newId();
+    const email = `${id}@example.com`;
+    const command = new CreateOperator(id, { name: 'Ada', email, role });
+    await app.app.get(CommandBus).execute(command);
+    return { id, email };
+  };
+  const linkOf = (id: string): Promise<string> => app.app.get(LoginLinks, { strict: false }).issue(id);
+  const tokenOf = async (id: string): Promise<string> => (await linkOf(id)).split('#')[1]!;
+  /** A browser of the person, signed in by a link as in the sandbox. */
+  const signedIn = async (role?: string): Promise<Operator & { readonly browser: CookieClient }> => {
+    const person = await operator(role);
+    const browser = new CookieClient(origin);
+    expect((await browser.post('/login/link', { token: await tokenOf(person.id) })).status).toBe(204);
+    return { ...person, browser };
+  };
+  const close = async (): Promise<void> => {
+    await app.close();
+    await issuer.stop();
+  };
+  return { app, origin, issuer, operator, linkOf, tokenOf, signedIn, close };
+}
+
+type Console = Awaited<ReturnType<typeof startConsole>>;
+
+interface Session {
+  readonly operator: { readonly id: string; readonly role: string };
+  readonly scopes: readonly string[];
+  readonly method: string;
+}
+
+describe('sessions of the console', () => {
+  let site: Console;
+  beforeAll(async () => {
+    site = await startConsole({ CONSOLE_IDLE_SECONDS: '4' });
+  });
+  afterAll(() => site.close());
+
+  it('a one-time link signs in once, and the session says who it is', async () => {
+    const { id } = await site.operator();
+    const link = await site.linkOf(id);
+    expect(link).toMatch(/^http:\/\/localhost:[0-9]+\/enrol#[A-Za-z0-9_-]{43}$/);
+    const token = link.split('#')[1]!;
+    const browser = new CookieClient(site.origin);
+    const login = await browser.post('/login/link', { token });
+    expect(login.status).toBe(204);
+    expect(login.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^console=[A-Za-z0-9_-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/),
+    ]);
+    const session = (await browser.call('/session')).json<Session>();
+    expect(session).toMatchObject({ operator: { id, role: 'support' }, method: 'link', read_only: false });
+    expect(session.scopes).toContain('users_personal:read');
+    const again = await new CookieClient(site.origin).post('/login/link', { token });
+    expect(again.status).toBe(401);
+  });
+
+  it('a later link replaces the earlier one', async () => {
+    const { id } = await site.operator();
+    const first = await site.tokenOf(id);
+    await site.tokenOf(id);
+    expect((await new CookieClient(site.origin).post('/login/link', { token: first })).status).toBe(401);
+  });
+
+  it('the admin API takes the session for the person with its role', async () => {
+    const { browser, id } = await site.signedIn('viewer');
+    const whoami = await browser.call('/admin/v1/whoami');
+    expect(whoami.status).toBe(200);
+    expect(whoami.json<object>()).toMatchObject({
+      actor: { operator_id: id, credential_id: null },
+      role: 'viewer',
+    });
+    expect((await browser.call('/admin/v1/audit/head')).status).toBe(403);
+    expect((await browser.call('/admin/v1/system')).status).toBe(200);
+    expect((await new CookieClient(site.origin).call('/admin/v1/whoami')).status).toBe(401);
+  });
+
+  it('ends with a logout, also for a copy of its cookie', async () => {
+    const { browser } = await site.signedIn();
+    const copy = new CookieClient(site.origin);
+    copy.setCookie('console', browser.cookie('console')!);
+    expect((await copy.call('/session')).status).toBe(200);
+    expect((await browser.post('/logout')).status).toBe(204);
+    expect(browser.cookie('console')).toBeUndefined();
+    expect((await copy.call('/session')).status).toBe(401);
+    expect((await browser.post('/logout')).status).toBe(204);
+  });
+
+  it('ends when it is idle, and lasts while the person works', async () => {
+    const { browser: idle } = await site.signedIn();
+    const { browser: busy } = await site.signedIn();
+    const until = Date.now() + 6000;
+    while (Date.now() < until) {
+      expect((await busy.call('/session')).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+    }
+    expect((await idle.call('/session')).status).toBe(401);
+  });
+
+  it('ends within two seconds once the person is disabled', async () => {
+    const { browser, id } = await site.signedIn();
+    expect((await browser.call('/session')).status).toBe(200);
+    await site.app.app.get(CommandBus).execute(new UpdateOperator(id, { status: 'disabled' }));
+    const started = Date.now();
+    await eventually(async () => (await browser.call('/admin/v1/whoami')).status === 401);
+    expect(Date.now() - started).toBeLessThan(2000);
+    const link = await site.tokenOf(id);
+    expect((await new CookieClient(site.origin).post('/login/link', { token: link })).status).toBe(401);
+  });
+
+  it('a cookie that is invented is refused', async () => {
+    const browser = new CookieClient(site.origin);
+    browser.setCookie('console', 'A'.repeat(43));
+    expect((await browser.call('/session')).status).toBe(401);
+    expect((await browser.call('/admin/v1/whoami')).status).toBe(401);
+  });
+
+  it.each([
+    ['another site', { origin: 'https://evil.example' }],
+    ['another port of this machine', { origin: 'http://localhost:1' }],
+    ['a page without an origin', { origin: 'null' }],
+    ['a page that the browser calls cross-site', { 'sec-fetch-site': 'cross-site' }],
+  ])('a write from %s is refused', async (_, headers) => {
+    const { browser, id } = await site.signedIn('administrator');
+    const merchant = { name: 'Shop', reason: 'A new merchant' };
+    const own = await browser.post('/admin/v1/merchants', merchant);
+    expect(own.status).not.toBe(403);
+    expect((await browser.post('/admin/v1/merchants', merchant, headers)).status).toBe(403);
+    expect((await browser.post('/logout', {}, headers)).status).toBe(403);
+    expect((await browser.post('/login/link', { token: await site.tokenOf(id) }, headers)).status).toBe(403);
+    expect((await browser.call('/session')).status).toBe(200);
+  });
+});
+
+describe('the document of the console', () => {
+  let site: Console;
+  beforeAll(async () => {
+    site = await startConsole();
+  });
+  afterAll(() => site.close());
+
+  it.each(['/', '/login', '/payouts?status=pending', '/users/1'])('is at %s, for no frame', async (path) => {
+    const browser = new CookieClient(site.origin);
+    const page = await browser.call(path, { headers: { accept: 'text/html' } });
+    expect(page.status).toBe(200);
+    const policy = page.headers.get('content-security-policy')!;
+    for (const part of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "connect-src 'self'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ])
+      expect(policy).toContain(part);
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.text).toContain('&quot;oidc&quot;:true');
+  });
+
+  it('hides nothing that the API does not have: a program gets a problem', async () => {
+    const response = await new CookieClient(site.origin).call('/payouts');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'application/problem+json; charset=utf-8',
+    ]);
+    const unknown = await new CookieClient(site.origin).call('/admin/v1/nothing');
+    expect(unknown.status).toBe(404);
+  });
+});
+
+describe('a login at the identity provider', () => {
+  let site: Console;
+  beforeAll(async () => {
+    site = await startConsole();
+  });
+  afterAll(() => site.close());
+
+  const claimsOf = (email: string, more: object = {}) => ({
+    email,
+    email_verified: true,
+    hd: 'example.com',
+    groups: ['staff'],
+    ...more,
+  });
+
+  it('signs in the operator with the verified email', async () => {
+    const { id, email } = await site.operator();
+    site.issuer.claims = claimsOf(email);
+    const browser = new CookieClient(site.origin);
+    const seen: string[] = [];
+    await browser.follow('/login/oidc', seen);
+    expect(seen.at(-1)).toBe(`${site.origin}/`);
+    expect(new URL(seen[0]!).searchParams.get('code_challenge_method')).toBe('S256');
+    expect((await browser.call('/session')).json<Session>()).toMatchObject({
+      operator: { id },
+      method: 'oidc',
+    });
+    expect(browser.cookie('console-oidc')).toBeUndefined();
+  });
+
+  it.each(['//evil.example', '/\\evil.example', 'https://evil.example/'])(
+    'never leads to another site: %s',
+    async (to) => {
+      const { email } = await site.operator();
+      site.issuer.claims = claimsOf(email);
+      const seen: string[] = [];
+      await new CookieClient(site.origin).follow(`/login/oidc?return_to=${encodeURIComponent(to)}`, seen);
+      expect(seen.at(-1)).toBe(`${site.origin}/`);
+    },
+  );
+
+  it('leads back to the page of the console where the person was', async () => {
+    const { email } = await site.operator();
+    site.issuer.claims = claimsOf(email);
+    const seen: string[] = [];
+    await new CookieClient(site.origin).follow('/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending', seen);
+    expect(seen.at(-1)).toBe(`${site.origin}/payouts?status=pending`);
+  });
+
+  it.each([
+    ['an email that is not verified', { email_verified: false }],
+    ['another company', { hd: 'evil.example' }],
+    ['no group of the console', { groups: ['sales'] }],
+    ['the email of no operator', { email: 'nobody@example.com' }],
+  ])('is refused with %s', async (_, more) => {
+    const { email } = await site.operator();
+    site.issuer.claims = claimsOf(email, more);
+    const browser = new CookieClient(site.origin);
+    expect((await browser.follow('/login/oidc')).status).toBe(403);
+    expect((await browser.call('/session')).status).toBe(401);
+  });
+
+  it('is refused where the person refuses at the issuer', async () => {
+    site.issuer.claims = null;
+    const browser = new CookieClient(site.origin);
+    expect((await browser.follow('/login/oidc')).status).toBe(403);
+  });
+
+  it('lowers the role to that of the group, and never raises it', async () => {
+    const roleOf = async (id: string) =>
+      (await site.app.app.get(OperatorsView, { strict: false }).operator(id))?.role;
+    const { id, email } = await site.operator('support');
+    site.issuer.claims = claimsOf(email, { groups: ['admins'] });
+    await new CookieClient(site.origin).follow('/login/oidc');
+    expect(await roleOf(id)).toBe('support');
+    site.issuer.claims = claimsOf(email, { groups: ['helpers'] });
+    const browser = new CookieClient(site.origin);
+    await browser.follow('/login/oidc');
+    expect(await roleOf(id)).toBe('viewer');
+    expect((await browser.call('/session')).json<Session>().scopes).not.toContain('users_personal:read');
+  });
+
+  it('is refused in a browser that did not start it, and at a second use of its address', async () => {
+    const { email } = await site.operator();
+    site.issuer.claims = claimsOf(email);
+    const browser = new CookieClient(site.origin);
+    const seen: string[] = [];
+    await browser.follow('/login/oidc', seen);
+    const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
+    expect((await new CookieClient(site.origin).call(callback)).status).toBe(401);
+    expect((await browser.call(callback)).status).toBe(401);
+  });
+});
+
+it('a read-only console refuses every write of a session', async () => {
+  const site = await startConsole({ CONSOLE_READ_ONLY: 'true' });
+  try {
+    const { browser } = await site.signedIn('administrator');
+    expect((await browser.call('/session')).json<object>()).toMatchObject({ read_only: true });
+    const write = await browser.post('/admin/v1/merchants', { name: 'Shop', reason: 'A new merchant' });
+    expect([write.status, write.json<{ detail: string }>().detail]).toEqual([
+      403,
+      'The console is read-only',
+    ]);
+    expect((await browser.call('/admin/v1/whoami')).status).toBe(200);
+    const admin = await site.app.newAdmin();
+    expect((await admin.get('/whoami')).status).toBe(200);
+  } finally {
+    await site.close();
+  }
+});
+
+it('a one-time link expires', async () => {
+  const site = await startConsole({ LOGIN_LINK_SECONDS: '1' });
+  try {
+    const { id } = await site.operator();
+    const token = await site.tokenOf(id);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect((await new CookieClient(site.origin).post('/login/link', { token })).status).toBe(401);
+  } finally {
+    await site.close();
+  }
+});
