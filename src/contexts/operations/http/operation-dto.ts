@@ -4,8 +4,8 @@ import { reasonRule } from '../../../platform/http/admin/writes.js';
 import { Filter, PageParameters } from '../../../platform/http/page-query.js';
 
 const STATUSES = ['pending_approval', 'executed', 'unconfirmed', 'rejected', 'withdrawn', 'lapsed', 'failed'];
-const NULLABLE_TEXT = { type: ['string', 'null'] };
-const NULLABLE_TIME = { type: ['string', 'null'], format: 'date-time' };
+const NULLABLE_TEXT = { type: 'string', nullable: true };
+const NULLABLE_TIME = { ...TIME, nullable: true };
 
 /** Parameters of GET /admin/v1/operations. */
 export class OperationsQuery extends PageParameters {
@@ -32,7 +32,8 @@ class DisplayedSubject {
   @ApiProperty({ type: 'string' }) kind!: string;
   @ApiProperty({ type: 'string' }) id!: string;
   @ApiProperty({
-    type: ['integer', 'null'],
+    type: 'integer',
+    nullable: true,
     description: 'At which it was requested; null where it did not exist.',
   })
   revision!: number | null;
@@ -81,9 +82,12 @@ export class OperationResponse {
   @Nested(() => DisplayedOperation) operation!: DisplayedOperation;
 }
 
-export class DecisionResponse extends OperationResponse {
+/** Of a write whose resource is nothing but the operation. */
+export class WrittenResponse extends OperationResponse {
   @ApiProperty(UUID) operation_id!: string;
+}
 
+export class DecisionResponse extends WrittenResponse {
   @ApiProperty({
     type: 'string',
     required: false,
