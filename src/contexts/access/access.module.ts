@@ -133,6 +133,7 @@ import { OperatorsView } from './views/operators.js';
     },
   ],
   exports: [
+    CredentialSecrets,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
