@@ -67,6 +67,7 @@ import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
+import { accessSearches } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -110,7 +111,14 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
       useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
     },
   ],
-  exports: [MERCHANT_DIRECTORY, EXCHANGE_KEY_DIRECTORY, DirectoryView, ExchangeKeyIds, OperatorsView, AdminKeyDirectory],
+  exports: [
+    MERCHANT_DIRECTORY,
+    EXCHANGE_KEY_DIRECTORY,
+    DirectoryView,
+    ExchangeKeyIds,
+    OperatorsView,
+    AdminKeyDirectory,
+  ],
 })
 class CredentialsModule {}
 
@@ -158,6 +166,7 @@ export const access = defineContext({
   },
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
+  searches: accessSearches,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

@@ -49,6 +49,7 @@ import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
+import { webhookSearches } from './views/search.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Module({
@@ -117,6 +118,7 @@ export const webhooks = defineContext({
   },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
+  searches: webhookSearches,
   forgets: forgetDeliveries,
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
