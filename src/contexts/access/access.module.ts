@@ -171,6 +171,7 @@ export const access = defineContext({
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
   },
   entities: [LoggedRequestRow],
   migrations: [Access1795000000200],
