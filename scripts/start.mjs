@@ -19,7 +19,7 @@ try {
   await build();
   const signalled = nextSignal();
   const service = await startService(signalled);
-  await welcome(service.sandbox);
+  await welcome(service.sandbox, service.loginUrl);
   const signal = await Promise.race([signalled, service.exited.then(() => null)]);
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
@@ -27,13 +27,14 @@ try {
   complain(error);
 }
 
-async function welcome(sandbox) {
+async function welcome(sandbox, loginUrl) {
   const place = relative(process.cwd(), dataDir()) || '.';
   say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
   const pages = [
     ['API reference', `${sandbox.base_url}/docs`],
     ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=…&user_id=…'],
     ['Pay page', `${sandbox.pay_url}/widget`, '?api_key=…&withdraw_address=…&signature=…'],
+    ['Console', `${sandbox.console_url}/login`],
     ['Metrics', sandbox.metrics_url],
   ];
   const served = await Promise.all(pages.map(async ([, url]) => isServed(url)));
@@ -54,6 +55,8 @@ async function welcome(sandbox) {
     ['for programs', `${place}/sandbox.json`],
     ['log', `${place}/service.log`],
   ]);
+  say(`\n  Sign in to the console, once: ${cyan(loginUrl)}`);
+  say(`  ${dim('Later: npm run operator -- login-link administrator@sandbox.example')}`);
   say(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
   say(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);

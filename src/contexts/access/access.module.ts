@@ -86,6 +86,7 @@ import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
+import { accessSearches } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -202,10 +203,12 @@ export const access = defineContext({
   },
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
+  searches: accessSearches,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
   },
   entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations],

@@ -58,6 +58,7 @@ import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 import { PortalOrdersController } from './http/portal-orders.controller.js';
+import { orderSearch } from './views/search.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -188,6 +189,7 @@ export const exchange = defineContext({
   },
   operator: { module: () => OperatedOrdersModule },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
+  searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1795000000900],
