@@ -31,9 +31,12 @@ export class DecisionBody {
   reason!: string;
 }
 
-export class DecisionResponse extends OperationResponse {
+/** Of a write whose resource is nothing but the operation. */
+export class WrittenResponse extends OperationResponse {
   @ApiProperty(UUID) operation_id!: string;
+}
 
+export class DecisionResponse extends WrittenResponse {
   @ApiProperty({
     type: 'string',
     required: false,

@@ -149,6 +149,8 @@ export class OperationsController {
   }
 }
 
+/** Of the results of an execution only the login of a new operator is for the one who approves it. */
 function decided({ operation, result }: OperationOutcome): Reply {
-  return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, ...result }));
+  const { login_url } = result as { readonly login_url?: string };
+  return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
 }
