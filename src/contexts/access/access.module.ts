@@ -13,6 +13,7 @@ import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import {
   IssueSecretHandler,
   RevokeSecretHandler,
+  RollSecretHandler,
   SetAddressesHandler,
   Credentials,
 } from './application/credentials.js';
@@ -22,19 +23,25 @@ import {
   RevokeAdminKeyHandler,
   RollAdminKeyHandler,
 } from './application/admin-key-commands.js';
+import { credentialOperations } from './application/credential-operations.js';
+import { merchantOperations } from './application/merchant-operations.js';
+import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import {
   IssueExchangeKeyHandler,
   RevokeExchangeKeyHandler,
+  RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
+  AddMerchantHandler,
   RegisterMerchantHandler,
   ReinstateMerchantHandler,
   SetEmbeddingHandler,
   SuspendMerchantHandler,
+  UpdateMerchantHandler,
 } from './application/merchant-commands.js';
 import {
   AddPasskeyHandler,
@@ -53,6 +60,11 @@ import {
   AdminAuthentication,
 } from './http/admin/admin-authentication.js';
 import { adminScheme } from './http/admin/admin-scheme.js';
+import { AdminCredentials } from './http/admin/admin-credentials.js';
+import { AdminMerchants } from './http/admin/admin-merchants.js';
+import { CredentialsController } from './http/admin/credentials.controller.js';
+import { MerchantsController } from './http/admin/merchants.controller.js';
+import { OperatorsController } from './http/admin/operators.controller.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { portalSessionHistory } from './domain/portal-history.js';
@@ -65,6 +77,10 @@ import { SvcSignature } from './http/svc-signature.js';
 import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
+import { CredentialList } from './views/credential-list.js';
+import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
+import { MerchantList, MerchantListRow } from './views/merchant-list.js';
+import { OperatorList, OperatorListRow } from './views/operator-list.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
@@ -80,13 +96,17 @@ import { OperatorsView } from './views/operators.js';
     Credentials,
     IssueSecretHandler,
     RevokeSecretHandler,
+    RollSecretHandler,
     SetAddressesHandler,
     RegisterMerchantHandler,
+    AddMerchantHandler,
+    UpdateMerchantHandler,
     SuspendMerchantHandler,
     ReinstateMerchantHandler,
     SetEmbeddingHandler,
     IssueExchangeKeyHandler,
     RevokeExchangeKeyHandler,
+    RevokeExchangeSecretHandler,
     SetExchangeKeyPageHandler,
     CreateOperatorHandler,
     UpdateOperatorHandler,
@@ -127,8 +147,13 @@ class CredentialsModule {}
 @Global()
 @Module({
   imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
-  controllers: [WhoamiController],
+  controllers: [WhoamiController, MerchantsController, CredentialsController, OperatorsController],
   providers: [
+    AdminMerchants,
+    AdminCredentials,
+    MerchantList,
+    CredentialList,
+    OperatorList,
     {
       provide: ADMIN_RATE_LIMITER,
       inject: [Database, KeyedHash],
@@ -181,6 +206,7 @@ export const access = defineContext({
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
   },
-  entities: [LoggedRequestRow],
+  entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
+  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations],
   migrations: [Access1795000000200],
 });

@@ -57,6 +57,8 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
    * result is for the response and is not recorded.
    */
   readonly execute: (operation: RunningOperation<Parameters>, get: Get) => Promise<object | void>;
+  /** How long {@link execute} may take before another process executes it again; 10 seconds when absent. */
+  readonly takesMs?: number;
   /** The result of {@link execute} again, once the change is written: for a repeat after a crash. Absent: `{}`. */
   readonly repeat?: (operation: RunningOperation<Parameters>, get: Get) => Promise<object>;
 }

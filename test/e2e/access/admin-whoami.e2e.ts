@@ -8,7 +8,10 @@ import {
   RevokeAdminKey,
   RollAdminKey,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
-import { CreateOperator, UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import {
+  CreateOperator,
+  UpdateOperator,
+} from '../../../src/contexts/access/application/operator-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';

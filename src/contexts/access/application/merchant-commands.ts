@@ -79,16 +79,23 @@ export class UpdateMerchantHandler implements ICommandHandler<UpdateMerchant> {
   ) {}
 
   async execute({ merchantId, change: given }: UpdateMerchant): Promise<CredentialChanged> {
-    const { cidrs, embedding, ...rest } = given;
-    const change: MerchantChange = {
-      ...rest,
-      ...(cidrs && { cidrs: canonicalCidrs(cidrs) }),
-      ...(embedding && { embedding: canonicalEmbedding(embedding, this.config.mode) }),
-    };
+    const change = canonicalChange(given, this.config.mode);
     return this.credentials.change(merchant, merchantId, (state, at) =>
       updateMerchant({ change, at }, state),
     );
   }
+}
+
+/** Throws `validation_failed` on the field at fault. */
+export function canonicalChange(
+  { cidrs, embedding, ...rest }: MerchantChange,
+  mode: Config['mode'],
+): MerchantChange {
+  return {
+    ...rest,
+    ...(cidrs && { cidrs: canonicalCidrs(cidrs) }),
+    ...(embedding && { embedding: canonicalEmbedding(embedding, mode) }),
+  };
 }
 
 function canonicalEmbedding(given: Partial<Embedding>, mode: Config['mode']): Partial<Embedding> {

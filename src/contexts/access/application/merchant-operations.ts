@@ -4,7 +4,13 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
 import { merchant, registerMerchant, updateMerchant, type MerchantChange } from '../domain/merchant.js';
-import { AddMerchant, ReinstateMerchant, SuspendMerchant, UpdateMerchant } from './merchant-commands.js';
+import {
+  AddMerchant,
+  canonicalChange,
+  ReinstateMerchant,
+  SuspendMerchant,
+  UpdateMerchant,
+} from './merchant-commands.js';
 
 /** What is recorded of a PATCH: the members that it has, as in its body. */
 interface UpdateParameters {
@@ -60,7 +66,8 @@ export const merchantOperations = [
     secondPerson: async (parameters, get, id) => ((await raisesLimit(parameters, get, id)) ? 'before' : null),
     check: async (parameters, get, id) => {
       const { state } = await get(CommandLoop).load(merchant, id);
-      updateMerchant({ change: changeOf(parameters), at: '' }, state);
+      const change = canonicalChange(changeOf(parameters), get<Config>(CONFIG).mode);
+      updateMerchant({ change, at: '' }, state);
     },
     execute: async ({ subjectId, parameters }, get) =>
       void (await get(CommandBus).execute(new UpdateMerchant(subjectId, changeOf(parameters)))),

@@ -12,6 +12,12 @@ import {
 } from '../domain/operator.js';
 import { Credentials, type CredentialChanged } from './credentials.js';
 
+const EMAIL_TAKEN = 'is used by another operator';
+
+export function emailTaken(): DomainError {
+  return DomainError.invalid({ email: [EMAIL_TAKEN] });
+}
+
 /** A new person. Throws `validation_failed` on `name`, `email` (also one that another person has) or `role`. */
 export class CreateOperator extends Command<CredentialChanged> {
   constructor(
@@ -35,7 +41,7 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
       category: 'operator_email',
       key: this.keyedHash.of('operator email', email),
       field: 'email',
-      message: 'is used by another operator',
+      message: EMAIL_TAKEN,
     };
     try {
       return await this.credentials.change(
@@ -45,7 +51,7 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
         [claim],
       );
     } catch (error) {
-      if (error instanceof ClaimHeld) throw DomainError.invalid({ [claim.field]: [claim.message] });
+      if (error instanceof ClaimHeld) throw emailTaken();
       throw error;
     }
   }

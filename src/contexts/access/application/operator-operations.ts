@@ -1,10 +1,12 @@
 import { CommandBus } from '@nestjs/cqrs';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
 import { createOperator, knownOperator, operatorPerson, readRole } from '../domain/operator.js';
 import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
-import { LoginLinks } from './login-links.js';
-import { CreateOperator, UpdateOperator } from './operator-commands.js';
+import { OperatorsView } from '../views/operators.js';
+import { LoginLinks } from './console/login-links.js';
+import { CreateOperator, emailTaken, UpdateOperator } from './operator-commands.js';
 
 interface NewPerson {
   readonly name: string;
@@ -38,10 +40,13 @@ export const operatorOperations = [
     check: async (person, get, operatorId) => {
       const { state } = await get(CommandLoop).load(operatorPerson, operatorId);
       createOperator({ ...person, operatorId, at: '' }, state);
+      if ((await get(OperatorsView).byEmail(person.email.trim())) !== null) throw emailTaken();
     },
     execute: async ({ subjectId, parameters }, get) => {
       await get(CommandBus).execute(new CreateOperator(subjectId, parameters));
-      return { login_url: await get<LoginLinks>(LoginLinks).issue(subjectId) };
+      // With OpenID Connect the person is recognised by the email.
+      if (get<Config>(CONFIG).adminOidcIssuer !== null) return {};
+      return { login_url: await get(LoginLinks).issue(subjectId) };
     },
   }),
   defineOperation<PersonChange>({

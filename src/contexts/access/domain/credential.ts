@@ -157,8 +157,8 @@ export function issueSecret<Kind extends CredentialKind>(
   state: Credential,
 ): CredentialEvent<Kind>[] {
   const credential = notRevoked(kind, state);
-  const { ids, secrets } = credential;
-  if (secrets.some(({ id }) => id === secret.secretId)) return [];
+  const { ids, secrets, revokedSecrets } = credential;
+  if ([...secrets.map(({ id }) => id), ...revokedSecrets].includes(secret.secretId)) return [];
   if (validSecrets(credential, at).length >= MAX_VALID_SECRETS) {
     const titles = `${KINDS[kind].secretTitle.toLowerCase()}s`;
     throw new DomainError('invalid_transition', `${MAX_VALID_SECRETS} ${titles} are valid; revoke one first`);

@@ -122,7 +122,7 @@ export function renameMerchant(command: { name: string; at: string }, state: Mer
   return name === former ? [] : [{ type: 'merchant.renamed.v1', data: { ...ids, name, at: command.at } }];
 }
 
-const MAX_REQUESTS_PER_MINUTE = 1_000_000;
+export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 /** Null: the default of the service. Throws `validation_failed` on `requests_per_minute`. */
 export function setLimits(

@@ -55,7 +55,7 @@ export class Execution {
     const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
     failpoint('operation.begun');
     try {
-      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged(streams[0]!);
+      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged();
       const { get } = this.definitions;
       const run = () => definition.execute(runningOperation(facts), get);
       const result = (await withinOperation(current, run)) ?? {};
@@ -94,7 +94,9 @@ export class Execution {
     since: string | null,
   ): Promise<readonly Change[]> {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
-    const found = await this.subjects.read(this.definitions.find(name).streams(subject.id, parameters as JsonObject));
+    const found = await this.subjects.read(
+      this.definitions.find(name).streams(subject.id, parameters as JsonObject),
+    );
     const others = found
       .changesOf(id, since)
       .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
@@ -124,7 +126,9 @@ export class Execution {
   async prepare(facts: Requested): Promise<object> {
     const { prepare, streams } = this.definitions.find(facts.name);
     if (prepare === undefined) return {};
-    const { revisions: expected } = await this.subjects.read(streams(facts.subject.id, facts.parameters as JsonObject));
+    const { revisions: expected } = await this.subjects.read(
+      streams(facts.subject.id, facts.parameters as JsonObject),
+    );
     const current = { id: facts.operation_id, expected, written: [] };
     return withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
   }
