@@ -2,6 +2,7 @@
 // npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
 import { relative } from 'node:path';
 import { build, install, requireNode } from './lib/installation.mjs';
+import { MerchantClient } from './lib/merchant-client.mjs';
 import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
 import { bold, complain, cyan, dim, elapsed, green, Problem, say, step, table } from './lib/terminal.mjs';
 
@@ -43,6 +44,7 @@ async function welcome(sandbox, loginUrl) {
     ...pages
       .filter((_, index) => served[index])
       .map(([name, url, rest = '']) => [name, `${cyan(url)}${dim(rest)}`]),
+    ...(await portalLink(sandbox)),
     ['Dev chain', `${cyan(sandbox.chain.rpc_url)} ${dim(`chain ${sandbox.chain.chain_id}`)}`],
     ['Test USDC', sandbox.chain.usdc_address],
   ]);
@@ -60,6 +62,15 @@ async function welcome(sandbox, loginUrl) {
   say(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
   say(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
+}
+
+/** Opens the portal of the sandbox merchant once; nothing where no process serves it. */
+async function portalLink(sandbox) {
+  if (!(await isServed(sandbox.portal_url))) return [];
+  const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
+  const actor = { id: 'sandbox', name: 'Sandbox' };
+  const { status, body } = await merchant.request('POST', '/portal_sessions', { actor });
+  return status === 201 ? [['Portal', `${cyan(body.url)} ${dim('once, for 15 minutes')}`]] : [];
 }
 
 /** The screen shows what there is: a page that this process does not serve is left out. */
