@@ -8,8 +8,9 @@ import { BRAND, enter } from './session.js';
 
 /** The code of a link, which leaves the address at once. */
 export function takeCode(): string | null {
-  const code = location.pathname === '/enter' ? location.hash.slice(1) : '';
-  if (code !== '') history.replaceState(null, '', '/enter');
+  if (location.pathname !== '/enter') return null;
+  const code = location.hash.slice(1);
+  history.replaceState(null, '', code === '' ? '/' : '/enter');
   return code === '' ? null : code;
 }
 

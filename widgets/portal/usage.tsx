@@ -80,10 +80,7 @@ function Limit({ usage }: { usage: Row }) {
         {limit !== '' && (
           <progress class={isClose ? 'close' : ''} value={used} max={limit} aria-label="Used of the limit" />
         )}
-        <p class="quiet">
-          Requests beyond the limit are refused with 429 and Retry-After. Reads and writes of the merchant and
-          exchange APIs count.
-        </p>
+        <p class="quiet">Requests beyond the limit are refused with 429; Retry-After says when to retry.</p>
       </div>
     </Section>
   );

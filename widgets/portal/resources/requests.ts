@@ -1,6 +1,6 @@
 import { REQUEST_FIELDS } from '../../kit/common/webhooks.js';
 import { textAt, type Row } from '../../kit/fields.js';
-import { pageOf, toPage, type Advice, type Resource } from '../../kit/resource.js';
+import { toPage, type Advice, type Resource } from '../../kit/resource.js';
 
 export const requests: Resource = {
   name: 'requests',
@@ -31,8 +31,8 @@ export const requests: Resource = {
       label: 'Key',
       of: 'credential_id',
       as: 'id',
-      to: (row) =>
-        textAt(row, 'credential_id') === '' ? null : pageOf('keys', textAt(row, 'credential_id')),
+      to: toPage('keys', 'credential_id'),
+      toScope: 'keys:read',
     },
     { label: 'Refusal', of: 'refusal' },
     { label: 'String to sign, as the service computed it', of: 'string_to_sign', as: 'block' },

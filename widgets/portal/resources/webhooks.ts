@@ -147,6 +147,7 @@ export const deliveries: Resource = {
       of: 'webhook_endpoint_id',
       as: 'id',
       to: toPage('endpoints', 'webhook_endpoint_id'),
+      toScope: 'endpoints:read',
     },
     CREATED,
     { label: 'Attempts', of: 'attempt_count', as: 'number' },
