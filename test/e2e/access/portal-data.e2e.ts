@@ -179,7 +179,11 @@ describe('the data of the portal', () => {
   });
 
   it('is written by the page of the portal alone', async () => {
-    for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of foreign)
       expect((await browser.post(`${DATA}/endpoints/${endpointId}/test`, undefined, headers)).status).toBe(
         403,
       );
