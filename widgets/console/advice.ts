@@ -1,6 +1,6 @@
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';
-import type { Advice } from './resource.js';
+import type { Advice } from '../kit/resource.js';
 
 const FINDINGS: Readonly<Record<string, string>> = {
   settled: 'the transfer, final',

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { useKit } from './data.js';
 import { isBlank, textOf, unitOf, valueOf, type Field, type Row } from './fields.js';
 import type { Tone } from './states.js';
 import { grouped, money, shortened, spoken, visible } from './text.js';
@@ -15,8 +16,10 @@ interface ValueProps {
 
 /** The value of a field of a row. */
 export function Value({ field, row, full = false, opens = null }: ValueProps) {
+  const { can } = useKit();
   const value = valueOf(field, row);
-  const href = opens ?? field.to?.(row) ?? null;
+  const leads = field.toScope === undefined || can(field.toScope);
+  const href = opens ?? (leads ? field.to?.(row) : null) ?? null;
   const text = textOf(value);
   const link = href === null ? null : { href, ...(opens !== null && { 'data-row': '' }) };
   if (isBlank(value))

@@ -13,6 +13,8 @@ import { Copy } from './value.js';
 /** A write of the API as a button with a dialog. */
 export interface Action {
   readonly label: string;
+  /** Of the button that sends it, where that is not the label. */
+  readonly submit?: string;
   readonly path: (row: Row, values: Values) => string;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly scope: string;
@@ -42,22 +44,13 @@ interface ActionsProps {
   readonly actions: readonly Action[];
   readonly row?: Row;
   readonly etag?: string | null;
-  /** What every write says in addition. */
-  readonly also?: readonly FormField[];
   readonly primary?: string;
   /** What they change, for the heading of the dialog. */
   readonly subject?: string;
 }
 
 /** The buttons of the writes that the session may do now. */
-export function Actions({
-  actions,
-  row = {},
-  etag = null,
-  also = REASON_FIELDS,
-  primary,
-  subject,
-}: ActionsProps) {
+export function Actions({ actions, row = {}, etag = null, primary, subject }: ActionsProps) {
   const { can, me, readOnly } = useKit();
   const [open, setOpen] = useState<Action | null>(null);
   const possible = actions.filter(({ scope, when }) => can(scope) && when?.(row, me) !== false);
@@ -80,7 +73,6 @@ export function Actions({
           title={subject === undefined ? open.label : `${open.label}: ${visible(subject)}`}
           row={row}
           etag={etag}
-          also={also}
           close={() => setOpen(null)}
         />
       )}
@@ -93,7 +85,6 @@ interface WriteProps {
   readonly title: string;
   readonly row: Row;
   readonly etag: string | null;
-  readonly also: readonly FormField[];
   readonly close: () => void;
 }
 
@@ -102,8 +93,13 @@ interface Done {
   readonly body: Row;
 }
 
-function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
-  const { client, queries, say, signInAgain } = useKit();
+/** 202 also says that something is done later. */
+function waitsForApproval({ status, body }: Done): boolean {
+  return status === 202 && textAt(body, 'operation.id') !== '';
+}
+
+function WriteDialog({ action, title, row, etag, close }: WriteProps) {
+  const { client, queries, say, signInAgain, also } = useKit();
   const fields = useMemo(() => [...(action.fields ?? []), ...also], [action, also]);
   const before = useMemo(() => initialValues(fields, row), [fields]);
   const [values, setValues] = useState<Values>(before);
@@ -116,7 +112,7 @@ function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
 
   const finish = async (response: Done): Promise<void> => {
     await queries.invalidateQueries();
-    if (secretIn(response.body) !== null || response.status === 202) return setDone(response);
+    if (secretIn(response.body) !== null || waitsForApproval(response)) return setDone(response);
     close();
     say(action.done, action.then?.(response.body) ?? undefined);
   };
@@ -171,7 +167,7 @@ function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
         {problem !== null && <Refused problem={problem} fields={fields} again={signInAgain && again} />}
         <div class="buttons">
           <button type="submit" class={action.danger ? 'primary danger' : 'primary'} disabled={busy}>
-            {busy ? 'Sending…' : action.label}
+            {busy ? 'Sending…' : (action.submit ?? action.label)}
           </button>
           <button type="button" onClick={close} disabled={busy}>
             Cancel
@@ -245,24 +241,18 @@ export function secretIn(body: Row): Secret | null {
   return null;
 }
 
-function DoneDialog({
-  done: { status, body },
-  action,
-  close,
-}: {
-  done: Done;
-  action: Action;
-  close: () => void;
-}) {
+function DoneDialog({ done, action, close }: { done: Done; action: Action; close: () => void }) {
+  const { body } = done;
+  const isPending = waitsForApproval(done);
   const secret = secretIn(body);
   const operation = textAt(body, 'operation.id') || textAt(body, 'operation_id');
   return (
     <Dialog
-      title={status === 202 ? 'A second person must approve' : action.done.replace(/\.$/, '')}
+      title={isPending ? 'A second person must approve' : action.done.replace(/\.$/, '')}
       close={close}
       stays={secret !== null}
     >
-      {status === 202 && (
+      {isPending && (
         <p class="lead">
           Nothing has changed yet. Ask a colleague with the same rights to approve it within 72 hours; if it
           changes before that, it has to be requested again.
@@ -273,7 +263,7 @@ function DoneDialog({
         <button type="button" class="primary" onClick={close}>
           {secret === null ? 'Close' : 'I have stored it'}
         </button>
-        {operation !== '' && status === 202 && (
+        {operation !== '' && isPending && (
           <a class="button" href={`/operations/${encodeURIComponent(operation)}`} onClick={close}>
             Open the operation
           </a>

@@ -87,6 +87,7 @@ import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
+import { accessSearches } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -198,15 +199,18 @@ export const access = defineContext({
       'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
+      'Admin: requests': [27, 'What merchants requested in the last 7 days.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
+  searches: accessSearches,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
   },
   entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations],

@@ -57,6 +57,8 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
+import { PortalOrdersController } from './http/portal-orders.controller.js';
+import { orderSearch } from './views/search.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -106,6 +108,7 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
+    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -186,6 +189,7 @@ export const exchange = defineContext({
   },
   operator: { module: () => OperatedOrdersModule },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
+  searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1795000000900],

@@ -18,6 +18,7 @@ import { OPERATION_EVENTS } from './domain/operation-events.js';
 import { SystemWritesController } from './http/system-writes.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
+import { PortalLookupsController } from './http/portal-lookups.controller.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
@@ -25,6 +26,7 @@ import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
+import { operationSearch } from './views/search.js';
 
 /** Requests and executes operations; programs of operators need nothing else of them. */
 @Global()
@@ -54,7 +56,7 @@ class OperationsOfProgramsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
-  controllers: [OperationsController, SystemWritesController],
+  controllers: [OperationsController, SystemWritesController, PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
@@ -87,6 +89,7 @@ export const operations = defineContext({
     },
   },
   migrations: [Operations1795000000980],
+  searches: (get) => [operationSearch(get)],
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
   operations: systemOperations,

@@ -32,6 +32,8 @@ import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
+import { PortalPayoutsController } from './http/portal-payouts.controller.js';
+import { payoutSearch } from './views/search.js';
 
 /** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
@@ -61,7 +63,7 @@ class DeactivationsModule {}
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
   imports: [DeactivationsModule, ChainModule, PayoutChecksModule],
-  controllers: [PayoutsController, BalanceController, AdminPayoutsController],
+  controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
     ReceivePayoutHandler,
@@ -108,6 +110,7 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
   operator: { module: () => PayoutsOperatorModule },
+  searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {
     tags: {

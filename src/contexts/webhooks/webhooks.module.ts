@@ -1,3 +1,6 @@
+import { PortalDeliveriesController } from './http/portal-deliveries.controller.js';
+import { PortalEndpointsController } from './http/portal-endpoints.controller.js';
+import { WrittenWebhooks } from './http/written-webhooks.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
@@ -54,6 +57,7 @@ import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
+import { webhookSearches } from './views/search.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Global()
@@ -64,8 +68,11 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     WebhookDeliveriesController,
     AdminEndpointsController,
     AdminDeliveriesController,
+    PortalEndpointsController,
+    PortalDeliveriesController,
   ],
   providers: [
+    WrittenWebhooks,
     RegisterWebhookEndpointHandler,
     UpdateWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,
@@ -136,6 +143,7 @@ export const webhooks = defineContext({
   },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
+  searches: webhookSearches,
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
   searches: webhookSearches,
