@@ -81,6 +81,7 @@ import { CredentialList } from './views/credential-list.js';
 import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
 import { OperatorList, OperatorListRow } from './views/operator-list.js';
+import { CredentialUses } from './store/credential-uses.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
@@ -162,6 +163,7 @@ class CredentialsModule {}
       useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
         new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
     },
+    CredentialUses,
     { provide: AdminCallers, useClass: AdminAuthentication },
   ],
   exports: [AdminCallers],
