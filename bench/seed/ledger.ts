@@ -68,7 +68,8 @@ async function create({ environment, options, progress }: RowContext): Promise<L
       service.merchant.apiKey,
       users.map(({ id }) => id),
       users.map(({ wallet }) => wallet),
-      options['user-payouts'],
+      // The seed divides by their share.
+      Math.min(options['user-payouts'], Math.floor(options.payouts / 4)),
     ]),
   );
   progress('ledger: read models');

@@ -7,6 +7,7 @@ import { fuzz } from './suites/fuzz.js';
 import { killApp, killBoth, killPostgres } from './suites/kills.js';
 import { lyingNode } from './suites/lying-node.js';
 import { onboarding } from './suites/onboarding.js';
+import { operations } from './suites/operations.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { ordinaryLife } from './suites/ordinary-life.js';
@@ -36,6 +37,7 @@ const SUITES = {
   fairness: { suite: fairness, count: 1, of: 'rounds' },
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
   'order-races': { suite: orderRaces, count: 10_000, of: 'interleavings' },
+  operations: { suite: operations, count: 10_000, of: 'interleavings' },
   orders: { suite: orders, count: 100, of: 'kills' },
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
@@ -62,6 +64,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   events: 'an accepted event is stored once and forwarded (contract.md 17.1, 17.5, 17.10)',
   'order-races':
     'concurrent actions and deposits leave an order one history, and its money is accounted for (contract.md 23)',
+  operations:
+    'no operation is executed twice, without its second person, or at another revision (admin-api.md 4)',
   orders:
     'an order and its deposits survive crashes, outages of the node and stopped processes (contract.md 23)',
   onboarding:

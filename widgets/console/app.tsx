@@ -28,11 +28,16 @@ export function App({ facts }: { facts: ConsoleFacts }) {
   const leave = useCallback((reason: string | null) => {
     setWhy(reason);
     rememberPlace(location.pathname + location.search);
-    queries.clear();
     queries.setQueryData(['session'], null);
+    // Nothing that was read stays in memory.
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
   }, []);
   useMemo(() => {
-    api.onSignedOut = () => leave('Your session ended. Sign in to continue where you were.');
+    api.onSignedOut = () => {
+      // Reads that were in flight when the person signed out end like this too.
+      if (queries.getQueryData<Row | null>(['session']) ?? false)
+        leave('Your session ended. Sign in to continue where you were.');
+    };
   }, []);
   const enter = (): void => {
     setWhy(null);

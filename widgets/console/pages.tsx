@@ -8,7 +8,7 @@ import { Heading } from '../kit/frame.js';
 import { ListPage } from '../kit/list.js';
 import { saveJson } from '../kit/save.js';
 import { Loading, Note, Trouble } from '../kit/states.js';
-import { capital, shortened, spoken } from '../kit/text.js';
+import { capital, shortened, spoken, visible } from '../kit/text.js';
 import { Id, Status, useNow } from '../kit/value.js';
 import { Actions } from '../kit/write.js';
 import { pageOf, toPage, type Further, type Related, type Resource } from './resource.js';
@@ -69,6 +69,7 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
           <Actions
             actions={resource.actions ?? []}
             row={row}
+            subject={nameOf(resource, row, id)}
             etag={found.data?.etag ?? null}
             primary={primary || (resource.actions?.[0]?.label ?? '')}
           />
@@ -98,13 +99,19 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
   );
 }
 
-function Title({ resource, row, id }: { resource: Resource; row: Row; id: string }) {
+/** What people call it: its name, or the kind and the id. */
+function nameOf(resource: Resource, row: Row, id: string): string {
   const name = resource.heading === undefined ? '' : textAt(row, resource.heading);
+  if (name === '' || name === id) return `${resource.one.toLowerCase()} ${shortened(id)}`;
+  return resource.name === 'operations' ? capital(spoken(name).replaceAll('.', ': ')) : visible(name);
+}
+
+function Title({ resource, row, id }: { resource: Resource; row: Row; id: string }) {
   const status = resource.status === undefined ? '' : textAt(row, resource.status);
-  const text = resource.name === 'operations' ? capital(spoken(name).replaceAll('.', ': ')) : spoken(name);
+  const text = nameOf(resource, row, id);
   return (
-    <Heading title={`${resource.one} ${name === '' ? shortened(id) : text}`}>
-      {name === '' || name === id ? (
+    <Heading title={capital(text)}>
+      {text.endsWith(shortened(id)) ? (
         <>
           {resource.one} <Id text={id} />
         </>

@@ -282,7 +282,7 @@ function Head() {
       <h3>Proof of consistency between two sizes</h3>
       <form class="filters" onSubmit={save}>
         {(['from', 'to'] as const).map((name) => (
-          <label>
+          <label class="filter">
             {name === 'from' ? 'From size' : 'To size'}
             <input
               type="text"

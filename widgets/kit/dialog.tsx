@@ -30,6 +30,11 @@ export function Dialog({ title, close, stays = false, children }: DialogProps) {
         event.preventDefault();
         if (!stays) close();
       }}
+      // Browsers may close it without the event before, when nothing was touched in between.
+      onClose={({ currentTarget }) => {
+        if (!stays) close();
+        else if (currentTarget.isConnected) currentTarget.showModal();
+      }}
     >
       <h2 id={heading}>{title}</h2>
       {children}

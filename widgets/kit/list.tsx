@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
 import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useId, useMemo } from 'preact/hooks';
 import { useRows } from './data.js';
 import { queryOf, type Field, type Row } from './fields.js';
 import { Heading } from './frame.js';
@@ -128,6 +128,7 @@ interface FiltersProps {
 
 /** A selection applies at once, a text when the person leaves it or presses Enter. */
 function Filters({ filters, query, change }: FiltersProps) {
+  const id = useId();
   const apply = (name: string, value: string): void => {
     if (value.trim() !== (query[name] ?? '')) change({ [name]: value.trim() });
   };
@@ -140,10 +141,11 @@ function Filters({ filters, query, change }: FiltersProps) {
   return (
     <form class="filters" role="search" aria-label="Filters" onSubmit={submit}>
       {filters.map(({ name, label, options, type = 'text' }) => (
-        <label>
-          {label}
+        <div class="filter">
+          <label for={`${id}-${name}`}>{label}</label>
           {options === undefined ? (
             <input
+              id={`${id}-${name}`}
               name={name}
               {...(type === 'date' ? { type: 'date' } : { type: 'text' })}
               value={query[name] ?? ''}
@@ -153,6 +155,7 @@ function Filters({ filters, query, change }: FiltersProps) {
             />
           ) : (
             <select
+              id={`${id}-${name}`}
               name={name}
               value={query[name] ?? ''}
               onChange={(event) => apply(name, event.currentTarget.value)}
@@ -163,7 +166,7 @@ function Filters({ filters, query, change }: FiltersProps) {
               ))}
             </select>
           )}
-        </label>
+        </div>
       ))}
       {/* Enter in a field submits only where there is a button. */}
       <button type="submit" class="unseen" tabIndex={-1}>

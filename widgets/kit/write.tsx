@@ -7,11 +7,14 @@ import { Entry } from './field.js';
 import { textAt, type Row } from './fields.js';
 import { bodyOf, initialValues, type FormField, type Values } from './form.js';
 import { Note, Trouble } from './states.js';
+import { visible } from './text.js';
 import { Copy } from './value.js';
 
 /** A write of the API as a button with a dialog. */
 export interface Action {
   readonly label: string;
+  /** Of the button that sends it, where that is not the label. */
+  readonly submit?: string;
   readonly path: (row: Row, values: Values) => string;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly scope: string;
@@ -44,10 +47,19 @@ interface ActionsProps {
   /** What every write says in addition. */
   readonly also?: readonly FormField[];
   readonly primary?: string;
+  /** What they change, for the heading of the dialog. */
+  readonly subject?: string;
 }
 
 /** The buttons of the writes that the session may do now. */
-export function Actions({ actions, row = {}, etag = null, also = REASON_FIELDS, primary }: ActionsProps) {
+export function Actions({
+  actions,
+  row = {},
+  etag = null,
+  also = REASON_FIELDS,
+  primary,
+  subject,
+}: ActionsProps) {
   const { can, me, readOnly } = useKit();
   const [open, setOpen] = useState<Action | null>(null);
   const possible = actions.filter(({ scope, when }) => can(scope) && when?.(row, me) !== false);
@@ -65,7 +77,14 @@ export function Actions({ actions, row = {}, etag = null, also = REASON_FIELDS, 
         </button>
       ))}
       {open !== null && (
-        <WriteDialog action={open} row={row} etag={etag} also={also} close={() => setOpen(null)} />
+        <WriteDialog
+          action={open}
+          title={subject === undefined ? open.label : `${open.label}: ${visible(subject)}`}
+          row={row}
+          etag={etag}
+          also={also}
+          close={() => setOpen(null)}
+        />
       )}
     </>
   );
@@ -73,6 +92,7 @@ export function Actions({ actions, row = {}, etag = null, also = REASON_FIELDS, 
 
 interface WriteProps {
   readonly action: Action;
+  readonly title: string;
   readonly row: Row;
   readonly etag: string | null;
   readonly also: readonly FormField[];
@@ -84,7 +104,7 @@ interface Done {
   readonly body: Row;
 }
 
-function WriteDialog({ action, row, etag, also, close }: WriteProps) {
+function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
   const { client, queries, say, signInAgain } = useKit();
   const fields = useMemo(() => [...(action.fields ?? []), ...also], [action, also]);
   const before = useMemo(() => initialValues(fields, row), [fields]);
@@ -131,7 +151,7 @@ function WriteDialog({ action, row, etag, also, close }: WriteProps) {
   };
   if (done !== null) return <DoneDialog done={done} action={action} close={close} />;
   return (
-    <Dialog title={action.label} close={close} stays={busy}>
+    <Dialog title={title} close={close} stays={busy}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -153,7 +173,7 @@ function WriteDialog({ action, row, etag, also, close }: WriteProps) {
         {problem !== null && <Refused problem={problem} fields={fields} again={signInAgain && again} />}
         <div class="buttons">
           <button type="submit" class={action.danger ? 'primary danger' : 'primary'} disabled={busy}>
-            {busy ? 'Sending…' : action.label}
+            {busy ? 'Sending…' : (action.submit ?? action.label)}
           </button>
           <button type="button" onClick={close} disabled={busy}>
             Cancel
@@ -240,7 +260,7 @@ function DoneDialog({
   const operation = textAt(body, 'operation.id') || textAt(body, 'operation_id');
   return (
     <Dialog
-      title={status === 202 ? 'A second person must approve' : action.done}
+      title={status === 202 ? 'A second person must approve' : action.done.replace(/\.$/, '')}
       close={close}
       stays={secret !== null}
     >

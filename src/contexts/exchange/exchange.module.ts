@@ -24,15 +24,17 @@ import {
 } from './application/order-actions.js';
 import { OrderDetails } from './application/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
+import { orderSearch } from './application/order-search.js';
 import { OrderPoller } from './application/order-poller.js';
-import { OrderWatcher, WatchGauge } from './application/order-watcher.js';
+import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
 import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OPEN_ORDERS, OrderLog, watchSaga } from './application/watch-saga.js';
+import { OrderLog } from './application/order-log.js';
+import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
 import { AdminOrdersController } from './http/admin-orders.controller.js';
@@ -55,7 +57,7 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
-import { orderSearch } from './views/search.js';
+import { PortalOrdersController } from './http/portal-orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -105,6 +107,7 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
+    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -121,7 +124,7 @@ const providers = [
     RefreshOrderHandler,
     OrderPoller,
     OrderLog,
-    OrderWatcher,
+    WatchWorker,
     WatchGauge,
     ComplianceNotices,
     Onramps,
@@ -133,10 +136,10 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
-    provideSaga([OrderLog, OrderWatcher], (log: OrderLog, watcher: OrderWatcher) =>
+    provideSaga([OrderLog, WatchWorker], (log: OrderLog, worker: WatchWorker) =>
       watchSaga((events) => {
         log.record(events);
-        watcher.work.wake();
+        worker.work.wake();
       }),
     ),
     provideSaga([PersonalKeys, PersonalResponses], erasingOrders),

@@ -6,7 +6,7 @@ import { configuredAnalytics } from './adapters/analytics.js';
 import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
 import { ANALYTICS } from './application/ports.js';
-import { Processing } from './application/processing.js';
+import { ProcessingWorker } from './application/processing-worker.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
@@ -18,14 +18,15 @@ import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
 import { ForwardingTable } from './store/forwarding-table.js';
 import { EventRetention } from './store/event-retention.js';
+import { PortalEventsController } from './http/portal-events.controller.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({
-  controllers: [EventsController, JourneyController],
+  controllers: [EventsController, JourneyController, PortalEventsController],
   providers: [
     AcceptedBatches,
     CountedEvents,
-    Processing,
+    ProcessingWorker,
     { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },
     { provide: FORWARDING_TIMES, inject: [CONFIG], useFactory: timesFor },
     ForwardingTable,

@@ -8,11 +8,13 @@ import {
   StartDeactivationHandler,
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
-import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure.js';
 import { AdminUsers } from './application/admin-users.js';
+import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure-worker.js';
 import { LocateUser } from './application/locate-user.js';
+import { userSearches } from './application/search.js';
 import { USER_OPERATIONS } from './application/user-operations.js';
 import { USER_EVENTS } from './domain/user.js';
+import { AdminUsersController } from './http/admin-users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserRow } from './views/user-row.js';
@@ -20,7 +22,6 @@ import { UserRows } from './views/user-rows.js';
 import { usersProjection } from './views/users-projection.js';
 import { UsersView, WalletsView } from './views/users.js';
 import { userHistory } from './domain/history.js';
-import { userSearch } from './application/user-search.js';
 
 const PROVIDERS = [
   CreateUserHandler,
@@ -45,7 +46,7 @@ class UsersOperatorModule {}
 
 @Global()
 @Module({
-  controllers: [UsersController],
+  controllers: [UsersController, AdminUsersController],
   providers: [...PROVIDERS, UserRows, AdminUsers],
   exports: [UsersView, AdminUsers],
 })
@@ -65,10 +66,10 @@ export const users = defineContext({
       'Admin: users': [23, 'Users of all merchants, and how operators deactivate and erase them.'],
     },
   },
-  searches: (get) => [userSearch(get)],
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
   operator: { module: () => UsersOperatorModule },
   operations: USER_OPERATIONS,
+  searches: userSearches,
 });

@@ -2,7 +2,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   CreateOperator,
-  SetOperatorStatus,
+  UpdateOperator,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
 import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
@@ -134,7 +134,7 @@ describe('sessions of the console', () => {
   it('ends within two seconds once the person is disabled', async () => {
     const { browser, id } = await site.signedIn();
     expect((await browser.call('/session')).status).toBe(200);
-    await site.app.app.get(CommandBus).execute(new SetOperatorStatus(id, 'disabled'));
+    await site.app.app.get(CommandBus).execute(new UpdateOperator(id, { status: 'disabled' }));
     const started = Date.now();
     await eventually(async () => (await browser.call('/admin/v1/whoami')).status === 401);
     expect(Date.now() - started).toBeLessThan(2000);
@@ -157,7 +157,7 @@ describe('sessions of the console', () => {
   ])('a write from %s is refused', async (_, headers) => {
     const { browser, id } = await site.signedIn('administrator');
     const [path, body] = [`/admin/v1/users/${newId()}/deactivate`, { reason: 'It is right' }];
-    // There is no such user, and no revision of it was read.
+    // No revision of it was read.
     expect((await browser.post(path, body)).status).toBe(428);
     expect((await browser.post(path, body, headers)).status).toBe(403);
     expect((await browser.post('/logout', {}, headers)).status).toBe(403);

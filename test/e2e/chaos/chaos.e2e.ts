@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { failpoints } from '../../chaos/suites/failpoints.js';
 import { fuzz } from '../../chaos/suites/fuzz.js';
 import { onboarding } from '../../chaos/suites/onboarding.js';
+import { operations } from '../../chaos/suites/operations.js';
 import { orderRaces } from '../../chaos/suites/order-races.js';
 import { orders } from '../../chaos/suites/orders.js';
 import { reorganisations } from '../../chaos/suites/reorganisations.js';
@@ -44,6 +45,11 @@ const SMALL: readonly (readonly [
     '25 interleavings of actions and deposits at two processes leave each order one history, and its money is accounted for',
     orderRaces,
     25,
+  ],
+  [
+    'no operation is executed twice, without its second person or at another revision, in 500 interleavings',
+    operations,
+    500,
   ],
   [
     'fuzzed requests and broken HTTP get responses as the contract says, and delay no other merchant',

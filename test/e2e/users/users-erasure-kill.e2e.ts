@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ERASED_EVENTS_FAILPOINTS } from '../../../src/contexts/tracking/failpoints.js';
-import { ERASURE_FAILPOINTS } from '../../../src/contexts/users/application/erasure.js';
+import { ERASURE_FAILPOINTS } from '../../../src/contexts/users/application/erasure-worker.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../../support/erasure/life.js';

@@ -8,7 +8,7 @@ import {
 } from '../../../src/contexts/exchange/application/order-actions.js';
 import { CreateOrder, CreateOrderHandler } from '../../../src/contexts/exchange/application/create-order.js';
 import { OrderPoller } from '../../../src/contexts/exchange/application/order-poller.js';
-import { OrderWatcher } from '../../../src/contexts/exchange/application/order-watcher.js';
+import { WatchWorker } from '../../../src/contexts/exchange/application/watch-worker.js';
 import { ExchangeProviders } from '../../../src/contexts/exchange/application/exchange-providers.js';
 import { recordWatches } from '../../../src/contexts/exchange/application/watch-saga.js';
 import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events.js';
@@ -61,7 +61,7 @@ export class OrderHarness {
     const loop = new CommandLoop(store, codec);
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
-    const watcher = new OrderWatcher(config, clock, this.items, poller, providers);
+    const watcher = new WatchWorker(config, clock, this.items, poller, providers);
     const { run } = watcher.work.options;
     return {
       refresh: new RefreshOrderHandler(loop, poller),

@@ -4,7 +4,7 @@ import { Database } from '../../../src/platform/postgres/database.js';
 import { AcceptedBatches } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import { CountedEvents } from '../../../src/contexts/tracking/store/counted-events.js';
 import { systemClock } from '../../../src/kernel/clock.js';
-import { Processing } from '../../../src/contexts/tracking/application/processing.js';
+import { ProcessingWorker } from '../../../src/contexts/tracking/application/processing-worker.js';
 import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -57,7 +57,11 @@ export class ProcessingHarness {
 
   /** One more worker, with the database that is given or that of the harness. */
   worker(database: Database = this.db.database): TestWorker {
-    const { work } = new Processing(new AcceptedBatches(database), new CountedEvents(database), systemClock);
+    const { work } = new ProcessingWorker(
+      new AcceptedBatches(database),
+      new CountedEvents(database),
+      systemClock,
+    );
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;
     const worker = {

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import {
   subscriptionName,
@@ -6,11 +5,9 @@ import {
   type Transaction,
 } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';
-import { Log } from '../../../platform/telemetry/logger.js';
 import { scheduleWork, wakeWork } from '../../../platform/work/work-items.js';
 import { ORDER_EVENTS } from '../domain/order-events.js';
 import { WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
-import { orderEvents } from '../metrics.js';
 
 /** The subscription that keeps the list of open orders. */
 const WATCH_SAGA = subscriptionName('exchange.watch');
@@ -54,42 +51,4 @@ export async function recordWatches(events: readonly RecordedEvent[], tx: Transa
     others.map(({ data }) => data['order_id'] as string),
     WATCH_LINES.woken,
   );
-}
-
-/** Fields that are logged: neither who an order is for, nor where it is paid out to. */
-const LOGGED = [
-  'key_id',
-  'merchant_id',
-  'pair_id',
-  'provider',
-  'provider_reference',
-  'deposit_address',
-  'amount',
-  'amount_from',
-  'amount_to',
-  'refundable',
-  'count',
-  'reason',
-  'outcome',
-  'transaction_hash',
-  'withdraw_transaction_hash',
-  'refund_transaction_hash',
-  'actor',
-];
-
-/** Logs and counts every event of an order. */
-@Injectable()
-export class OrderLog {
-  constructor(private readonly log: Log) {}
-
-  record(events: readonly RecordedEvent[]): void {
-    for (const { type, data, metadata } of events) {
-      orderEvents.inc({ type });
-      const fields = Object.fromEntries(
-        LOGGED.filter((name) => name in data).map((name) => [name, data[name]]),
-      );
-      const { order_id } = data;
-      this.log.wideLog(type, { order_id, ...fields, request_id: metadata.request_id });
-    }
-  }
 }

@@ -11,7 +11,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.js';
 import type { CountedEvents } from '../store/counted-events.js';
 import { systemClock } from '../../../kernel/clock.js';
-import { Processing } from './processing.js';
+import { ProcessingWorker } from './processing-worker.js';
 
 const TIMEOUT_MS = 200;
 /** The worker may need a statement and its rollback, at most twice. */
@@ -165,7 +165,7 @@ it('a stalled process loses the lock of a merchant after 30 s', async () => {
 const [LOADED, LATE] = ['loaded', 'late'];
 
 /** One merchant has more to process forever; the other comes when the run has begun. */
-function processing(counted: string[]): Processing {
+function processing(counted: string[]): ProcessingWorker {
   const batch: AcceptedBatch = {
     batch_id: 'any',
     received_at: new Date(),
@@ -183,10 +183,10 @@ function processing(counted: string[]): Processing {
       return 1;
     },
   };
-  return new Processing(accepted as AcceptedBatches, events as CountedEvents, systemClock);
+  return new ProcessingWorker(accepted as AcceptedBatches, events as CountedEvents, systemClock);
 }
 
-let running: Processing | null = null;
+let running: ProcessingWorker | null = null;
 afterEach(() => running?.work.stop());
 
 it('a merchant that comes during the backlog of another is processed', async () => {

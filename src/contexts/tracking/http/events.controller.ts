@@ -5,7 +5,7 @@ import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorato
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
-import { Processing } from '../application/processing.js';
+import { ProcessingWorker } from '../application/processing-worker.js';
 import { RefusedBatch } from '../domain/event-batch.js';
 import { readBatch, EventBatch } from './event-batch-body.js';
 
@@ -14,7 +14,7 @@ const NO_BODY = Buffer.alloc(0);
 /** POST /merchants/v1/events (contract.md 17). */
 @Controller('merchants/v1/events')
 export class EventsController {
-  constructor(private readonly processing: Processing) {}
+  constructor(private readonly processing: ProcessingWorker) {}
 
   @Post()
   @HttpCode(202)

@@ -12,7 +12,7 @@ import {
   withReason,
 } from '../../../platform/operator/operator.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { ErasingWorker, ERASING_SAGA } from '../application/erasure.js';
+import { ErasingWorker, ERASING_SAGA } from '../application/erasure-worker.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
 import { userJson } from '../application/user-json.js';

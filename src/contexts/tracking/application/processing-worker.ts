@@ -30,7 +30,7 @@ interface Hold {
  * backlog of another. Woken by acceptances in this process, and by polling.
  */
 @Injectable()
-export class Processing implements OnModuleInit {
+export class ProcessingWorker implements OnModuleInit {
   @Background()
   readonly work = new BackgroundWork({
     name: 'event batches',
@@ -38,7 +38,7 @@ export class Processing implements OnModuleInit {
     backoff: BACKOFF,
     run: (signal) => this.run(signal),
   });
-  private readonly log = new Logger(Processing.name);
+  private readonly log = new Logger(ProcessingWorker.name);
   /** Merchants in backoff after a failure that their data did not cause. */
   private readonly holds = new Map<string, Hold>();
 

@@ -21,7 +21,7 @@ const LATE_MS = 10_000;
  * its lease is harmless: what follows from two polls is recorded once.
  */
 @Injectable()
-export class OrderWatcher {
+export class WatchWorker {
   @Background()
   readonly work: DueWork<Watched>;
 
@@ -104,7 +104,7 @@ function notificationOf({ status }: ExistingOrder): Notification | undefined {
   return status === 'cancelled' || status === 'expired' || status === 'failed' ? 'cancel' : undefined;
 }
 
-const logger = new Logger(OrderWatcher.name);
+const logger = new Logger(WatchWorker.name);
 
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()

@@ -1,0 +1,142 @@
+import { operationHistory } from '../../../../src/contexts/operations/domain/history.js';
+import { deriveId } from '../../../../src/kernel/ids.js';
+import { DomainError } from '../../../../src/kernel/domain-error.js';
+import type { RecordedEvent } from '../../../../src/platform/event-store/port.js';
+import { InMemoryEventStore, type Memory } from '../../../support/in-memory-event-store.js';
+import { operationsOn, requesterOf } from '../../../support/operations/bench.js';
+import type { Random } from '../random.js';
+import { InterleavedStore, Killed } from './interleaved-store.js';
+
+const OPERATORS = ['ada', 'bob'];
+const NAMES = ['lamps.switch', 'lamps.switch_carefully', 'lamps.switch_carefully', 'lamps.switch_fast'];
+const HOUR_MS = 3_600_000;
+const MAX_KILLED_AT = 40;
+
+/** What was broken in one interleaving; nothing, where all held. */
+export interface Played {
+  readonly broken: readonly string[];
+  readonly executed: number;
+  readonly kills: number;
+  readonly failed: number;
+}
+
+/**
+ * Two operators at two processes request and decide operations on one lamp, which others switch meanwhile; processes are
+ * killed, and replaced, and workers end what is left.
+ */
+export async function playOperations(random: Random): Promise<Played> {
+  const memory: Memory = { events: [], responses: new Map() };
+  const time = { now: Date.parse('2026-01-02T03:04:05Z') };
+  const now = (): Date => new Date(time.now);
+  const atomic = random.chance(0.8);
+  let kills = 0;
+  const processAt = () => {
+    const store = new InterleavedStore(memory, atomic, now, random);
+    const process = operationsOn({ store, now });
+    if (random.chance(0.4)) {
+      store.killAt(1 + random.below(MAX_KILLED_AT));
+      kills += 1;
+    }
+    return process;
+  };
+  const plain = new InMemoryEventStore(atomic, memory, now);
+  const others = operationsOn({ store: plain, now });
+  await others.switchLamp('lamp', true);
+  const idOf = (n: number): string => deriveId('key', String(n), 'operation');
+
+  const request = async (n: number): Promise<void> => {
+    const process = processAt();
+    const revision = (await plain.readStream('lamp-lamp')).length - 1;
+    await process.operations.request({
+      name: random.pick(NAMES),
+      subject: { id: 'lamp', revision: random.chance(0.9) ? revision : null },
+      parameters: { on: random.chance(0.5) },
+      reason: 'chaos',
+      ticket: null,
+      requester: requesterOf(random.pick(OPERATORS)),
+      merchantId: null,
+      idempotency: {
+        id: (purpose, use = 0) =>
+          use === 0 ? deriveId('key', String(n), purpose) : deriveId('key', String(n), purpose, String(use)),
+      },
+    });
+  };
+  const decide = async (n: number): Promise<void> => {
+    const caller = requesterOf(random.pick(OPERATORS));
+    const { decisions } = processAt();
+    const kind = random.pick(['approve', 'approve', 'approve', 'reject', 'confirm'] as const);
+    await decisions[kind](idOf(n), caller, 'chaos');
+  };
+  const step = (n: number): Promise<unknown> => {
+    const roll = random.fraction();
+    if (roll < 0.35) return request(n);
+    if (roll < 0.7) return decide(n);
+    if (roll < 0.85) return processAt().worker.settle(idOf(n));
+    if (roll < 0.95) return others.switchLamp('lamp', random.chance(0.5));
+    time.now += random.below(80) * HOUR_MS;
+    return Promise.resolve();
+  };
+  const unexpected: string[] = [];
+  const play = async (n: number): Promise<void> => {
+    for (let left = 3; left > 0; left -= 1)
+      await step(n).catch((error: unknown) => {
+        if (!(error instanceof Killed) && !(error instanceof DomainError)) unexpected.push(String(error));
+      });
+  };
+  await Promise.all([1, 2].map(request).map((each) => each.catch(() => undefined)));
+  await Promise.all([1, 1, 1, 2, 2, 2].map(play));
+  // Workers end what is left.
+  time.now += 100 * HOUR_MS;
+  for (const id of operationsIn(memory.events)) await others.worker.settle(id).catch(() => undefined);
+  return { ...verify(memory.events, unexpected), kills };
+}
+
+function operationsIn(events: readonly RecordedEvent[]): string[] {
+  return events.flatMap(({ type, data }) =>
+    type === 'operation.requested.v1' ? [String(data['operation_id'])] : [],
+  );
+}
+
+function verify(events: readonly RecordedEvent[], unexpected: readonly string[]): Omit<Played, 'kills'> {
+  const broken = [...unexpected];
+  let [executed, failed] = [0, 0];
+  for (const id of operationsIn(events)) {
+    const own = events.filter(({ stream }) => stream === `operation-${id}`);
+    const changes = events.filter(
+      ({ stream, metadata }) => stream === 'lamp-lamp' && metadata.operation_id === id,
+    );
+    const of = (type: string) => own.find((event) => event.type === `operation.${type}.v1`);
+    const facts = of('requested')!.data as {
+      readonly second_person: string | null;
+      readonly subject: { readonly revision: number };
+      readonly requested_by: { readonly operator_id: string };
+    };
+    const isExecuted = of('executed') !== undefined;
+    if (isExecuted) executed += 1;
+    if (of('failed')) failed += 1;
+    const fact = (holds: boolean, what: string): void => void (holds || broken.push(`${what}: ${id}`));
+    fact(changes.length <= 1, 'an operation was executed twice');
+    fact(changes.length === (isExecuted ? 1 : 0), 'an operation says otherwise than what it changed');
+    for (const change of changes) {
+      fact(change.revision === facts.subject.revision + 1, 'it was executed at another revision');
+      const approved = of('approved');
+      const { decided_by: by } = (approved?.data ?? {}) as { decided_by?: { operator_id: string } };
+      if (facts.second_person === 'before')
+        fact(
+          approved !== undefined &&
+            Number(approved.position) < Number(change.position) &&
+            by!.operator_id !== facts.requested_by.operator_id,
+          'it was executed without its second person',
+        );
+    }
+    const ends = ['executed', 'failed', 'rejected', 'withdrawn', 'lapsed'].filter((end) => of(end));
+    fact(ends.length === 1, `it has ${ends.length} ends (${ends.join(', ')})`);
+    let { initial: state } = operationHistory;
+    for (const event of own) {
+      const result = operationHistory.evaluate(state, event, id);
+      fact(result.broken === null, `an audit finds ${event.type}: ${result.broken}`);
+      ({ state } = result);
+    }
+  }
+  return { broken, executed, failed };
+}
