@@ -57,7 +57,6 @@ import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
-import { webhookSearches } from './views/search.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Global()
@@ -143,7 +142,6 @@ export const webhooks = defineContext({
   },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
-  searches: webhookSearches,
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
   searches: webhookSearches,
