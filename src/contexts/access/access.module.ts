@@ -69,6 +69,8 @@ import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { portalSessionHistory } from './domain/portal-history.js';
 import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalKeys } from './application/portal-keys.js';
+import { PortalKeysController } from './http/portal/portal-keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
@@ -133,6 +135,8 @@ import { OperatorsView } from './views/operators.js';
     },
   ],
   exports: [
+    CredentialSecrets,
+    Credentials,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
@@ -147,10 +151,17 @@ class CredentialsModule {}
 @Global()
 @Module({
   imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
-  controllers: [WhoamiController, MerchantsController, CredentialsController, OperatorsController],
+  controllers: [
+    WhoamiController,
+    MerchantsController,
+    CredentialsController,
+    OperatorsController,
+    PortalKeysController,
+  ],
   providers: [
     AdminMerchants,
     AdminCredentials,
+    PortalKeys,
     MerchantList,
     CredentialList,
     OperatorList,
