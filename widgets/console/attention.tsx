@@ -104,9 +104,7 @@ const UNKNOWN = 'This could not be read. Open the list for the reason.';
 function Halted() {
   const { data, isError } = useOne('/system', { every: 15_000 });
   const halted = rowsAt(data?.body, 'subscriptions').filter((row) => textAt(row, 'halted_at') !== '');
-  const down = rowsAt(data?.body, 'nodes').filter(
-    (row) => !['up', 'ok', 'healthy'].includes(textAt(row, 'status')),
-  );
+  const down = rowsAt(data?.body, 'nodes').filter((row) => textAt(row, 'status') !== 'ok');
   const count = (found: readonly Row[]): string =>
     isError ? '!' : data === undefined ? '…' : String(found.length);
   return (
