@@ -69,6 +69,8 @@ import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { portalSessionHistory } from './domain/portal-history.js';
 import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalKeys } from './application/portal-keys.js';
+import { PortalKeysController } from './http/portal/portal-keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
@@ -136,6 +138,7 @@ import { accessSearches } from './views/search.js';
   ],
   exports: [
     CredentialSecrets,
+    Credentials,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
@@ -150,10 +153,17 @@ class CredentialsModule {}
 @Global()
 @Module({
   imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
-  controllers: [WhoamiController, MerchantsController, CredentialsController, OperatorsController],
+  controllers: [
+    WhoamiController,
+    MerchantsController,
+    CredentialsController,
+    OperatorsController,
+    PortalKeysController,
+  ],
   providers: [
     AdminMerchants,
     AdminCredentials,
+    PortalKeys,
     MerchantList,
     CredentialList,
     OperatorList,

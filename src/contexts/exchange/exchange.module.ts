@@ -58,7 +58,6 @@ import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 import { PortalOrdersController } from './http/portal-orders.controller.js';
-import { orderSearch } from './views/search.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -177,7 +176,6 @@ export const exchange = defineContext({
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
   entities: [ListedOrderRow],
-  searches: (get) => [orderSearch(get)],
   operations: ORDER_OPERATIONS,
   document: {
     tags: {

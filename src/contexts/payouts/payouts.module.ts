@@ -33,7 +33,6 @@ import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
 import { PortalPayoutsController } from './http/portal-payouts.controller.js';
-import { payoutSearch } from './views/search.js';
 
 /** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
@@ -103,7 +102,6 @@ export const payouts = defineContext({
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
   entities: [ListedPayoutRow],
-  searches: (get) => [payoutSearch(get)],
   derived: [verificationTables],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },

@@ -22,7 +22,6 @@ import { UserRows } from './views/user-rows.js';
 import { usersProjection } from './views/users-projection.js';
 import { UsersView, WalletsView } from './views/users.js';
 import { userHistory } from './domain/history.js';
-import { userSearch } from './application/user-search.js';
 
 const PROVIDERS = [
   CreateUserHandler,
@@ -67,7 +66,6 @@ export const users = defineContext({
       'Admin: users': [23, 'Users of all merchants, and how operators deactivate and erase them.'],
     },
   },
-  searches: (get) => [userSearch(get)],
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],

@@ -57,7 +57,6 @@ import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
-import { webhookSearches } from './views/search.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Global()
@@ -141,12 +140,11 @@ export const webhooks = defineContext({
     },
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
+  searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
-  searches: webhookSearches,
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
-  searches: webhookSearches,
   operator: { module: () => WebhooksOperatorModule },
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,

@@ -157,7 +157,7 @@ describe('sessions of the console', () => {
   ])('a write from %s is refused', async (_, headers) => {
     const { browser, id } = await site.signedIn('administrator');
     const [path, body] = [`/admin/v1/users/${newId()}/deactivate`, { reason: 'It is right' }];
-    // There is no such user, and no revision of it was read.
+    // No revision of it was read.
     expect((await browser.post(path, body)).status).toBe(428);
     expect((await browser.post(path, body, headers)).status).toBe(403);
     expect((await browser.post('/logout', {}, headers)).status).toBe(403);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import {
   CreateOperator,
-  SetOperatorStatus,
+  UpdateOperator,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -108,7 +108,7 @@ describeInBrowser('passkeys', () => {
     const { id, token } = await newOperator();
     const page = await visit();
     expect(await enrol(page, token)).toBe(204);
-    await app.app.get(CommandBus).execute(new SetOperatorStatus(id, 'disabled'));
+    await app.app.get(CommandBus).execute(new UpdateOperator(id, { status: 'disabled' }));
     expect(await page.evaluate('session()')).toBe(401);
     expect(await page.evaluate('signIn()')).toBe(403);
   });

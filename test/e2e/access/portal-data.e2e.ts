@@ -5,7 +5,7 @@ import { SuspendMerchant } from '../../../src/contexts/access/application/mercha
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
 import { createUser, reported } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
@@ -107,6 +107,31 @@ describe('the data of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
+  it('issues a key that works at once, lists it with its use, and revokes it', async () => {
+    const merchant = await app.newMerchant();
+    const own = await browserOf(merchant);
+    const key = { 'idempotency-key': `"${randomUUID()}"` };
+    const [issued, repeated] = [
+      await own.post(`${DATA}/keys`, { name: 'second server' }, key),
+      await own.post(`${DATA}/keys`, { name: 'second server' }, key),
+    ];
+    expect([issued.status, repeated.text]).toEqual([201, issued.text]);
+    const { id, secret } = issued.json<{ credential: { id: string; secret: string } }>().credential;
+    const { apiKey } = merchant.credentials;
+    const server = new SignedClient(app.url, { apiKey, privateKey: secret });
+    const status = async (): Promise<number> => (await server.get('/merchants/v1/payouts')).status;
+    await eventually(async () => (await status()) === 200);
+    const listed = (): Promise<Record<string, unknown>[]> => list(own, '/keys', 'credentials');
+    await eventually(async () => (await listed()).some((each) => each['id'] === id && each['last_used_at']));
+    expect(await listed()).toHaveLength(2);
+    expect(JSON.stringify(await listed())).not.toContain(secret);
+    expect((await own.post(`${DATA}/keys`)).status).toBe(409);
+    expect((await stranger.post(`${DATA}/keys/${id}/revoke`)).status).toBe(404);
+    const revoked = await own.post(`${DATA}/keys/${id}/revoke`);
+    expect(revoked.json()).toMatchObject({ credential: { id, kind: 'payouts', status: 'revoked' } });
+    await eventually(async () => (await status()) === 401);
+  });
+
   it('has the journey of a user, orders, requests, usage and lookups', async () => {
     expect(await list(browser, `/events?user_id=${userId}`, 'events')).toEqual([]);
     expect((await browser.get(`${DATA}/events`)).status).toBe(400);
@@ -166,7 +191,7 @@ describe('the data of the portal', () => {
       const got = await response;
       return [got.status, got.json<{ detail: string }>().detail];
     };
-    for (const resource of READS.filter((each) => each !== 'usage' && each !== 'keys'))
+    for (const resource of READS.filter((each) => each !== 'usage'))
       expect(await refused(poor.get(`${DATA}/${resource}`))).toEqual([
         403,
         `The scope ${resource}:read is missing`,
@@ -179,7 +204,11 @@ describe('the data of the portal', () => {
   });
 
   it('is written by the page of the portal alone', async () => {
-    for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of foreign)
       expect((await browser.post(`${DATA}/endpoints/${endpointId}/test`, undefined, headers)).status).toBe(
         403,
       );

@@ -90,7 +90,14 @@ export class RightsWorld {
     const operatorId = newId();
     const person = { name: 'Person', email: `${operatorId}@ops.example`, role };
     await this.commands.execute(new CreateOperator(operatorId, person));
-    const order = { operatorId, name: 'first', scopes: null, merchants: null, addresses: [], expiresAt: null };
+    const order = {
+      operatorId,
+      name: 'first',
+      scopes: null,
+      merchants: null,
+      addresses: [],
+      expiresAt: null,
+    };
     const keyId = newId();
     await this.commands.execute(new IssueAdminKey(keyId, order, false));
     this.persons.push(operatorId);
@@ -126,7 +133,10 @@ export class RightsWorld {
 
   /** The subject's id once the operation is requested and, where a second person is needed, decided; null where it was refused. */
   async run(
-    request: Pick<OperationRequest, 'name' | 'parameters'> & { readonly subject: string; readonly isNew?: true },
+    request: Pick<OperationRequest, 'name' | 'parameters'> & {
+      readonly subject: string;
+      readonly isNew?: true;
+    },
     byKey: string,
     { decider, decision }: { readonly decider: string; readonly decision: 'approve' | 'reject' },
   ): Promise<{ readonly operationId: string; readonly approved: boolean } | null> {

@@ -92,7 +92,8 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
     case 'status': {
       const subject = at(world.persons, given.on);
       const before = (await world.person(subject)).role;
-      const parameters = given.kind === 'role' ? { role: given.role } : { status: given.status };
+      const parameters: Record<string, string> =
+        given.kind === 'role' ? { role: given.role } : { status: given.status };
       const request = { name: 'operators.update', parameters, subject };
       await world.run(request, by, { decider, decision: given.decision });
       const gained = ROLE_SCOPES[(await world.person(subject)).role].filter(

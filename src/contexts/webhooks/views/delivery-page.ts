@@ -22,6 +22,9 @@ export interface DeliveryFilter extends CreatedPage {
  */
 export const READ_AT_ONCE = 5000;
 
+/** Deliveries that are read first, in pages. */
+const FIRST_READ = 4;
+
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 /** What the index of an endpoint's deliveries has. */
 const KEYS = 'delivery_id, endpoint_id, created_at';
@@ -51,6 +54,18 @@ export async function deliveryPage(
   filter: DeliveryFilter,
 ): Promise<DeliveryRows> {
   if (endpointIds?.length === 0) return { rows: [], next_cursor: null };
+  // Most filters match many: a page is full long before it has read so much.
+  const page = await readPage(database, endpointIds, filter, FIRST_READ * (filter.pageSize + 1));
+  if (page.rows.length === filter.pageSize || page.next_cursor === null) return page;
+  return readPage(database, endpointIds, filter, READ_AT_ONCE);
+}
+
+async function readPage(
+  database: Pick<Database, 'query'>,
+  endpointIds: readonly string[] | null,
+  filter: DeliveryFilter,
+  budget: number,
+): Promise<DeliveryRows> {
   const params: unknown[] = [];
   const parameter: Parameter = (value) => `$${params.push(value)}`;
   const lanes = endpointIds === null ? null : `${parameter(endpointIds)}::uuid[]`;
@@ -63,7 +78,7 @@ export async function deliveryPage(
       ? []
       : [`merchant_id = any(${parameter(filter.merchantIds)}::uuid[])`]),
   ];
-  const max = rowsOfLane(endpointIds?.length ?? 1, filter.pageSize, conditions.length > 0);
+  const max = rowsOfLane(endpointIds?.length ?? 1, filter.pageSize, conditions.length > 0 ? budget : null);
   // Of many lanes most of what is read is not on the page: its rows are fetched once it is known which they are.
   const keysFirst = conditions.length === 0 && endpointIds !== null && endpointIds.length > 1;
   const isPending = filter.status === 'pending' && (await hasFewPending(database, endpointIds));
@@ -93,10 +108,10 @@ function placeOf(filter: DeliveryFilter, parameter: Parameter): string[] {
   ];
 }
 
-/** Without conditions a page is full of what is read; with some, all lanes together read {@link READ_AT_ONCE}. */
-function rowsOfLane(lanes: number, pageSize: number, isFiltered: boolean): number {
-  const share = Math.ceil((isFiltered ? READ_AT_ONCE : 2 * READ_AT_ONCE) / lanes);
-  return isFiltered ? share : Math.min(share, pageSize + 1);
+/** Without conditions (null) a page is full of what is read; with some, all lanes together read the budget. */
+function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
+  if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
+  return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
 }
 
 /** The page, where all lanes are complete down to its last row, and the row at which it ends where it is not full. */
