@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { RequestLog } from '../../platfor./store/request-log.js';
+import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './store/request-log.js';
 import { AdminRequestsController } from './http/admin-requests.controller.js';
 import { PortalRequestsController } from './http/portal/portal-requests.controller.js';
