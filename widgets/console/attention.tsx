@@ -80,9 +80,7 @@ export function Attention() {
 function Halted() {
   const { data, isError } = useOne('/system', { every: 15_000 });
   const halted = rowsAt(data?.body, 'subscriptions').filter((row) => textAt(row, 'halted_at') !== '');
-  const down = rowsAt(data?.body, 'nodes').filter(
-    (row) => !['up', 'ok', 'healthy'].includes(textAt(row, 'status')),
-  );
+  const down = rowsAt(data?.body, 'nodes').filter((row) => textAt(row, 'status') !== 'ok');
   const count = (found: readonly Row[]): string =>
     isError ? '!' : data === undefined ? '…' : String(found.length);
   return (

@@ -170,7 +170,9 @@ export function Money({ amount, unit = '' }: { amount: string; unit?: string }) 
 
 const TONES: Readonly<Record<Tone, readonly string[]>> = {
   good: 'active received succeeded completed executed enabled up ok running done proven settled'.split(' '),
-  bad: 'failed exhausted suspended revoked halted down erased unreachable disabled forged overdue'.split(' '),
+  bad: 'failed exhausted suspended revoked halted down erased unreachable unavailable unresponsive disabled forged overdue'.split(
+    ' ',
+  ),
   warn: 'unconfirmed expired lapsed rolling deactivating refundable degraded late paid pending_approval'.split(
     ' ',
   ),

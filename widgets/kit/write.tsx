@@ -4,7 +4,7 @@ import { Problem } from './client.js';
 import { useKit } from './data.js';
 import { Dialog } from './dialog.js';
 import { Entry } from './field.js';
-import { textAt, type Row } from './fields.js';
+import { isRow, textAt, type Row } from './fields.js';
 import { bodyOf, initialValues, type FormField, type Values } from './form.js';
 import { Note, Trouble } from './states.js';
 import { visible } from './text.js';
@@ -13,6 +13,8 @@ import { Copy } from './value.js';
 /** A write of the API as a button with a dialog. */
 export interface Action {
   readonly label: string;
+  /** Of the button that sends it, where that is not the label. */
+  readonly submit?: string;
   readonly path: (row: Row, values: Values) => string;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly scope: string;
@@ -42,13 +44,22 @@ interface ActionsProps {
   readonly actions: readonly Action[];
   readonly row?: Row;
   readonly etag?: string | null;
+  /** What every write says in addition. */
+  readonly also?: readonly FormField[];
   readonly primary?: string;
   /** What they change, for the heading of the dialog. */
   readonly subject?: string;
 }
 
 /** The buttons of the writes that the session may do now. */
-export function Actions({ actions, row = {}, etag = null, primary, subject }: ActionsProps) {
+export function Actions({
+  actions,
+  row = {},
+  etag = null,
+  also = REASON_FIELDS,
+  primary,
+  subject,
+}: ActionsProps) {
   const { can, me, readOnly } = useKit();
   const [open, setOpen] = useState<Action | null>(null);
   const possible = actions.filter(({ scope, when }) => can(scope) && when?.(row, me) !== false);
@@ -71,6 +82,7 @@ export function Actions({ actions, row = {}, etag = null, primary, subject }: Ac
           title={subject === undefined ? open.label : `${open.label}: ${visible(subject)}`}
           row={row}
           etag={etag}
+          also={also}
           close={() => setOpen(null)}
         />
       )}
@@ -83,7 +95,13 @@ interface WriteProps {
   readonly title: string;
   readonly row: Row;
   readonly etag: string | null;
+  readonly also: readonly FormField[];
   readonly close: () => void;
+}
+
+/** Whether another person has to approve first: 202 alone may also mean that a worker does it. */
+function isPending({ status, body }: Done): boolean {
+  return status === 202 && isRow(body['operation']);
 }
 
 interface Done {
@@ -91,13 +109,8 @@ interface Done {
   readonly body: Row;
 }
 
-/** 202 also says that something is done later. */
-function waitsForApproval({ status, body }: Done): boolean {
-  return status === 202 && textAt(body, 'operation.id') !== '';
-}
-
-function WriteDialog({ action, title, row, etag, close }: WriteProps) {
-  const { client, queries, say, signInAgain, also } = useKit();
+function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
+  const { client, queries, say, signInAgain } = useKit();
   const fields = useMemo(() => [...(action.fields ?? []), ...also], [action, also]);
   const before = useMemo(() => initialValues(fields, row), [fields]);
   const [values, setValues] = useState<Values>(before);
@@ -110,7 +123,7 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
 
   const finish = async (response: Done): Promise<void> => {
     await queries.invalidateQueries();
-    if (secretIn(response.body) !== null || waitsForApproval(response)) return setDone(response);
+    if (secretIn(response.body) !== null || isPending(response)) return setDone(response);
     close();
     say(action.done, action.then?.(response.body) ?? undefined);
   };
@@ -165,7 +178,7 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
         {problem !== null && <Refused problem={problem} fields={fields} again={signInAgain && again} />}
         <div class="buttons">
           <button type="submit" class={action.danger ? 'primary danger' : 'primary'} disabled={busy}>
-            {busy ? 'Sending…' : action.label}
+            {busy ? 'Sending…' : (action.submit ?? action.label)}
           </button>
           <button type="button" onClick={close} disabled={busy}>
             Cancel
@@ -241,16 +254,16 @@ export function secretIn(body: Row): Secret | null {
 
 function DoneDialog({ done, action, close }: { done: Done; action: Action; close: () => void }) {
   const { body } = done;
-  const isPending = waitsForApproval(done);
+  const waits = isPending(done);
   const secret = secretIn(body);
   const operation = textAt(body, 'operation.id') || textAt(body, 'operation_id');
   return (
     <Dialog
-      title={isPending ? 'A second person must approve' : action.done.replace(/\.$/, '')}
+      title={waits ? 'A second person must approve' : action.done.replace(/\.$/, '')}
       close={close}
       stays={secret !== null}
     >
-      {isPending && (
+      {waits && (
         <p class="lead">
           Nothing has changed yet. Ask a colleague with the same rights to approve it within 72 hours; if it
           changes before that, it has to be requested again.
@@ -261,7 +274,7 @@ function DoneDialog({ done, action, close }: { done: Done; action: Action; close
         <button type="button" class="primary" onClick={close}>
           {secret === null ? 'Close' : 'I have stored it'}
         </button>
-        {operation !== '' && isPending && (
+        {operation !== '' && waits && (
           <a class="button" href={`/operations/${encodeURIComponent(operation)}`} onClick={close}>
             Open the operation
           </a>

@@ -13,6 +13,7 @@ import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import {
   IssueSecretHandler,
   RevokeSecretHandler,
+  RollSecretHandler,
   SetAddressesHandler,
   Credentials,
 } from './application/credentials.js';
@@ -22,25 +23,30 @@ import {
   RevokeAdminKeyHandler,
   RollAdminKeyHandler,
 } from './application/admin-key-commands.js';
+import { credentialOperations } from './application/credential-operations.js';
+import { merchantOperations } from './application/merchant-operations.js';
+import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import {
   IssueExchangeKeyHandler,
   RevokeExchangeKeyHandler,
+  RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
+  AddMerchantHandler,
   RegisterMerchantHandler,
   ReinstateMerchantHandler,
   SetEmbeddingHandler,
   SuspendMerchantHandler,
+  UpdateMerchantHandler,
 } from './application/merchant-commands.js';
 import {
   AddPasskeyHandler,
   CreateOperatorHandler,
-  SetOperatorRoleHandler,
-  SetOperatorStatusHandler,
+  UpdateOperatorHandler,
 } from './application/operator-commands.js';
 import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
 import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
@@ -54,19 +60,36 @@ import {
   AdminAuthentication,
 } from './http/admin/admin-authentication.js';
 import { adminScheme } from './http/admin/admin-scheme.js';
+import { AdminCredentials } from './http/admin/admin-credentials.js';
+import { AdminMerchants } from './http/admin/admin-merchants.js';
+import { CredentialsController } from './http/admin/credentials.controller.js';
+import { MerchantsController } from './http/admin/merchants.controller.js';
+import { OperatorsController } from './http/admin/operators.controller.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
+import { portalSessionHistory } from './domain/portal-history.js';
+import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalKeys } from './application/portal-keys.js';
+import { PortalKeysController } from './http/portal/portal-keys.controller.js';
+import { PortalModule } from './portal.module.js';
+import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequestRow } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
+import { CredentialList } from './views/credential-list.js';
+import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
+import { MerchantList, MerchantListRow } from './views/merchant-list.js';
+import { OperatorList, OperatorListRow } from './views/operator-list.js';
+import { CredentialUses } from './store/credential-uses.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
-import { OperatorsView } from './views/operators.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
+import { OperatorsView } from './views/operators.js';
+import { accessSearches } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -77,17 +100,20 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
     Credentials,
     IssueSecretHandler,
     RevokeSecretHandler,
+    RollSecretHandler,
     SetAddressesHandler,
     RegisterMerchantHandler,
+    AddMerchantHandler,
+    UpdateMerchantHandler,
     SuspendMerchantHandler,
     ReinstateMerchantHandler,
     SetEmbeddingHandler,
     IssueExchangeKeyHandler,
     RevokeExchangeKeyHandler,
+    RevokeExchangeSecretHandler,
     SetExchangeKeyPageHandler,
     CreateOperatorHandler,
-    SetOperatorRoleHandler,
-    SetOperatorStatusHandler,
+    UpdateOperatorHandler,
     AddPasskeyHandler,
     IssueAdminKeyHandler,
     ActivateAdminKeyHandler,
@@ -111,6 +137,8 @@ import { ExchangeKeyIds } from './views/exchange-key-ids.js';
     },
   ],
   exports: [
+    CredentialSecrets,
+    Credentials,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
@@ -124,15 +152,28 @@ class CredentialsModule {}
 /** With the signatures of the merchant API, and the admin API. */
 @Global()
 @Module({
-  imports: [CredentialsModule, ConsoleModule, RequestLogModule],
-  controllers: [WhoamiController],
+  imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
+  controllers: [
+    WhoamiController,
+    MerchantsController,
+    CredentialsController,
+    OperatorsController,
+    PortalKeysController,
+  ],
   providers: [
+    AdminMerchants,
+    AdminCredentials,
+    PortalKeys,
+    MerchantList,
+    CredentialList,
+    OperatorList,
     {
       provide: ADMIN_RATE_LIMITER,
       inject: [Database, KeyedHash],
       useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
         new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
     },
+    CredentialUses,
     { provide: AdminCallers, useClass: AdminAuthentication },
   ],
   exports: [AdminCallers],
@@ -151,25 +192,37 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS],
-  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory],
+  events: [
+    ...MERCHANT_EVENTS,
+    ...EXCHANGE_KEY_EVENTS,
+    ...OPERATOR_EVENTS,
+    ...ADMIN_KEY_EVENTS,
+    ...PORTAL_SESSION_EVENTS,
+  ],
+  sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
+  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
-  readModels: [directoryProjection],
+  readModels: [directoryProjection, portalSessionsProjection],
   document: {
     schemes: [merchantScheme, adminScheme],
     tags: {
+      'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
+      'Admin: requests': [27, 'What merchants requested in the last 7 days.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
+  searches: accessSearches,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
   },
-  entities: [LoggedRequestRow],
+  entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
+  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations],
   migrations: [Access1795000000200],
 });

@@ -24,6 +24,7 @@ import {
 } from './application/order-actions.js';
 import { OrderDetails } from './application/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
+import { orderSearch } from './application/order-search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -56,6 +57,7 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
+import { PortalOrdersController } from './http/portal-orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -105,6 +107,7 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
+    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -184,6 +187,7 @@ export const exchange = defineContext({
   },
   operator: { module: () => OperatedOrdersModule },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
+  searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1795000000900],

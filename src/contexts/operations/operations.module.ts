@@ -9,11 +9,16 @@ import { Execution } from './application/execution.js';
 import { OperationLog } from './application/operation-log.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
+import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from './application/rebuilds.js';
+import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
 import { OPERATION_EVENTS } from './domain/operation-events.js';
+import { SystemWritesController } from './http/system-writes.controller.js';
+import { OperationsController } from './http/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
+import { PortalLookupsController } from './http/portal-lookups.controller.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
@@ -21,6 +26,7 @@ import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
+import { operationSearch } from './views/search.js';
 
 /** Requests and executes operations; programs of operators need nothing else of them. */
 @Global()
@@ -37,10 +43,20 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 })
 class RequestedOperationsModule {}
 
+/** Of programs: they rebuild themselves. */
+@Global()
+@Module({
+  imports: [RequestedOperationsModule],
+  providers: [ImmediateRebuilds, { provide: Rebuilds, useExisting: ImmediateRebuilds }],
+  exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
+})
+class OperationsOfProgramsModule {}
+
 /** What operators do, why, and who approved it (admin-api.md 4). */
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
+  controllers: [OperationsController, SystemWritesController, PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
@@ -49,9 +65,13 @@ class RequestedOperationsModule {}
     StoredLookups,
     { provide: Lookups, useExisting: StoredLookups },
     SettlingWorker,
-    provideSaga([SettlingWorker], ({ work }: SettlingWorker) => settlingSaga(() => work.wake())),
+    provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
+      settlingSaga(definitions, () => work.wake()),
+    ),
+    ScheduledRebuilds,
+    { provide: Rebuilds, useExisting: ScheduledRebuilds },
   ],
-  exports: [Lookups, LookupsView, OperationsView],
+  exports: [Rebuilds, Lookups, LookupsView, OperationsView],
 })
 class OperationsModule {}
 
@@ -69,7 +89,9 @@ export const operations = defineContext({
     },
   },
   migrations: [Operations1795000000980],
+  searches: (get) => [operationSearch(get)],
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
-  operator: { module: () => RequestedOperationsModule },
+  operations: systemOperations,
+  operator: { module: () => OperationsOfProgramsModule },
 });

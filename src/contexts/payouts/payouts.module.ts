@@ -26,11 +26,13 @@ import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { ChecksView } from './views/checks.js';
 import { ListedPayoutRow } from './views/payout-row.js';
+import { payoutSearch } from './views/payout-search.js';
 import { PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
+import { PortalPayoutsController } from './http/portal-payouts.controller.js';
 
 /** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
@@ -60,7 +62,7 @@ class DeactivationsModule {}
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
   imports: [DeactivationsModule, ChainModule, PayoutChecksModule],
-  controllers: [PayoutsController, BalanceController, AdminPayoutsController],
+  controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
     ReceivePayoutHandler,
@@ -106,6 +108,7 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
   operator: { module: () => PayoutsOperatorModule },
+  searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {
     tags: {

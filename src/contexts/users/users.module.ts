@@ -11,8 +11,10 @@ import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { AdminUsers } from './application/admin-users.js';
 import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure-worker.js';
 import { LocateUser } from './application/locate-user.js';
+import { userSearches } from './application/search.js';
 import { USER_OPERATIONS } from './application/user-operations.js';
 import { USER_EVENTS } from './domain/user.js';
+import { AdminUsersController } from './http/admin-users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserRow } from './views/user-row.js';
@@ -44,7 +46,7 @@ class UsersOperatorModule {}
 
 @Global()
 @Module({
-  controllers: [UsersController],
+  controllers: [UsersController, AdminUsersController],
   providers: [...PROVIDERS, UserRows, AdminUsers],
   exports: [UsersView, AdminUsers],
 })
@@ -69,4 +71,5 @@ export const users = defineContext({
   migrations: [Users1795000000310],
   operator: { module: () => UsersOperatorModule },
   operations: USER_OPERATIONS,
+  searches: userSearches,
 });

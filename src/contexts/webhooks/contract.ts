@@ -5,7 +5,8 @@ import {
   WEBHOOK_TEST_REQUESTED,
 } from './domain/webhook-requests.js';
 
-/** Stored names of all events of webhooks: all that other contexts may know of it. */
+/** What other contexts may know of webhooks: published events, lists, and commands of a merchant. */
+
 export const WEBHOOK_EVENTS = [
   ...WEBHOOK_ENDPOINT_EVENTS,
   WEBHOOK_TEST_REQUESTED,
@@ -14,3 +15,15 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type { DisableCause } from './domain/webhook-endpoints.js';
 export { AuditedDeliveries, type AuditedAttempt, type AuditedDelivery } from './views/audited-deliveries.js';
+export { DeliveriesList, type AdminDeliveriesPage, type DeliveriesFilter } from './views/deliveries-list.js';
+export { DeliveriesView } from './views/deliveries.js';
+export { EndpointsList, type EndpointsFilter, type EndpointsPage } from './views/endpoints-list.js';
+export { EndpointsView } from './views/endpoints.js';
+export { DELIVERIES_SAGA } from './application/deliveries-saga.js';
+export {
+  RecoverWebhookEndpoint,
+  RequestTestDelivery,
+  ResendWebhookDelivery,
+} from './application/delivery-commands.js';
+export { RotateSigningSecret } from './application/endpoint-commands.js';
+export type { MerchantCaller, Responded } from './application/caller.js';

@@ -1,5 +1,8 @@
+import { PortalDeliveriesController } from './http/portal-deliveries.controller.js';
+import { PortalEndpointsController } from './http/portal-endpoints.controller.js';
+import { WrittenWebhooks } from './http/written-webhooks.js';
 import { BullModule } from '@nestjs/bullmq';
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
@@ -26,9 +29,13 @@ import {
   RequestTestDeliveryHandler,
   ResendWebhookDeliveryHandler,
 } from './application/delivery-commands.js';
+import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
+import { webhookSearches } from './application/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { WEBHOOK_EVENTS } from './contract.js';
 import { TestEventData } from './http/webhook-dto.js';
+import { AdminDeliveriesController } from './http/admin-deliveries.controller.js';
+import { AdminEndpointsController } from './http/admin-endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000660 } from './migrations/1795000000660-webhooks.js';
@@ -42,6 +49,7 @@ import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesList } from './views/deliveries-list.js';
 import { DeliveriesView } from './views/deliveries.js';
+import { DeliveryFactsView } from './views/delivery-facts.js';
 import { EndpointRow } from './views/endpoint-row.js';
 import { EndpointsList } from './views/endpoints-list.js';
 import { endpointsProjection } from './views/endpoints-projection.js';
@@ -51,10 +59,19 @@ import { TEST_TYPE } from './domain/webhook-endpoints.js';
 import { WEBHOOK_HISTORIES } from './domain/history.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
+@Global()
 @Module({
   imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
-  controllers: [WebhookEndpointsController, WebhookDeliveriesController],
+  controllers: [
+    WebhookEndpointsController,
+    WebhookDeliveriesController,
+    AdminEndpointsController,
+    AdminDeliveriesController,
+    PortalEndpointsController,
+    PortalDeliveriesController,
+  ],
   providers: [
+    WrittenWebhooks,
     RegisterWebhookEndpointHandler,
     UpdateWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,
@@ -97,8 +114,15 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
         ),
     ),
   ],
+  exports: [EndpointsView, EndpointsList, DeliveriesView, DeliveriesList],
 })
 class WebhooksModule {}
+
+/** For programs of operators: what they show of deliveries, and how they send one again. */
+@Module({
+  providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, DeliveryFactsView],
+})
+class WebhooksOperatorModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',
@@ -111,13 +135,18 @@ export const webhooks = defineContext({
     tags: {
       'Webhook endpoints': [3, 'Where the service tells what happened.'],
       'Webhook deliveries': [4, 'What became of each delivery, and how it is sent again.'],
+      'Admin: webhooks': [26, 'Webhook endpoints and deliveries of all merchants.'],
       Webhooks: [8, 'What the service sends to the endpoints of a merchant.'],
     },
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
+  searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
+  operations: DELIVERY_OPERATIONS,
+  operator: { module: () => WebhooksOperatorModule },
+  programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
   migrations: [Webhooks1795000000660],

@@ -17,9 +17,8 @@ import {
 import {
   CHANGES_NEED_OPERATION,
   currentOperation,
-  otherRevisions,
-  requireRevision,
   SubjectChanged,
+  type CurrentOperation,
 } from './current-operation.js';
 import { EventCodec } from './event-codec.js';
 import {
@@ -107,14 +106,15 @@ export class CommandLoop {
     const operation = currentOperation();
     if (this.changesNeedOperation && operation === undefined)
       throw new Error(`a program changes ${stream} outside an operation`);
-    const others = otherRevisions(stream);
+    const others = operation === undefined ? [] : otherRevisions(operation, stream);
     const contested = new Set<string>();
     let assume = options.expectNew === true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (attempt > 1) await waitForRetry(RETRY, attempt - 2);
       const found = assume ? assumedNew(aggregate) : await this.find(aggregate, id);
       if (found.unknown !== null) throw found.unknown;
-      requireRevision(stream, found.revision);
+      const expected = operation?.expected.get(stream);
+      if (expected !== undefined && expected !== found.revision) throw new SubjectChanged();
       const metadata = causeOf(options, found);
       const decided = this.decide(aggregate, stream, found, decide, { ...options, metadata });
       const preconditions = [...(options.preconditions ?? []), ...others];
@@ -135,7 +135,7 @@ export class CommandLoop {
         if (events.length > 0) operation?.expected.delete(stream);
         return { state, events, position: events.length > 0 ? result.position : null, lastId };
       }
-      if (others.some((each) => each.stream === result.stream)) throw new SubjectChanged(result.stream);
+      if (others.some((each) => each.stream === result.stream)) throw new SubjectChanged();
       if (options.preconditions?.some((each) => each.stream === result.stream)) {
         throw new PreconditionFailed(result.stream, result.actual);
       }
@@ -269,4 +269,12 @@ function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<
     ...(operation && { operation_id: operation.id }),
     ...(follows && lastId !== null && { causation_id: lastId }),
   };
+}
+
+/** The other streams of the subject, and that of the operation, as preconditions of a commit to `stream`. */
+function otherRevisions({ expected, written, own }: CurrentOperation, stream: string): StreamAppend[] {
+  const first = own !== undefined && written.length === 0 ? [[own.stream, own.revision] as const] : [];
+  return [...expected, ...first]
+    .filter(([other]) => other !== stream)
+    .map(([other, revision]) => ({ stream: other, events: [], expected: revision ?? 'no_stream' }));
 }

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { StreamAppend } from './port.js';
 
 /** An operation of an operator while its change is written (ADR 176). */
 export interface CurrentOperation {
@@ -32,24 +31,7 @@ export function currentOperation(): CurrentOperation | undefined {
 
 /** The subject of the operation changed since its operator read it: nothing was written. */
 export class SubjectChanged extends DomainError {
-  constructor(stream: string) {
-    super('invalid_transition', `${stream.slice(0, stream.indexOf('-'))} was changed in the meantime`);
+  constructor() {
+    super('invalid_transition', 'The subject was changed in the meantime');
   }
-}
-
-/** Throws {@link SubjectChanged} where the stream is of the subject and at another revision. */
-export function requireRevision(stream: string, revision: number | null): void {
-  const expected = storage.getStore()?.expected.get(stream);
-  if (expected !== undefined && expected !== revision) throw new SubjectChanged(stream);
-}
-
-/** The other streams of the subject, and that of the operation, as preconditions of a commit to `stream`. */
-export function otherRevisions(stream: string): StreamAppend[] {
-  const operation = storage.getStore();
-  if (operation === undefined) return [];
-  const { expected, written, own } = operation;
-  const first = own !== undefined && written.length === 0 ? [[own.stream, own.revision] as const] : [];
-  return [...expected, ...first]
-    .filter(([other]) => other !== stream)
-    .map(([other, revision]) => ({ stream: other, events: [], expected: revision ?? 'no_stream' }));
 }

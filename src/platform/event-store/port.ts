@@ -10,6 +10,8 @@ export interface EventMetadata {
   readonly merchant_id?: string;
   /** The API key of the request, where it is not the merchant's id. */
   readonly key_id?: string;
+  /** The session of the portal whose person caused it; the session names the person. */
+  readonly portal_session_id?: string;
   /** Id of the event that it follows from; of the delivery whose response disabled an endpoint. */
   readonly causation_id?: string;
   /** Id of the operator's operation that caused the event. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from './address.js';
 import { callerOf, type MerchantCredentials } from './merchant-directory.js';
 import { sendProblem, type Problem } from './problem.js';
-import { tooManyRequests, type CallerRateLimiter } from './rate-limit.js';
+import { tooManyRequests, type CallerRateLimiter, type Usage } from './rate-limit.js';
 
 /** How the requests of one API show which merchant sends them; the rest of the edge is the same for every API. */
 export interface Authentication {
@@ -51,11 +51,16 @@ export class Admission {
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
       return refuse(reply, addressNotAllowed(ofKey ? 'API key' : 'merchant'));
     }
-    const limiter = ofKey ? this.keyLimiter : this.limiter;
+    const limiter = ofKey ? this.keyLimiter : this.limiter.withLimit(merchant.requestsPerMinute ?? null);
     const quota = await limiter.take(merchant.countedAs ?? callerOf(merchant));
     reply.header('ratelimit-policy', limiter.policy);
     reply.header('ratelimit', limiter.header(quota));
     return quota.allowed || refuse(reply, tooManyRequests(quota.resetsAt, this.now()));
+  }
+
+  /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */
+  async usage({ merchantId, requestsPerMinute = null }: MerchantCredentials): Promise<Usage> {
+    return this.limiter.withLimit(requestsPerMinute).usage(merchantId);
   }
 }
 

@@ -11,6 +11,8 @@ export interface MerchantCredentials {
   readonly status: 'active' | 'suspended';
   /** CIDRs the merchant calls from; empty means anywhere. */
   readonly ipAllowList: readonly string[];
+  /** Of the merchant; null or absent: the default. */
+  readonly requestsPerMinute?: number | null;
   /** A key (a uuid) whose requests, responses and Idempotency-Keys are kept apart from the merchant's others. */
   readonly callerId?: string;
   /** What requests are counted as in place of `callerId`, when nothing shows that the key's owner sent them. */

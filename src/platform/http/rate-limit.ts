@@ -10,6 +10,8 @@ import { bounded } from '../postgres/session-settings.js';
 const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
 const MAX_CALLERS = 50_000;
+/** The most limits at a time that differ from the default. */
+const MAX_LIMITS = 1000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
@@ -28,6 +30,14 @@ function retryAfterSeconds(resetsAt: number, now: number): number {
 export function tooManyRequests(resetsAt: number, now: number): Problem {
   const headers = { 'retry-after': String(retryAfterSeconds(resetsAt, now)) };
   return { status: 429, detail: 'Rate limit exceeded', headers };
+}
+
+/** Of the current window. */
+export interface Usage {
+  readonly limit: number;
+  readonly used: number;
+  /** Epoch milliseconds at which the window ends; null while nothing was taken. */
+  readonly resetsAt: number | null;
 }
 
 interface Lease {
@@ -57,14 +67,16 @@ export class CallerRateLimiter {
   private readonly callers = new LRUCache<string, Caller>({ max: MAX_CALLERS });
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
+  private readonly others = new LRUCache<number, CallerRateLimiter>({ max: MAX_LIMITS });
   readonly policy: string;
 
   constructor(
-    pool: Pool,
+    private readonly pool: Pool,
     readonly limit: number,
     private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
     private readonly counts: 'merchant' | 'key' | 'credential' = 'merchant',
+    clearsExpired = true,
   ) {
     this.lease = Math.ceil(limit / 100);
     this.policy = `"${counts}";q=${limit};w=${WINDOW_SECONDS}`;
@@ -77,14 +89,33 @@ export class CallerRateLimiter {
       tableName: 'rate_limits',
       keyPrefix: counts,
       tableCreated: true,
+      clearExpiredByTimeout: clearsExpired,
       insuranceLimiter: new RateLimiterMemory(points),
     });
+  }
+
+  /** The limiter of callers with another limit, on the same counts; null: this one. */
+  withLimit(limit: number | null): CallerRateLimiter {
+    if (limit === null || limit === this.limit) return this;
+    const known = this.others.get(limit);
+    if (known !== undefined) return known;
+    const other = new CallerRateLimiter(this.pool, limit, this.keyedHash, this.now, this.counts, false);
+    this.others.set(limit, other);
+    return other;
   }
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
   take(callerId: string): Quota | Promise<Quota> {
     const caller = this.callers.get(callerId) ?? this.add(callerId);
     return this.fromLease(caller) ?? caller.waiting.call();
+  }
+
+  /** What a caller has taken in all processes. A lease that is not used up counts as taken. */
+  async usage(callerId: string): Promise<Usage> {
+    const found = await this.shared.get(this.keyedHash.of('rate limit', callerId));
+    const { limit } = this;
+    if (found === null || found.msBeforeNext <= 0) return { limit, used: 0, resetsAt: null };
+    return { limit, used: Math.min(limit, found.consumedPoints), resetsAt: this.now() + found.msBeforeNext };
   }
 
   /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */

@@ -34,6 +34,8 @@ export class RequestState {
   stringToSign: string | null = null;
   /** Who sent the request of a page, as the guard of its route found out. */
   visitor: unknown = null;
+  /** Of a person in the portal. */
+  portalSessionId: string | null = null;
   /** Bytes that are counted as held for this request. */
   bodyBytes = 0;
   responseBytes = 0;

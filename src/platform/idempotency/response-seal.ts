@@ -3,6 +3,8 @@ import { SealError, type Sealer } from '../sealing/sealer.js';
 
 /** JSON never begins like this. An index of `event_store.responses` is of those that do. */
 const SEALED = 'sealed:';
+/** What the text of a sealed response begins with whose secret is displayed for a time. */
+const UNTIL = /^secret until ([0-9]+)\n/;
 
 /** Purpose of MACs. */
 const RESPONSE = 'response';
@@ -12,10 +14,15 @@ const RESPONSE = 'response';
  * secret, in clear behind a MAC otherwise.
  */
 export class ResponseSeal {
-  constructor(private readonly sealer: Sealer) {}
+  constructor(
+    private readonly sealer: Sealer,
+    private readonly now: () => number = Date.now,
+  ) {}
 
-  seal(response: StoredResponse): StoredResponse {
-    return { ...response, body: SEALED + this.sealer.seal(response.body, placeOf(response)) };
+  /** Once `secretUntil` (epoch ms) has come, the members `secret` of the response open as null. */
+  seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
+    const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
+    return { ...response, body: SEALED + this.sealer.seal(text, placeOf(response)) };
   }
 
   authenticate(response: StoredResponse): StoredResponse {
@@ -25,12 +32,24 @@ export class ResponseSeal {
   /** The response as it was given. Throws {@link SealError} where the service did not store it. */
   open(stored: StoredResponse): StoredResponse {
     if (stored.body.startsWith(SEALED))
-      return { ...stored, body: this.sealer.open(stored.body.slice(SEALED.length), placeOf(stored)) };
+      return {
+        ...stored,
+        body: this.displayed(this.sealer.open(stored.body.slice(SEALED.length), placeOf(stored))),
+      };
     const end = stored.body.indexOf('\n');
     const response = { ...stored, body: stored.body.slice(end + 1) };
     if (!this.sealer.isAuthentic(RESPONSE, textOf(response), stored.body.slice(0, Math.max(0, end))))
       throw new SealError(`forged response of the key ${stored.key}: the service did not store it`);
     return response;
+  }
+
+  private displayed(text: string): string {
+    const [head, until] = UNTIL.exec(text) ?? [];
+    if (head === undefined) return text;
+    const body = text.slice(head.length);
+    if (this.now() < Number(until)) return body;
+    const parsed: unknown = JSON.parse(body, (name, value: unknown) => (name === 'secret' ? null : value));
+    return JSON.stringify(parsed);
   }
 }
 

@@ -64,6 +64,8 @@ export class RequestTicket implements IdempotencyTicket {
   /** The response that was last sent with a commit. */
   committed: StoredResponse | undefined;
   private holdsSecret = false;
+  /** Until when a replay has the secret, in epoch ms; null: as long as the response is kept. */
+  private secretUntil: number | null = null;
 
   constructor(
     readonly scope: string,
@@ -90,15 +92,19 @@ export class RequestTicket implements IdempotencyTicket {
     return this.toStored(this.committed);
   }
 
-  /** For an operation whose response does not travel with events and holds secrets or personal data: it is stored sealed. */
-  keepSealed(): void {
+  /**
+   * For an operation whose response does not travel with events and holds secrets or personal data: it is stored sealed.
+   * After `secretForMs` each member `secret` of a replay is null.
+   */
+  keepSealed({ secretForMs }: { readonly secretForMs?: number } = {}): void {
     this.holdsSecret = true;
+    if (secretForMs !== undefined) this.secretUntil = Date.now() + secretForMs;
   }
 
   /** The response of this request as it is stored: sealed when it holds a secret. */
   toStored(response: StoredResponse): StoredResponse {
     if (this.seal !== null)
-      return this.holdsSecret ? this.seal.seal(response) : this.seal.authenticate(response);
+      return this.holdsSecret ? this.seal.seal(response, this.secretUntil) : this.seal.authenticate(response);
     if (this.holdsSecret) throw new Error('a response with a secret needs a seal');
     return response;
   }

@@ -30,7 +30,7 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
   /** The kind of its subject, as `merchant`. */
   readonly subject: string;
   /** Streams whose events are the revision of the subject: none where it has no revision. */
-  readonly streams: (subjectId: string) => readonly string[];
+  readonly streams: (subjectId: string, parameters: Parameters) => readonly string[];
   /**
    * `before`: another person approves it, then it is executed. `after`: it is executed at once, and another person confirms
    * it. Absent, or null: one person is enough.
@@ -57,6 +57,8 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
    * result is for the response and is not recorded.
    */
   readonly execute: (operation: RunningOperation<Parameters>, get: Get) => Promise<object | void>;
+  /** How long {@link execute} may take before another process executes it again; 10 seconds when absent. */
+  readonly takesMs?: number;
   /** The result of {@link execute} again, once the change is written: for a repeat after a crash. Absent: `{}`. */
   readonly repeat?: (operation: RunningOperation<Parameters>, get: Get) => Promise<object>;
 }

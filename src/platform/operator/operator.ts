@@ -89,3 +89,13 @@ function limitOf(text: string): number {
     throw new DomainError('bad_request', '--limit must be a number from 1 to 99999');
   return Number(text);
 }
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** The seconds of `--older-than`, such as 30m. Throws `bad_request`. */
+export function secondsOf(text: string): number {
+  const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new DomainError('bad_request', '--older-than must be a duration, such as 30m, 1h or 2d');
+  return Number(count) * UNITS[unit!]!;
+}

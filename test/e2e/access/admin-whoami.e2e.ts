@@ -10,8 +10,7 @@ import {
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import {
   CreateOperator,
-  SetOperatorRole,
-  SetOperatorStatus,
+  UpdateOperator,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
@@ -74,12 +73,12 @@ describe('the keys of operators', () => {
   it('may do no more than the role of their person, also after it changed', async () => {
     const admin = await app.newAdmin({ scopes: ['payouts:read', 'system:write'] });
     expect((await whoami(admin)).json<Whoami>().scopes).toEqual(['payouts:read', 'system:write']);
-    await run(new SetOperatorRole(admin.operatorId, 'support'));
+    await run(new UpdateOperator(admin.operatorId, { role: 'support' }));
     await eventually(async () => (await whoami(admin)).json<Whoami>().scopes.length === 1);
     expect((await whoami(admin)).json<Whoami>().scopes).toEqual(['payouts:read']);
     const viewer = await app.newAdmin({ role: 'viewer' });
     expect((await whoami(viewer)).json<Whoami>().scopes).toEqual(ROLE_SCOPES.viewer);
-    await run(new SetOperatorRole(viewer.operatorId, 'administrator'));
+    await run(new UpdateOperator(viewer.operatorId, { role: 'administrator' }));
     await eventually(async () => (await whoami(viewer)).json<{ role: string }>().role === 'administrator');
     expect((await whoami(viewer)).json<Whoami>().scopes).toEqual(ROLE_SCOPES.viewer);
   });
@@ -87,10 +86,10 @@ describe('the keys of operators', () => {
   it('stop with their person, and work again when it is enabled', async () => {
     const admin = await app.newAdmin();
     const second = await app.newAdmin({ operatorId: admin.operatorId });
-    await run(new SetOperatorStatus(admin.operatorId, 'disabled'));
+    await run(new UpdateOperator(admin.operatorId, { status: 'disabled' }));
     await Promise.all([becomes(admin, 401), becomes(second, 401)]);
     await expect(app.newAdmin({ operatorId: admin.operatorId })).rejects.toThrow('The operator is disabled');
-    await run(new SetOperatorStatus(admin.operatorId, 'active'));
+    await run(new UpdateOperator(admin.operatorId, { status: 'active' }));
     await becomes(admin, 200);
   });
 

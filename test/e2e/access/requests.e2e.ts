@@ -114,7 +114,7 @@ describe('the log of requests', () => {
       const [row] = await app.database.query(
         `select requests::int, refused::int, last_used_at > now() - interval '1 minute' as used
          from access.daily_requests d join access.secrets s on s.credential_id = d.merchant_id
-         join access.credential_uses u on u.credential_id = s.secret_id where merchant_id = $1`,
+         join access.credential_uses u on u.secret_id = s.secret_id where merchant_id = $1`,
         [apiKey],
       );
       return row?.['requests'] === 2 && row['refused'] === 1 && row['used'] === true;

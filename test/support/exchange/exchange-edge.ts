@@ -78,6 +78,15 @@ export function keyOf(
     merchants.set(merchantId, { merchantId, privateKeys: [], ipAllowList: [], status });
   const signing = { demandsSignature: false, memoSigning: 'contract' as const };
   const page = NO_PAGE_SETTINGS;
-  keys.set(keyId, { keyId, merchantId, ...signing, secrets: [secret], cidrs: [], page, ...key });
+  keys.set(keyId, {
+    keyId,
+    merchantId,
+    ...signing,
+    secrets: [secret],
+    cidrs: [],
+    withdrawAddresses: [],
+    page,
+    ...key,
+  });
   return new ExchangeClient(url, { apiKey: keyId, secret: key.secrets?.at(-1) ?? secret });
 }

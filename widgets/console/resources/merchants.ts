@@ -56,6 +56,7 @@ export const merchants: Resource = {
   actions: [
     {
       label: 'Settings',
+      submit: 'Save',
       method: 'PATCH',
       path: actionOn('merchants'),
       scope: 'merchants:write',

@@ -169,6 +169,7 @@ export const operators: Resource = {
     },
     {
       label: 'Disable or enable',
+      submit: 'Save',
       method: 'PATCH',
       path: actionOn('operators'),
       scope: 'operators:write',

@@ -67,8 +67,8 @@ export const ORDER_DETAILS: readonly Field[] = [
 ];
 
 const DEPOSIT: readonly Field[] = [
+  { ...HASH, as: 'id' },
   { label: 'Amount', of: 'amount', as: 'money' },
-  HASH,
   { label: 'Deposited', of: 'deposited_at', as: 'time' },
 ];
 
@@ -84,8 +84,8 @@ export const ORDER_PARTS: readonly Related[] = [
   {
     title: 'Refunds',
     fields: [
+      { ...HASH, as: 'id' },
       { label: 'Amount', of: 'amount', as: 'money' },
-      HASH,
       { label: 'Recorded', of: 'recorded_at', as: 'time' },
     ],
     rows: 'refunds',

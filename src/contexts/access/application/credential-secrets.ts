@@ -33,6 +33,11 @@ export class CredentialSecrets {
     return this.sealed(kind, credentialId, newId(), randomBytes(SECRET_BYTES).toString('hex'));
   }
 
+  /** The same for the same id of the secret, so that a retry after a crash gives the secret that was issued. */
+  derive(kind: CredentialKind, credentialId: string, secretId: string): GeneratedSecret {
+    return this.sealed(kind, credentialId, secretId, this.keyedHash.of(`${kind} secret`, secretId));
+  }
+
   /** Of an admin key: the same for the same `seed`, so that a retry after a crash gives the secret that was issued. */
   admin(seed: string): { readonly secret: string; readonly hash: string } {
     const secret = adminSecret(this.mode, Buffer.from(this.keyedHash.of('admin key secret', seed), 'hex'));
@@ -58,9 +63,15 @@ export class CredentialSecrets {
     return this.secrets.open(placeOf(kind, credentialId, secretId), sealed);
   }
 
-  private sealed(kind: CredentialKind, credentialId: string, secretId: string, digits: string) {
+  private sealed(
+    kind: CredentialKind,
+    credentialId: string,
+    secretId: string,
+    digits: string,
+  ): GeneratedSecret {
     const secret = PREFIXES[kind] + digits;
-    return { secretId, secret, sealed: this.secrets.seal(placeOf(kind, credentialId, secretId), secret) };
+    const sealed = this.secrets.seal(placeOf(kind, credentialId, secretId), secret);
+    return { secretId, secret, sealed, hash: this.hashOf(secret) };
   }
 }
 

@@ -2,12 +2,14 @@ import { Injectable, Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Claim } from '../../../platform/event-store/command-loop-types.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import {
   issueSecret,
   revokeSecret,
+  rollSecret,
   setAddresses,
   type Credential,
   type CredentialKind,
@@ -50,10 +52,11 @@ export class Credentials {
     id: string,
     decide: (state: State, at: string) => readonly Event[],
     claims: readonly Claim[] = [],
+    metadata: EventMetadata = { actor: 'operator' },
   ): Promise<CredentialChanged> {
     const at = timestamp(this.clock);
     const { position } = await this.loop.execute(aggregate, id, (state) => decide(state, at), {
-      metadata: { actor: 'operator' },
+      metadata,
       claims,
     });
     return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
@@ -64,11 +67,22 @@ export class Credentials {
     aggregate: Aggregate<State, Event>,
     id: string,
     decide: (state: State, at: string, secret: NewSecret) => readonly Event[],
+    secretId: string | null = null,
+    cause?: EventMetadata,
   ): Promise<IssuedSecret> {
-    const { secret, ...sealed } = this.secrets.generate(kind, id);
-    const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed));
+    const { secret, ...sealed } =
+      secretId === null ? this.secrets.generate(kind, id) : this.secrets.derive(kind, id, secretId);
+    const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed), [], cause);
     return { secretId: sealed.secretId, secret, visible };
   }
+}
+
+/** What is known of a secret before it is issued. */
+export interface SecretOrder {
+  /** The same id gives the same secret again; null: a new one. */
+  readonly secretId?: string | null;
+  readonly name?: string | null;
+  readonly expiresAt?: string | null;
 }
 
 /** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
@@ -76,6 +90,7 @@ export class IssueSecret extends Command<IssuedSecret> {
   constructor(
     readonly kind: CredentialKind,
     readonly credentialId: string,
+    readonly order: SecretOrder = {},
   ) {
     super();
   }
@@ -85,9 +100,44 @@ export class IssueSecret extends Command<IssuedSecret> {
 export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
   constructor(private readonly credentials: Credentials) {}
 
-  execute({ kind, credentialId }: IssueSecret): Promise<IssuedSecret> {
-    return this.credentials.issue(kind, AGGREGATES[kind], credentialId, (state, at, secret) =>
-      issueSecret(kind, { secret, at }, state),
+  execute({ kind, credentialId, order: { secretId = null, ...facts } }: IssueSecret): Promise<IssuedSecret> {
+    return this.credentials.issue(
+      kind,
+      AGGREGATES[kind],
+      credentialId,
+      (state, at, secret) => issueSecret(kind, { secret: { ...secret, ...facts }, at }, state),
+      secretId,
+    );
+  }
+}
+
+/**
+ * `newSecretId` with the name and expiry of `secretId` replaces that, which ends after the overlap. Throws `not_found`, or
+ * `invalid_transition` for one that is not active, and beyond two valid ones.
+ */
+export class RollSecret extends Command<IssuedSecret> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly credentialId: string,
+    readonly secretId: string,
+    readonly newSecretId: string,
+    readonly overlapSeconds: number,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RollSecret)
+export class RollSecretHandler implements ICommandHandler<RollSecret> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ kind, credentialId, secretId, newSecretId, overlapSeconds }: RollSecret): Promise<IssuedSecret> {
+    return this.credentials.issue(
+      kind,
+      AGGREGATES[kind],
+      credentialId,
+      (state, at, secret) => rollSecret(kind, { secretId, secret, overlapSeconds, at }, state),
+      newSecretId,
     );
   }
 }

@@ -6,12 +6,14 @@ import {
   exchangeKey,
   issueExchangeKey,
   revokeExchangeKey,
+  revokeExchangeSecret,
   setPage,
   type MemoSigning,
   type PayPageSettings,
 } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
-import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
+import { canonicalCidrs } from './allow-lists.js';
+import { Credentials, type CredentialChanged, type IssuedSecret, type SecretOrder } from './credentials.js';
 
 /** `keyId` is the `api_key`. */
 interface IssuedExchangeKey extends IssuedSecret {
@@ -25,9 +27,17 @@ export class IssueExchangeKey extends Command<IssuedExchangeKey> {
     readonly demandsSignature: boolean,
     readonly label: string | null = null,
     readonly memoSigning: MemoSigning = 'contract',
+    readonly order: ExchangeKeyOrder = {},
   ) {
     super();
   }
+}
+
+export interface ExchangeKeyOrder extends SecretOrder {
+  /** The same id is the same key again; null: a new one. */
+  readonly keyId?: string | null;
+  readonly cidrs?: readonly string[];
+  readonly withdrawAddresses?: readonly string[];
 }
 
 @CommandHandler(IssueExchangeKey)
@@ -37,14 +47,24 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
     private readonly loop: CommandLoop,
   ) {}
 
-  async execute({ merchantId: given, ...key }: IssueExchangeKey): Promise<IssuedExchangeKey> {
+  async execute({ merchantId: given, order, ...key }: IssueExchangeKey): Promise<IssuedExchangeKey> {
     const merchantId = given.toLowerCase();
     // Its events, as the directory may be behind: a merchant that was registered can have a key.
     if (!isUuid(merchantId) || (await this.loop.load(merchant, merchantId)).state.status === 'unknown')
       throw DomainError.notFound('Merchant');
-    const keyId = newId();
-    const issued = await this.credentials.issue('exchange_key', exchangeKey, keyId, (state, at, secret) =>
-      issueExchangeKey({ ...key, keyId, merchantId, secret, at }, state),
+    const keyId = order.keyId ?? newId();
+    const { secretId = null, name, expiresAt, withdrawAddresses = [] } = order;
+    const settings = { ...key, withdrawAddresses, cidrs: canonicalCidrs(order.cidrs ?? []) };
+    const issued = await this.credentials.issue(
+      'exchange_key',
+      exchangeKey,
+      keyId,
+      (state, at, secret) =>
+        issueExchangeKey(
+          { ...settings, keyId, merchantId, secret: { ...secret, name, expiresAt }, at },
+          state,
+        ),
+      secretId,
     );
     return { keyId, ...issued };
   }
@@ -63,6 +83,27 @@ export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeK
 
   execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
     return this.credentials.change(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
+  }
+}
+
+/** The key ends with its last secret. Throws `not_found`. */
+export class RevokeExchangeSecret extends Command<CredentialChanged> {
+  constructor(
+    readonly keyId: string,
+    readonly secretId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeExchangeSecret)
+export class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ keyId, secretId }: RevokeExchangeSecret): Promise<CredentialChanged> {
+    return this.credentials.change(exchangeKey, keyId, (state, at) =>
+      revokeExchangeSecret({ secretId, at }, state),
+    );
   }
 }
 

@@ -41,8 +41,8 @@ export class AdminKeyDirectory {
   async find(token: string): Promise<KnownAdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
     const key = await this.cached.find(this.secrets.hashOf(token));
-    const isExpired = key?.expiresAt != null && key.expiresAt <= this.clock.now();
-    return isExpired ? null : key;
+    const end = key?.expiresAt ?? null;
+    return end !== null && end <= this.clock.now() ? null : key;
   }
 
   private async load(hash: string): Promise<KnownAdminKey | null> {

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
 import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
 import type { CredentialKind } from '../domain/credential.js';
-import { DirectoryView, type SecretRow } from '../views/directory.js';
+import { DirectoryView, isValid, type SecretRow } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 export interface ExchangeCaller {
@@ -20,6 +21,8 @@ export interface ExchangeCaller {
 export interface KnownExchangeKey extends ExchangeCaller {
   /** CIDRs it may be used from; empty means anywhere. */
   readonly cidrs: readonly string[];
+  /** Where its orders may pay out to; empty: anywhere. */
+  readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
 
@@ -36,15 +39,17 @@ export class KnownCredentials {
   constructor(
     private readonly view: DirectoryView,
     private readonly secrets: CredentialSecrets,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async merchant(merchantId: string): Promise<KnownMerchant | null> {
     const found = await this.view.merchant(merchantId);
     if (found === null) return null;
-    const { status, name, displayName, origins, callbacks, cidrs, secrets } = found;
+    const { status, name, displayName, origins, callbacks, cidrs, secrets, requestsPerMinute } = found;
     const { texts: privateKeys, ids: privateKeyIds } = this.valid('api_key', merchantId, secrets);
     const embedding = { displayName: displayName ?? name, origins, callbacks };
-    return { merchantId, status, ...embedding, ipAllowList: cidrs, privateKeys, privateKeyIds };
+    const credentials = { ipAllowList: cidrs, privateKeys, privateKeyIds, requestsPerMinute };
+    return { merchantId, status, ...embedding, ...credentials };
   }
 
   /** Null for a revoked key too. */
@@ -54,7 +59,9 @@ export class KnownCredentials {
     const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
     const { texts: secrets, ids: secretIds } = this.valid('exchange_key', keyId, found.secrets);
     const page = { logo, helpUrl, termsUrl };
-    return { keyId, merchantId, demandsSignature, memoSigning, cidrs, page, secrets, secretIds };
+    const { withdrawAddresses } = found;
+    const limits = { cidrs, withdrawAddresses };
+    return { keyId, merchantId, demandsSignature, memoSigning, ...limits, page, secrets, secretIds };
   }
 
   private valid(
@@ -62,7 +69,8 @@ export class KnownCredentials {
     id: string,
     secrets: readonly SecretRow[],
   ): { readonly texts: readonly string[]; readonly ids: readonly string[] } {
-    const valid = secrets.filter(({ revokedAt }) => revokedAt === null);
+    const now = this.clock.now();
+    const valid = secrets.filter((secret) => isValid(secret, now));
     return {
       texts: valid.map(({ secretId, sealedSecret: sealed }) =>
         this.secrets.open(kind, id, { secretId, sealed }),

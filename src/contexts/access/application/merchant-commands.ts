@@ -8,10 +8,12 @@ import {
   reinstateMerchant,
   setEmbedding,
   suspendMerchant,
+  updateMerchant,
   type Embedding,
+  type MerchantChange,
 } from '../domain/merchant.js';
 import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
-import { canonicalCallbacks, canonicalOrigins } from './allow-lists.js';
+import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
 interface RegisteredMerchant extends IssuedSecret {
@@ -36,6 +38,73 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
     );
     return { merchantId, ...issued };
   }
+}
+
+/** A new merchant without a key. Throws `validation_failed` on `name`. */
+export class AddMerchant extends Command<CredentialChanged> {
+  constructor(
+    readonly merchantId: string,
+    readonly name: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddMerchant)
+export class AddMerchantHandler implements ICommandHandler<AddMerchant> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ merchantId, name }: AddMerchant): Promise<CredentialChanged> {
+    return this.credentials.change(merchant, merchantId, (state, at) =>
+      registerMerchant({ merchantId, name, secret: null, at }, state),
+    );
+  }
+}
+
+/** At once, or not at all. Throws `not_found`, or `validation_failed` on the field at fault. */
+export class UpdateMerchant extends Command<CredentialChanged> {
+  constructor(
+    readonly merchantId: string,
+    readonly change: MerchantChange,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(UpdateMerchant)
+export class UpdateMerchantHandler implements ICommandHandler<UpdateMerchant> {
+  constructor(
+    private readonly credentials: Credentials,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+  ) {}
+
+  async execute({ merchantId, change: given }: UpdateMerchant): Promise<CredentialChanged> {
+    const change = canonicalChange(given, this.config.mode);
+    return this.credentials.change(merchant, merchantId, (state, at) =>
+      updateMerchant({ change, at }, state),
+    );
+  }
+}
+
+/** Throws `validation_failed` on the field at fault. */
+export function canonicalChange(
+  { cidrs, embedding, ...rest }: MerchantChange,
+  mode: Config['mode'],
+): MerchantChange {
+  return {
+    ...rest,
+    ...(cidrs && { cidrs: canonicalCidrs(cidrs) }),
+    ...(embedding && { embedding: canonicalEmbedding(embedding, mode) }),
+  };
+}
+
+function canonicalEmbedding(given: Partial<Embedding>, mode: Config['mode']): Partial<Embedding> {
+  const { origins, callbacks, ...rest } = given;
+  return {
+    ...rest,
+    ...(origins && { origins: canonicalOrigins(origins, mode) }),
+    ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
+  };
 }
 
 /** Every call of the merchant gets 403 from now on. Throws `not_found`. */
@@ -91,12 +160,7 @@ export class SetEmbeddingHandler implements ICommandHandler<SetEmbedding> {
   ) {}
 
   async execute({ merchantId, change: given }: SetEmbedding): Promise<CredentialChanged> {
-    const { origins, callbacks, ...rest } = given;
-    const change: Partial<Embedding> = {
-      ...rest,
-      ...(origins && { origins: canonicalOrigins(origins, this.config.mode) }),
-      ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
-    };
+    const change = canonicalEmbedding(given, this.config.mode);
     return this.credentials.change(merchant, merchantId, (state, at) => setEmbedding({ change, at }, state));
   }
 }

@@ -5,13 +5,18 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import {
   addPasskey,
   createOperator,
-  disableOperator,
-  enableOperator,
   operatorPerson,
-  setRole,
+  updateOperator,
+  type OperatorChange,
   type Passkey,
 } from '../domain/operator.js';
 import { Credentials, type CredentialChanged } from './credentials.js';
+
+const EMAIL_TAKEN = 'is used by another operator';
+
+export function emailTaken(): DomainError {
+  return DomainError.invalid({ email: [EMAIL_TAKEN] });
+}
 
 /** A new person. Throws `validation_failed` on `name`, `email` (also one that another person has) or `role`. */
 export class CreateOperator extends Command<CredentialChanged> {
@@ -36,7 +41,7 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
       category: 'operator_email',
       key: this.keyedHash.of('operator email', email),
       field: 'email',
-      message: 'is used by another operator',
+      message: EMAIL_TAKEN,
     };
     try {
       return await this.credentials.change(
@@ -46,48 +51,30 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
         [claim],
       );
     } catch (error) {
-      if (error instanceof ClaimHeld) throw DomainError.invalid({ [claim.field]: [claim.message] });
+      if (error instanceof ClaimHeld) throw emailTaken();
       throw error;
     }
   }
 }
 
-/** Throws `not_found`, or `validation_failed` on `role`. */
-export class SetOperatorRole extends Command<CredentialChanged> {
+/** Every key and session of a disabled person gets 401. Throws `not_found`, or `validation_failed` on `role`. */
+export class UpdateOperator extends Command<CredentialChanged> {
   constructor(
     readonly operatorId: string,
-    readonly role: string,
+    readonly change: OperatorChange,
   ) {
     super();
   }
 }
 
-@CommandHandler(SetOperatorRole)
-export class SetOperatorRoleHandler implements ICommandHandler<SetOperatorRole> {
+@CommandHandler(UpdateOperator)
+export class UpdateOperatorHandler implements ICommandHandler<UpdateOperator> {
   constructor(private readonly credentials: Credentials) {}
 
-  execute({ operatorId, role }: SetOperatorRole): Promise<CredentialChanged> {
-    return this.credentials.change(operatorPerson, operatorId, (state, at) => setRole({ role, at }, state));
-  }
-}
-
-/** Every key and session of a disabled person gets 401. Throws `not_found`. */
-export class SetOperatorStatus extends Command<CredentialChanged> {
-  constructor(
-    readonly operatorId: string,
-    readonly status: 'active' | 'disabled',
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(SetOperatorStatus)
-export class SetOperatorStatusHandler implements ICommandHandler<SetOperatorStatus> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ operatorId, status }: SetOperatorStatus): Promise<CredentialChanged> {
-    const decide = status === 'disabled' ? disableOperator : enableOperator;
-    return this.credentials.change(operatorPerson, operatorId, (state, at) => decide({ at }, state));
+  execute({ operatorId, change }: UpdateOperator): Promise<CredentialChanged> {
+    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
+      updateOperator({ change, at }, state),
+    );
   }
 }
 

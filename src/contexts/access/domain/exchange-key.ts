@@ -3,9 +3,11 @@ import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { readLabel } from '../../../kernel/label.js';
 import {
   evolveCredential,
+  isLastSecret,
   known,
   NEW_CREDENTIAL,
   notRevoked,
+  revokeSecret,
   secretIssued,
   type CredentialEvent,
   type KnownCredential,
@@ -69,7 +71,14 @@ type Ids = Readonly<Record<'key_id' | 'merchant_id', string>>;
 
 export type ExchangeKeyIssued = DomainEvent<
   'exchange_key.issued.v1',
-  Ids & { label: string | null; demands_signature: boolean; memo_signing: MemoSigning; issued_at: string }
+  Ids & {
+    label: string | null;
+    demands_signature: boolean;
+    memo_signing: MemoSigning;
+    /** Where its orders may pay out to; absent: anywhere. */
+    withdraw_addresses?: readonly string[];
+    issued_at: string;
+  }
 >;
 
 export type ExchangeKeyEvent =
@@ -85,6 +94,7 @@ export type ExchangeKeyEvent =
 export const EXCHANGE_KEY_EVENTS = [
   'exchange_key.issued.v1',
   'exchange_key.secret_issued.v1',
+  'exchange_key.secret_rolled.v1',
   'exchange_key.secret_revoked.v1',
   'exchange_key.revoked.v1',
   'exchange_key.addresses_set.v1',
@@ -125,24 +135,51 @@ interface NewExchangeKey {
   readonly label: string | null;
   readonly demandsSignature: boolean;
   readonly memoSigning: MemoSigning;
+  readonly withdrawAddresses?: readonly string[];
+  /** Absent or empty: it may be used from anywhere. */
+  readonly cidrs?: readonly string[];
   readonly secret: NewSecret;
   readonly at: string;
 }
 
 export function issueExchangeKey(command: NewExchangeKey, state: ExchangeKey): ExchangeKeyEvent[] {
-  if (state.status !== 'unknown') throw new DomainError('invalid_transition', 'The key is issued already');
+  if (state.status !== 'unknown') {
+    // A retry after a crash.
+    if (state.secrets.some(({ id }) => id === command.secret.secretId)) return [];
+    throw new DomainError('invalid_transition', 'The key is issued already');
+  }
   const { keyId, merchantId, demandsSignature, memoSigning, secret, at } = command;
+  const { withdrawAddresses = [], cidrs = [] } = command;
   const label = command.label === null ? null : readLabel('label', command.label, MAX_LABEL_LENGTH);
   if (!MEMO_SIGNING.includes(memoSigning))
     throw DomainError.invalid({ memo_signing: [`must be one of ${MEMO_SIGNING.join(', ')}`] });
   if (memoSigning === 'full' && !demandsSignature)
     throw DomainError.invalid({ memo_signing: ['full is for keys that demand signatures'] });
   const ids = { key_id: keyId, merchant_id: merchantId };
-  const signing = { demands_signature: demandsSignature, memo_signing: memoSigning };
+  const settings = {
+    demands_signature: demandsSignature,
+    memo_signing: memoSigning,
+    ...(withdrawAddresses.length > 0 && { withdraw_addresses: withdrawAddresses }),
+  };
+  const addresses: ExchangeKeyEvent[] =
+    cidrs.length > 0 ? [{ type: 'exchange_key.addresses_set.v1', data: { ...ids, cidrs, at } }] : [];
   return [
-    { type: 'exchange_key.issued.v1', data: { ...ids, label, ...signing, issued_at: at } },
+    { type: 'exchange_key.issued.v1', data: { ...ids, label, ...settings, issued_at: at } },
     secretIssued('exchange_key', ids, secret, at),
+    ...addresses,
   ];
+}
+
+/** The key ends with its last secret. A repeat changes nothing. */
+export function revokeExchangeSecret(
+  { secretId, at }: { secretId: string; at: string },
+  state: ExchangeKey,
+): ExchangeKeyEvent[] {
+  const { status, secrets, revokedSecrets } = known('exchange_key', state);
+  if (status === 'revoked' || revokedSecrets.includes(secretId)) return [];
+  const isLast =
+    secrets.some(({ id }) => id === secretId) && isLastSecret('exchange_key', { secretId, at }, state);
+  return isLast ? revokeExchangeKey({ at }, state) : revokeSecret('exchange_key', { secretId, at }, state);
 }
 
 /** For good. A repeat changes nothing. */

@@ -1,10 +1,22 @@
 import { historyRules } from '../../../kernel/history-rules.js';
-import { issueSecret, KINDS, revokeSecret, setAddresses } from './credential.js';
+import { endSecret, issueSecret, KINDS, revokeSecret, setAddresses } from './credential.js';
 import { exchangeKey, issueExchangeKey, revokeExchangeKey, setPage } from './exchange-key.js';
-import { merchant, registerMerchant, reinstateMerchant, setEmbedding, suspendMerchant } from './merchant.js';
+import {
+  merchant,
+  registerMerchant,
+  reinstateMerchant,
+  renameMerchant,
+  setEmbedding,
+  setLimits,
+  suspendMerchant,
+} from './merchant.js';
 
 /** The secret that comes with the first event is verified by its own. */
 const NO_SECRET = { secretId: '', sealed: '' };
+
+function factsOf(facts: { secret_hash?: string; name?: string; expires_at?: string }) {
+  return { hash: facts.secret_hash, name: facts.name, expiresAt: facts.expires_at };
+}
 
 export const merchantHistory = historyRules(
   merchant,
@@ -15,8 +27,15 @@ export const merchantHistory = historyRules(
     'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
     'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: displayName, at }, state) =>
       setEmbedding({ change: { origins, callbacks, displayName }, at }, state),
-    'merchant.key_issued.v1': ({ key_id: secretId, sealed_private_key: sealed, issued_at: at }, state) =>
-      issueSecret('api_key', { secret: { secretId, sealed }, at }, state),
+    'merchant.renamed.v1': (data, state) => renameMerchant(data, state),
+    'merchant.limits_set.v1': ({ requests_per_minute: requestsPerMinute, at }, state) =>
+      setLimits({ requestsPerMinute, at }, state),
+    'merchant.key_issued.v1': (
+      { key_id: secretId, sealed_private_key: sealed, issued_at: at, ...facts },
+      state,
+    ) => issueSecret('api_key', { secret: { secretId, sealed, ...factsOf(facts) }, at }, state),
+    'merchant.key_rolled.v1': ({ key_id: secretId, replaced_by: replacedBy, until, at }, state) =>
+      endSecret('api_key', { secretId, replacedBy, until, at }, state),
     'merchant.key_revoked.v1': ({ key_id: secretId, revoked_at: at }, state) =>
       revokeSecret('api_key', { secretId, at }, state),
     'merchant.ip_allow_list_set.v1': (data, state) => setAddresses('api_key', data, state),
@@ -30,14 +49,19 @@ export const exchangeKeyHistory = historyRules(
     'exchange_key.issued.v1': (data, state) => {
       const { key_id: keyId, merchant_id: merchantId, label, issued_at: at } = data;
       const { demands_signature: demandsSignature, memo_signing: memoSigning } = data;
-      const key = { keyId, merchantId, label, demandsSignature, memoSigning };
+      const withdrawAddresses = data.withdraw_addresses ?? [];
+      const key = { keyId, merchantId, label, demandsSignature, memoSigning, withdrawAddresses };
       return issueExchangeKey({ ...key, secret: NO_SECRET, at }, state);
     },
     'exchange_key.revoked.v1': ({ revoked_at: at }, state) => revokeExchangeKey({ at }, state),
     'exchange_key.page_set.v1': ({ logo, help_url: helpUrl, terms_url: termsUrl, at }, state) =>
       setPage({ page: { logo, helpUrl, termsUrl }, at }, state),
-    'exchange_key.secret_issued.v1': ({ secret_id: secretId, sealed_secret: sealed, issued_at: at }, state) =>
-      issueSecret('exchange_key', { secret: { secretId, sealed }, at }, state),
+    'exchange_key.secret_issued.v1': (
+      { secret_id: secretId, sealed_secret: sealed, issued_at: at, ...facts },
+      state,
+    ) => issueSecret('exchange_key', { secret: { secretId, sealed, ...factsOf(facts) }, at }, state),
+    'exchange_key.secret_rolled.v1': ({ secret_id: secretId, replaced_by: replacedBy, until, at }, state) =>
+      endSecret('exchange_key', { secretId, replacedBy, until, at }, state),
     'exchange_key.secret_revoked.v1': ({ secret_id: secretId, revoked_at: at }, state) =>
       revokeSecret('exchange_key', { secretId, at }, state),
     'exchange_key.addresses_set.v1': (data, state) => setAddresses('exchange_key', data, state),

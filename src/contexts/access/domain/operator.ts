@@ -126,6 +126,25 @@ export function enableOperator({ at }: { at: string }, state: OperatorPerson): O
   return status === 'active' ? [] : [{ type: 'operator.enabled.v1', data: { operator_id, at } }];
 }
 
+/** What is absent stays. */
+export interface OperatorChange {
+  readonly role?: string | undefined;
+  readonly status?: 'active' | 'disabled' | undefined;
+}
+
+/** At once. Throws `not_found`, or `validation_failed` on `role`. */
+export function updateOperator(
+  { change: { role, status }, at }: { change: OperatorChange; at: string },
+  state: OperatorPerson,
+): OperatorEvent[] {
+  knownOperator(state);
+  const decide = status === 'disabled' ? disableOperator : enableOperator;
+  return [
+    ...(role === undefined ? [] : setRole({ role, at }, state)),
+    ...(status === undefined ? [] : decide({ at }, state)),
+  ];
+}
+
 /** A repeat changes nothing. */
 export function addPasskey(
   { passkey, at }: { passkey: Passkey; at: string },

@@ -133,9 +133,30 @@ export class Access1795000000200 implements MigrationInterface {
       create index daily_requests_by_day on access.daily_requests (day);
 
       create table access.credential_uses (
-        credential_id uuid primary key,
+        secret_id uuid primary key,
         last_used_at timestamptz not null
       );
+
+      create table access.portal_sessions (
+        session_id uuid primary key,
+        merchant_id uuid not null,
+        -- Sealed.
+        actor text,
+        scopes text[] not null,
+        return_url text,
+        created_at timestamptz not null,
+        code_expires_at timestamptz not null,
+        session_expires_at timestamptz,
+        revoked_at timestamptz
+      );
+      create index portal_sessions_of_merchant
+        on access.portal_sessions (merchant_id, created_at desc, session_id desc);
+
+      create table access.portal_session_uses (
+        session_id uuid primary key,
+        last_seen_at timestamptz not null
+      );
+      create index portal_sessions_unused on access.portal_session_uses (last_seen_at);
     `);
   }
 

@@ -50,15 +50,24 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
       const { origins, callbacks, shown_as: display_name } = data;
       return update('merchants', ['merchant_id', data.merchant_id], { origins, callbacks, display_name });
     }
-    case 'merchant.key_issued.v1': {
-      const { merchant_id, key_id, sealed_private_key, issued_at } = data;
-      const secret = { secret_id: key_id, credential_id: merchant_id, sealed_secret: sealed_private_key };
-      return insert('secrets', { ...secret, issued_at });
+    case 'merchant.renamed.v1':
+      return update('merchants', ['merchant_id', data.merchant_id], { name: data.name });
+    case 'merchant.limits_set.v1': {
+      const { merchant_id, requests_per_minute } = data;
+      return update('merchants', ['merchant_id', merchant_id], { requests_per_minute });
     }
+    case 'merchant.key_issued.v1': {
+      const { merchant_id, key_id, sealed_private_key, issued_at, ...facts } = data;
+      const secret = { secret_id: key_id, credential_id: merchant_id, sealed_secret: sealed_private_key };
+      return insert('secrets', { ...secret, issued_at, ...factsOf(facts) });
+    }
+    case 'merchant.key_rolled.v1':
+      return update('secrets', ['secret_id', data.key_id], { rolling_until: data.until });
     case 'exchange_key.issued.v1': {
       const { key_id, merchant_id, label, demands_signature, memo_signing, issued_at } = data;
       const key = { credential_id: key_id, kind: 'exchange_key', merchant_id, label, issued_at };
-      return insert('credentials', { ...key, demands_signature, memo_signing });
+      const { withdraw_addresses = [] } = data;
+      return insert('credentials', { ...key, demands_signature, memo_signing, withdraw_addresses });
     }
     case 'exchange_key.page_set.v1': {
       const { logo, help_url, terms_url } = data;
@@ -67,9 +76,12 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
     case 'exchange_key.revoked.v1':
       return update('credentials', ['credential_id', data.key_id], { revoked_at: data.revoked_at });
     case 'exchange_key.secret_issued.v1': {
-      const { key_id, secret_id, sealed_secret, issued_at } = data;
-      return insert('secrets', { secret_id, credential_id: key_id, sealed_secret, issued_at });
+      const { key_id, secret_id, sealed_secret, issued_at, ...facts } = data;
+      const secret = { secret_id, credential_id: key_id, sealed_secret, issued_at };
+      return insert('secrets', { ...secret, ...factsOf(facts) });
     }
+    case 'exchange_key.secret_rolled.v1':
+      return update('secrets', ['secret_id', data.secret_id], { rolling_until: data.until });
     case 'merchant.key_revoked.v1':
       return update('secrets', ['secret_id', data.key_id], { revoked_at: data.revoked_at });
     case 'exchange_key.secret_revoked.v1':
@@ -107,4 +119,9 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
     default:
       return type satisfies never;
   }
+}
+
+function factsOf(facts: { secret_hash?: string; name?: string; expires_at?: string }): object {
+  const { secret_hash = null, name = null, expires_at = null } = facts;
+  return { secret_hash, name, expires_at };
 }

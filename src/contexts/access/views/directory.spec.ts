@@ -63,6 +63,8 @@ const secretRow = (secretId: string, issuedAt: string, revokedAt: string | null)
   secretId,
   sealedSecret: `sealed ${secretId}`,
   issuedAt: new Date(issuedAt),
+  expiresAt: null,
+  rollingUntil: null,
   revokedAt: revokedAt === null ? null : new Date(revokedAt),
 });
 
@@ -106,6 +108,7 @@ describe('the directory', () => {
         origins: ['https://acme.example'],
         callbacks: ['acme:'],
         displayName: 'ACME!',
+        requestsPerMinute: null,
         registeredAt: new Date(at),
         secrets: [secretRow(FIRST, at, at), secretRow(SECOND, later, null)],
       },
@@ -115,6 +118,7 @@ describe('the directory', () => {
         label: 'Shop',
         demandsSignature: true,
         memoSigning: 'full',
+        withdrawAddresses: [],
         logo: 'data:,',
         helpUrl: 'https://a.example/',
         termsUrl: null,

@@ -8,6 +8,9 @@ export interface SecretRow {
   readonly secretId: string;
   readonly sealedSecret: string;
   readonly issuedAt: Date;
+  readonly expiresAt: Date | null;
+  /** Another one replaces it; it is valid until then. */
+  readonly rollingUntil: Date | null;
   readonly revokedAt: Date | null;
 }
 
@@ -21,6 +24,8 @@ interface CredentialRow {
 export interface MerchantRow extends CredentialRow, Embedding {
   readonly name: string;
   readonly status: 'active' | 'suspended';
+  /** Null: the default of the service. */
+  readonly requestsPerMinute: number | null;
   readonly registeredAt: Date;
 }
 
@@ -29,24 +34,29 @@ export interface ExchangeKeyRow extends CredentialRow, PayPageSettings {
   readonly label: string | null;
   readonly demandsSignature: boolean;
   readonly memoSigning: MemoSigning;
+  /** Where its orders may pay out to; empty: anywhere. */
+  readonly withdrawAddresses: readonly string[];
   readonly issuedAt: Date;
   readonly revokedAt: Date | null;
 }
 
 const SECRETS = `c.cidrs, coalesce(
   (select json_agg(json_build_object('secretId', s.secret_id, 'sealedSecret', s.sealed_secret,
-                                     'issuedAt', s.issued_at, 'revokedAt', s.revoked_at)
+                                     'issuedAt', s.issued_at, 'expiresAt', s.expires_at,
+                                     'rollingUntil', s.rolling_until, 'revokedAt', s.revoked_at)
                    order by s.issued_at, s.secret_id)
    from access.secrets s where s.credential_id = c.credential_id), '[]') as secrets`;
 
 const MERCHANTS = `
   select m.merchant_id as "merchantId", m.name, m.status, m.registered_at as "registeredAt",
-         m.origins, m.callbacks, m.display_name as "displayName", ${SECRETS}
+         m.origins, m.callbacks, m.display_name as "displayName",
+         m.requests_per_minute as "requestsPerMinute", ${SECRETS}
   from access.merchants m join access.credentials c on c.credential_id = m.merchant_id`;
 
 const EXCHANGE_KEYS = `
   select c.credential_id as "keyId", c.merchant_id as "merchantId", c.label,
          c.demands_signature as "demandsSignature", c.memo_signing as "memoSigning",
+         c.withdraw_addresses as "withdrawAddresses",
          c.logo, c.help_url as "helpUrl", c.terms_url as "termsUrl",
          c.issued_at as "issuedAt", c.revoked_at as "revokedAt", ${SECRETS}
   from access.credentials c where c.kind = 'exchange_key'`;
@@ -91,7 +101,13 @@ export class DirectoryView {
 }
 
 /** Times in JSON are text. */
-function withDates({ issuedAt, revokedAt, ...secret }: SecretRow): SecretRow {
-  const dates = { issuedAt: new Date(issuedAt), revokedAt: revokedAt === null ? null : new Date(revokedAt) };
-  return { ...secret, ...dates };
+function withDates({ issuedAt, expiresAt, rollingUntil, revokedAt, ...secret }: SecretRow): SecretRow {
+  const date = (text: Date | null): Date | null => (text === null ? null : new Date(text));
+  const ends = { expiresAt: date(expiresAt), rollingUntil: date(rollingUntil), revokedAt: date(revokedAt) };
+  return { ...secret, issuedAt: new Date(issuedAt), ...ends };
+}
+
+/** Whether the secret is neither revoked nor over. */
+export function isValid({ revokedAt, expiresAt, rollingUntil }: SecretRow, now: Date): boolean {
+  return revokedAt === null && [expiresAt, rollingUntil].every((end) => end === null || end > now);
 }

@@ -6,7 +6,15 @@ import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
 import { ExchangeCredentials } from './caller.js';
-import { addressSigner, idOf, invalidKey, invalidSignature, signerOf } from './signature.js';
+import {
+  addressSigner,
+  idOf,
+  invalidKey,
+  invalidSignature,
+  mayPayOutTo,
+  OTHER_WITHDRAW_ADDRESS,
+  signerOf,
+} from './signature.js';
 
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
@@ -52,6 +60,9 @@ export class ExchangeAuthentication implements Authentication {
     request.edge.recognisedMerchant = credentials;
     if (signer === undefined)
       return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));
+    const isPayout = route === ORDERS || route === CONFIGURATION;
+    if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
+      return refuse(reply, OTHER_WITHDRAW_ADDRESS);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
     request.edge.credentialId = idOf(key, signer);
     return credentials;

@@ -1,6 +1,6 @@
 import { Refusal, type Problem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
-import { bodyDigest, isSignedBy, type ExchangeCaller } from '../../access/contract.js';
+import { bodyDigest, isSignedBy, type ExchangeCaller, type KnownExchangeKey } from '../../access/contract.js';
 import { canonicalQuery } from '../application/signed-links.js';
 
 const TITLE = 'Invalid API key or signature';
@@ -47,6 +47,20 @@ export function isSignedWith(
   withdrawAddress: string,
 ): boolean {
   return isSignedBy(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY);
+}
+
+export const OTHER_WITHDRAW_ADDRESS: Problem = {
+  status: 403,
+  detail: 'The API key pays out to other addresses only',
+};
+
+/** Whether orders of the key may pay out to the address; one that is missing is reported by what reads it. */
+export function mayPayOutTo(
+  { withdrawAddresses }: Pick<KnownExchangeKey, 'withdrawAddresses'>,
+  address: unknown,
+): boolean {
+  if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return true;
+  return withdrawAddresses.includes(address);
 }
 
 /** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */

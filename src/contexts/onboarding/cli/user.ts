@@ -6,13 +6,13 @@ import {
   parseId,
   limitOption,
   operate,
+  secondsOf,
   type Operator,
   type Outcome,
 } from '../../../platform/operator/operator.js';
 import { DecideReview, RetryStep } from '../application/operator-commands.js';
 import { Progress, type Stuck } from '../views/progress.js';
 
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const MAX_REASON_LENGTH = 200;
 
 /** `npm run user -- ...`: onboardings that wait, and how operators continue them. */
@@ -100,11 +100,4 @@ function whyOf({ stage, reason, polls, failures, last_error, next_at }: Stuck): 
   if (last_error !== null) return `${failures} failed attempts: ${last_error}${next}`;
   if (stage === 'kyc_submitted') return `under review, checked ${polls} times${next}`;
   return `waits for the service${next}`;
-}
-
-function secondsOf(text: string): number {
-  const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
-  if (count === undefined)
-    throw new DomainError('bad_request', '--older-than must be a duration, such as 30m, 1h or 2d');
-  return Number(count) * UNITS[unit!]!;
 }

@@ -34,6 +34,11 @@ export class Definitions {
     return definition;
   }
 
+  /** How long its execution may take; undefined: as others, or no context declares it any longer. */
+  takesMs(name: string): number | undefined {
+    return this.byName.get(name)?.takesMs;
+  }
+
   /** The scopes that the operation needs now, of whoever requests it or decides on it. */
   async scopesOf(
     { scope, gives }: OperationDefinition,

@@ -7,6 +7,7 @@ import {
   withinOperation,
   type CurrentOperation,
 } from '../../../platform/event-store/current-operation.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
 import { recordExecuted, recordFailed } from '../domain/decisions.js';
@@ -45,7 +46,7 @@ export class Execution {
     const definition = this.definitions.find(facts.name);
     if (found.phase === 'executed') return this.repeated(found);
     if (!isOpen(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
-    const streams = definition.streams(facts.subject.id);
+    const streams = definition.streams(facts.subject.id, facts.parameters as JsonObject);
     const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
     const before = await this.subjects.read(streams);
     const written = before.changesOf(id, since);
@@ -54,7 +55,7 @@ export class Execution {
     const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
     failpoint('operation.begun');
     try {
-      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged(streams[0]!);
+      if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged();
       const { get } = this.definitions;
       const run = () => definition.execute(runningOperation(facts), get);
       const result = (await withinOperation(current, run)) ?? {};
@@ -88,12 +89,14 @@ export class Execution {
   }
 
   private async changesOf(
-    { operation_id: id, name, subject }: Requested,
+    { operation_id: id, name, subject, parameters }: Requested,
     { written }: CurrentOperation,
     since: string | null,
   ): Promise<readonly Change[]> {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
-    const found = await this.subjects.read(this.definitions.find(name).streams(subject.id));
+    const found = await this.subjects.read(
+      this.definitions.find(name).streams(subject.id, parameters as JsonObject),
+    );
     const others = found
       .changesOf(id, since)
       .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
@@ -123,7 +126,9 @@ export class Execution {
   async prepare(facts: Requested): Promise<object> {
     const { prepare, streams } = this.definitions.find(facts.name);
     if (prepare === undefined) return {};
-    const { revisions: expected } = await this.subjects.read(streams(facts.subject.id));
+    const { revisions: expected } = await this.subjects.read(
+      streams(facts.subject.id, facts.parameters as JsonObject),
+    );
     const current = { id: facts.operation_id, expected, written: [] };
     return withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
   }

@@ -93,7 +93,7 @@ export class RequestedOperations extends Operations {
     definition: OperationDefinition,
     { name, parameters, requester, subject, ...request }: OperationRequest,
   ): Promise<Requested> {
-    const revision = await this.subjects.revisionOf(definition.streams(subject.id));
+    const revision = await this.subjects.revisionOf(definition.streams(subject.id, parameters));
     if (subject.revision !== null && revision === null) throw DomainError.notFound(titleOf(definition));
     if (subject.revision !== null && revision !== subject.revision) throw otherRevision(definition);
     const { get } = this.definitions;

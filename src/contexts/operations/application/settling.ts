@@ -11,6 +11,7 @@ import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/work/work-items.js';
 import type { OperationEvent } from '../domain/operation-events.js';
 import { existingOperation, isOpen } from '../domain/operation.js';
+import type { Definitions } from './definitions.js';
 import { OperationDecisions } from './decide-operation.js';
 import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
@@ -78,7 +79,10 @@ export class SettlingWorker {
 export const SETTLING_SAGA = subscriptionName('operations.settling');
 
 /** Schedules what a killed process may leave of each operation. */
-export function settlingSaga(wake: () => void): SubscriptionDefinition {
+export function settlingSaga(
+  definitions: Pick<Definitions, 'takesMs'>,
+  wake: () => void,
+): SubscriptionDefinition {
   return subscriptionOf<OperationEvent>({
     name: SETTLING_SAGA,
     events: [
@@ -93,7 +97,7 @@ export function settlingSaga(wake: () => void): SubscriptionDefinition {
     async apply(events, tx) {
       // Of a batch only the last event of an operation counts.
       const next = new Map<string, NewItem | null>();
-      for (const event of events) next.set(event.data.operation_id, itemOf(event));
+      for (const event of events) next.set(event.data.operation_id, itemOf(event, definitions));
       const due = [...next.values()].filter((item) => item !== null);
       const ended = [...next].flatMap(([id, item]) => (item === null ? [id] : []));
       await scheduleWork(tx, SETTLING, due);
@@ -103,12 +107,15 @@ export function settlingSaga(wake: () => void): SubscriptionDefinition {
   });
 }
 
-function itemOf({ type, data }: OperationEvent): NewItem | null {
+function itemOf({ type, data }: OperationEvent, definitions: Pick<Definitions, 'takesMs'>): NewItem | null {
   const key = data.operation_id;
   switch (type) {
     case 'operation.requested.v1': {
       const isPending = data.approval === 'required' && data.second_person === 'before';
-      return { key, dueAt: isPending ? data.expires_at! : afterwards(data.requested_at) };
+      return {
+        key,
+        dueAt: isPending ? data.expires_at! : afterwards(data.requested_at, definitions.takesMs(data.name)),
+      };
     }
     case 'operation.executed.v1':
     case 'operation.confirmed.v1':
@@ -118,6 +125,6 @@ function itemOf({ type, data }: OperationEvent): NewItem | null {
   }
 }
 
-function afterwards(time: string): string {
-  return new Date(Date.parse(time) + RESUME_AFTER_MS).toISOString();
+function afterwards(time: string, takesMs = RESUME_AFTER_MS): string {
+  return new Date(Date.parse(time) + takesMs).toISOString();
 }

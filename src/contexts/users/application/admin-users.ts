@@ -12,7 +12,7 @@ import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import type { KeysetPage } from '../../../platform/read-models/read-models.js';
 import { userStreams } from '../domain/user-streams.js';
 import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
-import type { UserState } from '../views/user-row.js';
+import type { UserRow, UserState } from '../views/user-row.js';
 import { UserRows } from '../views/user-rows.js';
 import { USERS_VIEW } from '../views/users-projection.js';
 import { adminUserJson, type AdminUser, type AdminUsersResponse } from './admin-user-json.js';
@@ -34,6 +34,12 @@ export interface UsersFilter extends KeysetPage {
   readonly wallet?: string | undefined;
   readonly state?: UserState | undefined;
 }
+
+interface Known extends UsersFilter {
+  readonly userIds?: readonly string[];
+}
+
+export type ExactUser = Pick<UserRow, 'userId' | 'merchantId' | 'externalId' | 'state'>;
 
 /** An operation on a user, as a controller has it. */
 export interface UserWrite extends Pick<OperationRequest, 'name' | 'requester' | 'idempotency'> {
@@ -60,7 +66,8 @@ export class AdminUsers {
    * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
    */
   async page(filter: UsersFilter, personal: boolean): Promise<AdminUsersResponse> {
-    await this.progress.require(USERS_VIEW);
+    // Late reads are better than none while it is behind.
+    await this.progress.current(USERS_VIEW);
     const { rows, next_cursor } = await this.rowsOf(filter);
     const [onboardings, people] = await Promise.all([
       this.onboardings.of(rows),
@@ -114,14 +121,11 @@ export class AdminUsers {
   }
 
   /** For the search: users whose id, phone number (E.164), external id or wallet is exactly this one. At most `pageSize`. */
-  async exactly(
-    known: Omit<UsersFilter, 'state' | 'after'> & { readonly userIds?: readonly string[] },
-  ): Promise<readonly { readonly id: string; readonly merchant_id: string }[]> {
-    const { rows } = await this.rowsOf(known);
-    return rows.map(({ userId, merchantId }) => ({ id: userId, merchant_id: merchantId }));
+  async exactly(known: Omit<Known, 'state' | 'after'>): Promise<readonly ExactUser[]> {
+    return (await this.rowsOf(known)).rows;
   }
 
-  private async rowsOf({ phoneNumber, ...filter }: UsersFilter & { readonly userIds?: readonly string[] }) {
+  private async rowsOf({ phoneNumber, ...filter }: Known) {
     if (phoneNumber === undefined) return this.rows.page(filter);
     const merchantIds = filter.merchantIds ?? (await this.rows.merchants());
     const userIds = await this.locate.holdersOf(phoneNumber, merchantIds);

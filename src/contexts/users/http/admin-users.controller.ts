@@ -9,6 +9,7 @@ import {
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
 import { WriteBody, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
@@ -51,6 +52,7 @@ export class AdminUsersController {
     responses: {
       200: [AdminUsersResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      404: 'The key is confined to other merchants than that of merchant_id.',
       403: 'A scope is missing: users:read, or users_personal:read for phone_number.',
     },
   })
@@ -69,7 +71,7 @@ export class AdminUsersController {
       },
       caller.scopes.has(PERSONAL_SCOPE),
     );
-    const merchants = query.merchant_id === undefined ? page.users.map(whose) : (merchantIds ?? []);
+    const merchants = query.merchant_id === undefined ? page.users.map(whose) : [query.merchant_id];
     await this.lookups.read(caller, [...new Set(merchants)], 'users');
     return page;
   }
@@ -132,7 +134,7 @@ export class AdminUsersController {
     scopes: ['users:write'],
     responses: {
       200: [AdminUserWritten, 'The user is erased: approvals are off, in the sandbox.'],
-      202: 'It waits for a second person: `{operation}`.',
+      202: [OperationResponse, 'It waits for a second person.'],
       404: NO_USER,
       409: 'The user is not deactivated.',
       ...PRECONDITIONS,

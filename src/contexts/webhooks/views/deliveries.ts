@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { deliveryJson, StoredDeliveries, type DeliveryJson } from '../store/stored-deliveries.js';
+import {
+  deliveryJson,
+  StoredDeliveries,
+  type AdminDeliveryJson,
+  type DeliveryJson,
+} from '../store/stored-deliveries.js';
 import { deliveryPage, type DeliveryFilter } from './delivery-page.js';
 
 interface DeliveriesPage {
@@ -32,7 +37,13 @@ export class DeliveriesView {
     return found && detailText(found.json, found.body, attempts);
   }
 
-  /** The delivery of any merchant; null when there is none. */
+  /** A delivery of any merchant, as lists of operators hold it; null when there is none. */
+  async find(deliveryId: string): Promise<AdminDeliveryJson | null> {
+    const found = await this.stored.find(null, deliveryId);
+    return found && { ...found.json, merchant_id: found.merchantId };
+  }
+
+  /** As {@link detail}, of any merchant, with whose it is. */
   async adminDetail(
     deliveryId: string,
   ): Promise<{ readonly merchantId: string; readonly text: string } | null> {

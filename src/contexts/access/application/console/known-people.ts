@@ -5,7 +5,7 @@ import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import { operatorPerson, type Passkey } from '../../domain/operator.js';
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
 import { OperatorsView, type OperatorRow } from '../../views/operators.js';
-import { AddPasskey, SetOperatorRole } from '../operator-commands.js';
+import { AddPasskey, UpdateOperator } from '../operator-commands.js';
 import { People, type Person } from './people.js';
 
 /** {@link People} from the directory of operators; passkeys are in the operators' own streams. */
@@ -39,7 +39,7 @@ export class KnownPeople extends People {
   async lowerRole(operatorId: string, role: string): Promise<boolean> {
     const row = await this.operators.operator(operatorId);
     if (row === null || !isRole(role) || scopesGained(role, row.role).length > 0) return false;
-    await this.commands.execute(new SetOperatorRole(operatorId, role));
+    await this.commands.execute(new UpdateOperator(operatorId, { role }));
     return true;
   }
 }

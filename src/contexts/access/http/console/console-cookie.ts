@@ -1,66 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { parseCookie, stringifySetCookie } from 'cookie';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { PageCookies } from '../page-cookies.js';
 
-const NAME = 'console';
-const MAX_COOKIE_BYTES = 8192;
-
-type SameSite = 'strict' | 'lax';
-
-/**
- * Cookies of the console: `__Host-`, HttpOnly, Secure, for no other host and the whole site; without prefix and Secure in
- * the sandbox on loopback, where no TLS is (admin-api.md 5).
- */
 @Injectable()
-export class ConsoleCookies {
-  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'adminUrl'>) {}
-
-  /** The token of the session; null without one. */
-  session(request: FastifyRequest): string | null {
-    return this.read(request, NAME);
-  }
-
-  setSession(reply: FastifyReply, token: string, seconds: number): void {
-    this.set(reply, NAME, token, { sameSite: 'strict', seconds });
-  }
-
-  clearSession(reply: FastifyReply): void {
-    this.set(reply, NAME, '', { sameSite: 'strict', seconds: 0 });
-  }
-
-  read({ headers }: FastifyRequest, name: string): string | null {
-    const { cookie = '' } = headers;
-    if (cookie === '' || cookie.length > MAX_COOKIE_BYTES) return null;
-    return parseCookie(cookie)[this.nameOf(name)] ?? null;
-  }
-
-  /** `lax`: another site's page may navigate here with it, as an identity provider does. 0 seconds: deletes it. */
-  set(
-    reply: FastifyReply,
-    name: string,
-    value: string,
-    { sameSite, seconds }: { readonly sameSite: SameSite; readonly seconds: number },
-  ): void {
-    const set = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    const cookie = stringifySetCookie({
-      name: this.nameOf(name),
-      value,
-      path: '/',
-      httpOnly: true,
-      secure: this.isSecure,
-      sameSite,
-      maxAge: seconds,
-    });
-    reply.header('set-cookie', [...set, cookie]);
-  }
-
-  private nameOf(name: string): string {
-    return this.isSecure ? `__Host-${name}` : name;
-  }
-
-  private get isSecure(): boolean {
-    const { mode, adminUrl } = this.config;
-    return mode === 'production' || adminUrl?.startsWith('https:') === true;
+export class ConsoleCookies extends PageCookies {
+  constructor(@Inject(CONFIG) { mode, adminUrl }: Pick<Config, 'mode' | 'adminUrl'>) {
+    super('console', mode, adminUrl);
   }
 }

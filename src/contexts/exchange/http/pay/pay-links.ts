@@ -13,7 +13,7 @@ import {
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-links.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
-import { signerOf } from '../signature.js';
+import { mayPayOutTo, OTHER_WITHDRAW_ADDRESS, signerOf } from '../signature.js';
 import { PaySessions } from './payer-guard.js';
 
 /** One for all: it does not say which of them it was (contract.md 26.1). */
@@ -66,6 +66,7 @@ export class PayLinks {
       : signer !== undefined && { parameters: named, secret: signer, hasExpired: false };
     if (!link) throw new Refusal(UNAUTHORIZED);
     const { parameters, hasExpired, secret } = link;
+    if (!mayPayOutTo(key, parameters['withdraw_address'])) throw new Refusal(OTHER_WITHDRAW_ADDRESS);
     const secretHash = secret === null ? null : this.sessions.hashOf(secret);
     const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
     return {

@@ -1,0 +1,174 @@
+import { CommandBus, type Command } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import {
+  defineOperation,
+  type Get,
+  type RunningOperation,
+} from '../../../platform/operations/operation-definition.js';
+import { adminKey, knownAdminKey, readScopes } from '../domain/admin-key.js';
+import type { MemoSigning } from '../domain/exchange-key.js';
+import { operatorPerson } from '../domain/operator.js';
+import { ROLE_SCOPES } from '../domain/roles.js';
+import { ActivateAdminKey, IssueAdminKey, RevokeAdminKey, RollAdminKey } from './admin-key-commands.js';
+import { CredentialSecrets } from './credential-secrets.js';
+import { IssueSecret, RevokeSecret, RollSecret, type CredentialChanged } from './credentials.js';
+import { IssueExchangeKey, RevokeExchangeSecret } from './exchange-key-commands.js';
+
+/** What a credential is a part of (admin-api.md 3). */
+export interface CredentialHolder {
+  readonly kind: 'payouts' | 'exchange' | 'admin';
+  readonly merchant_id: string | null;
+  /** Of the exchange. */
+  readonly api_key: string | null;
+}
+
+interface IssueParameters extends CredentialHolder {
+  readonly name: string;
+  readonly operator_id: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly merchants: readonly string[] | null;
+  readonly addresses: readonly string[];
+  readonly withdraw_addresses: readonly string[];
+  readonly demands_signing: boolean;
+  readonly memo_signing: MemoSigning;
+  readonly expires_at: string | null;
+}
+type RollParameters = CredentialHolder & { readonly overlap_seconds: number };
+
+/** The secret of a new credential, for the response alone. */
+export interface IssuedCredential {
+  readonly credential_id: string;
+  readonly secret: string;
+}
+
+/** The streams whose events are the revision of a credential. */
+export function credentialStreams(id: string, { kind, merchant_id, api_key }: CredentialHolder): string[] {
+  if (kind === 'admin') return [`admin_key-${id}`];
+  return kind === 'payouts' ? [`merchant-${merchant_id}`] : [`exchange_key-${api_key}`];
+}
+
+/** The `api_key` of an exchange key that is issued with this credential. */
+export function exchangeKeyIdOf(credentialId: string): string {
+  return deriveId(credentialId, 'exchange key');
+}
+
+const CREDENTIAL = { subject: 'credential', scope: 'credentials:write' } as const;
+
+function run<T>(get: Get, command: Command<T>): Promise<T> {
+  return get(CommandBus).execute(command);
+}
+
+/** The secret that was issued under this id. */
+function secretOf(get: Get, id: string, { kind, merchant_id, api_key }: CredentialHolder): IssuedCredential {
+  const secrets = get(CredentialSecrets);
+  if (kind === 'admin') return { credential_id: id, secret: secrets.admin(id).secret };
+  const [of, holder] =
+    kind === 'payouts' ? (['api_key', merchant_id] as const) : (['exchange_key', api_key] as const);
+  return { credential_id: id, secret: secrets.derive(of, holder!, id).secret };
+}
+
+function adminOrder({ operator_id, name, scopes, merchants, addresses, expires_at }: IssueParameters) {
+  if (operator_id === null) throw new DomainError('forbidden', 'An admin key is issued by its own person');
+  return { operatorId: operator_id, name, scopes, merchants, addresses, expiresAt: expires_at };
+}
+
+async function issue(operation: RunningOperation<IssueParameters>, get: Get): Promise<IssuedCredential> {
+  const { subjectId: secretId, parameters } = operation;
+  const { kind, merchant_id, name, expires_at: expiresAt } = parameters;
+  if (kind === 'payouts')
+    await run(get, new IssueSecret('api_key', merchant_id!, { secretId, name, expiresAt }));
+  else if (kind === 'exchange') {
+    const { demands_signing, memo_signing, addresses, withdraw_addresses: withdrawAddresses } = parameters;
+    const order = {
+      keyId: parameters.api_key,
+      secretId,
+      name,
+      expiresAt,
+      cidrs: addresses,
+      withdrawAddresses,
+    };
+    await run(get, new IssueExchangeKey(merchant_id!, demands_signing, name, memo_signing, order));
+  } else await run(get, new IssueAdminKey(secretId, adminOrder(parameters), false));
+  return secretOf(get, secretId, parameters);
+}
+
+async function isIssued(id: string, get: Get): Promise<boolean> {
+  return (await get(CommandLoop).load(adminKey, id)).state.status !== 'unknown';
+}
+
+function revocation(
+  id: string,
+  { kind, merchant_id, api_key }: CredentialHolder,
+): Command<CredentialChanged> {
+  if (kind === 'admin') return new RevokeAdminKey(id);
+  return kind === 'payouts'
+    ? new RevokeSecret('api_key', merchant_id!, id)
+    : new RevokeExchangeSecret(api_key!, id);
+}
+
+async function roll({ id, subjectId, parameters }: RunningOperation<RollParameters>, get: Get) {
+  const { kind, merchant_id, api_key, overlap_seconds: overlap } = parameters;
+  const next = deriveId(id, 'credential');
+  if (kind === 'admin') await run(get, new RollAdminKey(subjectId, next, overlap));
+  else {
+    const [of, holder] =
+      kind === 'payouts' ? (['api_key', merchant_id!] as const) : (['exchange_key', api_key!] as const);
+    await run(get, new RollSecret(of, holder, subjectId, next, overlap));
+  }
+  return secretOf(get, next, parameters);
+}
+
+export const credentialOperations = [
+  defineOperation<IssueParameters>({
+    ...CREDENTIAL,
+    name: 'credentials.issue',
+    // A new credential has no revision; an admin key exists before it is approved.
+    streams: (id, { kind }) => (kind === 'admin' ? [`admin_key-${id}`] : []),
+    secondPerson: async ({ kind }) => (kind === 'admin' ? 'before' : null),
+    gives: async ({ kind, scopes, operator_id }, get) => {
+      if (kind !== 'admin') return [];
+      if (scopes !== null) return readScopes(scopes);
+      const { state } = await get(CommandLoop).load(operatorPerson, operator_id ?? '');
+      return state.status === 'unknown' ? [] : ROLE_SCOPES[state.role];
+    },
+    prepare: async ({ subjectId, parameters }, get) => {
+      await run(get, new IssueAdminKey(subjectId, adminOrder(parameters), true));
+      return secretOf(get, subjectId, parameters);
+    },
+    discard: async ({ subjectId }, get) => {
+      if (await isIssued(subjectId, get)) await run(get, new RevokeAdminKey(subjectId));
+    },
+    execute: async (operation, get) => {
+      const { subjectId, parameters } = operation;
+      if (parameters.kind !== 'admin' || !(await isIssued(subjectId, get))) return issue(operation, get);
+      await run(get, new ActivateAdminKey(subjectId));
+      return {};
+    },
+    repeat: async ({ subjectId, parameters }, get) => secretOf(get, subjectId, parameters),
+  }),
+  defineOperation<RollParameters>({
+    ...CREDENTIAL,
+    name: 'credentials.roll',
+    streams: credentialStreams,
+    gives: async ({ kind }, get, id) =>
+      kind === 'admin' ? knownAdminKey((await get(CommandLoop).load(adminKey, id)).state).issued.scopes : [],
+    execute: roll,
+    repeat: async ({ id, parameters }, get) => secretOf(get, deriveId(id, 'credential'), parameters),
+  }),
+  defineOperation<CredentialHolder>({
+    ...CREDENTIAL,
+    name: 'credentials.revoke',
+    streams: credentialStreams,
+    execute: async ({ subjectId, parameters }, get) =>
+      void (await run(get, revocation(subjectId, parameters))),
+  }),
+  defineOperation<CredentialHolder & { readonly url: string }>({
+    ...CREDENTIAL,
+    name: 'credentials.revoke_leaked',
+    streams: credentialStreams,
+    execute: async ({ subjectId, parameters }, get) =>
+      void (await run(get, revocation(subjectId, parameters))),
+  }),
+];

@@ -1,0 +1,61 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
+import { createOperator, knownOperator, operatorPerson, readRole } from '../domain/operator.js';
+import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
+import { OperatorsView } from '../views/operators.js';
+import { LoginLinks } from './console/login-links.js';
+import { CreateOperator, emailTaken, UpdateOperator } from './operator-commands.js';
+
+interface NewPerson {
+  readonly name: string;
+  readonly email: string;
+  readonly role: string;
+}
+interface PersonChange {
+  readonly role?: string;
+  readonly status?: 'active' | 'disabled';
+}
+
+const OPERATOR = {
+  subject: 'operator',
+  scope: 'operators:write',
+  streams: (id: string) => [`operator-${id}`],
+} as const;
+
+/** The scopes that the person would have and does not have now. */
+async function gained({ role }: PersonChange, get: Get, id: string): Promise<readonly Scope[]> {
+  if (role === undefined) return [];
+  const person = knownOperator((await get(CommandLoop).load(operatorPerson, id)).state);
+  return scopesGained(readRole(role), person.role);
+}
+
+export const operatorOperations = [
+  defineOperation<NewPerson>({
+    ...OPERATOR,
+    name: 'operators.create',
+    secondPerson: 'before',
+    gives: async ({ role }) => ROLE_SCOPES[readRole(role)],
+    check: async (person, get, operatorId) => {
+      const { state } = await get(CommandLoop).load(operatorPerson, operatorId);
+      createOperator({ ...person, operatorId, at: '' }, state);
+      if ((await get(OperatorsView).byEmail(person.email.trim())) !== null) throw emailTaken();
+    },
+    execute: async ({ subjectId, parameters }, get) => {
+      await get(CommandBus).execute(new CreateOperator(subjectId, parameters));
+      // With OpenID Connect the person is recognised by the email.
+      if (get<Config>(CONFIG).adminOidcIssuer !== null) return {};
+      return { login_url: await get(LoginLinks).issue(subjectId) };
+    },
+  }),
+  defineOperation<PersonChange>({
+    ...OPERATOR,
+    name: 'operators.update',
+    secondPerson: async (parameters, get, id) =>
+      (await gained(parameters, get, id)).length > 0 ? 'before' : null,
+    gives: gained,
+    execute: async ({ subjectId, parameters }, get) =>
+      void (await get(CommandBus).execute(new UpdateOperator(subjectId, parameters))),
+  }),
+];

@@ -1,0 +1,118 @@
+import { Inject } from '@nestjs/common';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import {
+  createPortalSession,
+  enterPortal,
+  portalSession,
+  revokePortalSession,
+  type NewPortalSession,
+  type PortalSession,
+} from '../domain/portal-session.js';
+import { PORTAL_SESSIONS_VIEW, portalSessionJson } from '../views/portal-sessions.js';
+import { PortalLinks } from './portal-links.js';
+
+/** Gives the JSON text of the 201. Throws `unavailable` where the portal has no address. */
+export class CreatePortalSession extends Command<string> {
+  constructor(
+    readonly session: Pick<NewPortalSession, 'merchantId' | 'actor' | 'scopes' | 'returnUrl'>,
+    readonly ticket: IdempotencyTicket,
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreatePortalSession)
+export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly links: PortalLinks,
+    private readonly progress: ViewProgress,
+  ) {}
+
+  execute({ session, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
+    const at = timestamp(this.clock);
+    return underKey(ticket, 'portal_session', async (id) => {
+      const code = this.links.secretFor(id);
+      const url = this.links.entry(code);
+      const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };
+      const body = (created: PortalSession | null): string =>
+        JSON.stringify({ portal_session: portalSessionJson({ ...created!, lastSeenAt: null }, at), url });
+      const { state, position } = await this.loop.execute(
+        portalSession,
+        id,
+        (current) => createPortalSession(command, current),
+        { metadata, response: (after) => ticket.response(201, body(after), { holdsSecret: true }) },
+      );
+      await this.progress.reached(PORTAL_SESSIONS_VIEW, position);
+      return body(state);
+    });
+  }
+}
+
+/** Exchanges the code for the token of the cookie. Throws `forbidden` for a code that is unknown, used or expired. */
+export class EnterPortal extends Command<{ readonly token: string; readonly expiresAt: string }> {
+  constructor(readonly code: string) {
+    super();
+  }
+}
+
+@CommandHandler(EnterPortal)
+export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly links: PortalLinks,
+  ) {}
+
+  async execute({ code }: EnterPortal): Promise<{ readonly token: string; readonly expiresAt: string }> {
+    const id = this.links.idIn(code);
+    const token = this.links.secretFor(id);
+    const hashes = {
+      codeHash: this.links.hashOf('code', code),
+      tokenHash: this.links.hashOf('token', token),
+    };
+    const command = { ...hashes, at: timestamp(this.clock) };
+    const { state } = await this.loop.execute(portalSession, id, (current) => enterPortal(command, current), {
+      metadata: { actor: 'portal' },
+    });
+    return { token, expiresAt: state!.expiresAt! };
+  }
+}
+
+/** Its code and its cookie are worth nothing from now on. Throws `not_found`. */
+export class RevokePortalSession extends Command<void> {
+  constructor(
+    readonly merchantId: string,
+    readonly sessionId: string,
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RevokePortalSession)
+export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalSession> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly progress: ViewProgress,
+  ) {}
+
+  async execute({ merchantId, sessionId, cause: metadata }: RevokePortalSession): Promise<void> {
+    const command = { merchantId, at: timestamp(this.clock) };
+    const { position } = await this.loop.execute(
+      portalSession,
+      sessionId,
+      (state) => revokePortalSession(command, state),
+      { metadata },
+    );
+    await this.progress.reached(PORTAL_SESSIONS_VIEW, position);
+  }
+}

@@ -1,0 +1,131 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
+import { CredentialSecrets } from '../../application/credential-secrets.js';
+import { CredentialList } from '../../views/credential-list.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
+import { MerchantList } from '../../views/merchant-list.js';
+import {
+  credentialJson,
+  type AdminCredential,
+  type CredentialsQuery,
+  type CredentialsResponse,
+  type NewCredentialBody,
+} from './credential-dto.js';
+
+const CREDENTIAL = 'Credential';
+
+/** Credentials as the admin API responds with them, up to date, and what may be requested of them. */
+@Injectable()
+export class AdminCredentials {
+  constructor(
+    private readonly credentials: CredentialList,
+    private readonly merchants: MerchantList,
+    private readonly secrets: CredentialSecrets,
+    private readonly freshness: ViewProgress,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** `merchants`: only those of these merchants; null: all. */
+  async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
+    await this.freshness.require(DIRECTORY_VIEW);
+    const { kind, merchant_id: merchantId, operator_id: operatorId, status } = query;
+    const page = { pageSize: query.page_size, after: query.page_cursor };
+    const filter = { kind, merchantId, operatorId, status, merchants, ...page };
+    const { rows, next_cursor } = await this.credentials.page(filter);
+    const now = this.clock.now();
+    return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
+  }
+
+  /** Throws `not_found`, also for one that belongs to no merchant whom the caller is confined to. */
+  async find(id: string, { merchants }: Pick<AdminCaller, 'merchants'>): Promise<AdminCredential> {
+    await this.freshness.require(DIRECTORY_VIEW);
+    const row = await this.credentials.find(id);
+    if (row === null) throw DomainError.notFound(CREDENTIAL);
+    const { merchantId } = row.holder;
+    if (merchants !== null && (merchantId === null || !merchants.includes(merchantId)))
+      throw DomainError.notFound(CREDENTIAL);
+    return credentialJson(row, this.clock.now());
+  }
+
+  /** The credential of a secret of any kind; null where there is none within the caller's reach. */
+  async findBySecret(
+    secret: string,
+    caller: Pick<AdminCaller, 'merchants'>,
+  ): Promise<AdminCredential | null> {
+    await this.freshness.require(DIRECTORY_VIEW);
+    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret.trim()));
+    if (row === null) return null;
+    return this.find(row.id, caller).catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'not_found') return null;
+      throw error;
+    });
+  }
+
+  /**
+   * The parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another kind,
+   * `forbidden` for an admin key of another person.
+   */
+  async order(id: string, body: NewCredentialBody, caller: AdminCaller) {
+    const { kind, name, merchant_id = null, operator_id = null, merchants = null } = body;
+    requireMembers(body);
+    if (kind === 'admin' && operator_id !== null && operator_id !== caller.operatorId)
+      throw new DomainError('forbidden', 'An admin key is issued by its own person');
+    const unknown = await this.merchants.unknown([
+      ...(merchants ?? []),
+      ...(merchant_id ? [merchant_id] : []),
+    ]);
+    if (unknown.length > 0) {
+      const field = kind === 'admin' ? 'merchants' : 'merchant_id';
+      throw DomainError.invalid({ [field]: ['must name merchants that exist'] });
+    }
+    return {
+      kind,
+      name,
+      merchant_id,
+      api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
+      operator_id: kind === 'admin' ? caller.operatorId : null,
+      scopes: body.scopes ?? null,
+      merchants,
+      addresses: body.addresses ?? [],
+      withdraw_addresses: body.withdraw_addresses ?? [],
+      demands_signing: body.demands_signing ?? true,
+      memo_signing: body.memo_signing ?? 'contract',
+      expires_at: body.expires_at?.toISOString() ?? null,
+    };
+  }
+}
+
+/** The parameters that say what a credential is a part of. */
+export function holderOf({
+  kind,
+  merchant_id,
+  api_key,
+}: AdminCredential): CredentialHolder & { [key: string]: string | null } {
+  return { kind, merchant_id, api_key };
+}
+
+/** Members that only some kinds have. */
+const MEMBERS_OF: Readonly<Record<string, readonly NewCredentialBody['kind'][]>> = {
+  merchant_id: ['payouts', 'exchange'],
+  operator_id: ['admin'],
+  scopes: ['admin'],
+  merchants: ['admin'],
+  addresses: ['exchange', 'admin'],
+  withdraw_addresses: ['exchange'],
+  demands_signing: ['exchange'],
+  memo_signing: ['exchange'],
+};
+
+function requireMembers(body: NewCredentialBody): void {
+  const given = body as unknown as Readonly<Record<string, unknown>>;
+  for (const [name, kinds] of Object.entries(MEMBERS_OF)) {
+    const isEmpty = given[name] === undefined || given[name] === null;
+    if (!isEmpty && !kinds.includes(body.kind))
+      throw DomainError.invalid({ [name]: [`is not for credentials of kind ${body.kind}`] });
+  }
+  if (body.kind !== 'admin' && !body.merchant_id) throw DomainError.invalid({ merchant_id: ['is required'] });
+}

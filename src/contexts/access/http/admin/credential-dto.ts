@@ -1,0 +1,179 @@
+import { ApiProperty, Field, Many, Nested } from '../../../../platform/dto/field.js';
+import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
+import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
+import type { MemoSigning } from '../../domain/exchange-key.js';
+import {
+  CREDENTIAL_STATUSES,
+  statusOf,
+  type CredentialStatus,
+  type ListedKind,
+} from '../../views/credential-list.js';
+import type { CredentialRow } from '../../views/credential-rows.js';
+import { label, listOf, networks, truth } from './rules.js';
+
+const KINDS = ['payouts', 'exchange', 'admin'];
+const MEMO_SIGNING = ['contract', 'full'];
+const STRINGS = { type: 'array', items: { type: 'string' } };
+const MAX_OVERLAP_SECONDS = 604_800;
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+
+export class CredentialsQuery extends PageParameters {
+  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: ListedKind;
+  @Filter(uuid, 'Only those of this merchant.') merchant_id?: string;
+  @Filter(uuid, 'Only those of this operator.') operator_id?: string;
+  @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
+}
+
+export class NewCredentialBody extends WriteBody {
+  @Field(oneOf(KINDS)) kind!: ListedKind;
+  @Field(label) name!: string;
+  @Field(uuid, { optional: true, nullable: true, description: 'Of kinds payouts and exchange.' })
+  merchant_id?: string | null;
+
+  @Field(uuid, {
+    optional: true,
+    nullable: true,
+    description: 'Of kind admin: the caller; it may be left out.',
+  })
+  operator_id?: string | null;
+
+  @Field(listOf(text()), {
+    optional: true,
+    nullable: true,
+    description: "Of kind admin; null: those of the person's role.",
+  })
+  scopes?: readonly string[] | null;
+
+  @Field(listOf(uuid), { optional: true, nullable: true, description: 'Of kind admin; null: all merchants.' })
+  merchants?: readonly string[] | null;
+
+  @Field(networks, { optional: true, description: 'Of kinds exchange and admin; empty: from anywhere.' })
+  addresses?: readonly string[];
+
+  @Field(listOf(text({ minLength: 1, maxLength: 255 })), {
+    optional: true,
+    description: 'Of kind exchange: the only addresses that its orders pay out to; empty: any.',
+  })
+  withdraw_addresses?: readonly string[];
+
+  @Field(truth, { optional: true, description: 'Of kind exchange; true by default.' })
+  demands_signing?: boolean;
+
+  @Field(oneOf(MEMO_SIGNING), { optional: true, description: 'Of kind exchange; contract by default.' })
+  memo_signing?: MemoSigning;
+
+  @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
+}
+
+export class RollBody extends WriteBody {
+  @Field(integer(0, MAX_OVERLAP_SECONDS), { optional: true, default: DEFAULT_OVERLAP_SECONDS })
+  overlap_seconds!: number;
+}
+
+export class LeakedBody extends WriteBody {
+  @Field(text({ minLength: 1, maxLength: 512 }), { description: 'The secret that leaked.' }) token!: string;
+  @Field(text({ minLength: 1, maxLength: 2048 }), { description: 'Where it was found.' }) url!: string;
+}
+
+/** What a machine or a person authenticates with (admin-api.md 3). */
+export class AdminCredential {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string', enum: KINDS }) kind!: ListedKind;
+  @ApiProperty({ type: 'string', nullable: true }) name!: string | null;
+  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
+  @ApiProperty({ ...UUID, nullable: true, description: 'Of kind admin.' }) operator_id!: string | null;
+  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
+  merchants!: readonly string[] | null;
+
+  @ApiProperty({ ...STRINGS, description: 'Empty but for kind admin.' }) scopes!: readonly string[];
+  @ApiProperty({ ...STRINGS, description: 'Network ranges; empty: from anywhere.' })
+  addresses!: readonly string[];
+
+  @ApiProperty({ ...STRINGS, nullable: true, description: 'Of kind exchange; empty: any.' })
+  withdraw_addresses!: readonly string[] | null;
+
+  @ApiProperty({ type: 'boolean', nullable: true, description: 'Of kind exchange.' })
+  demands_signing!: boolean | null;
+
+  @ApiProperty({
+    type: 'string',
+    enum: [...MEMO_SIGNING, null],
+    nullable: true,
+    description: 'Of kind exchange.',
+  })
+  memo_signing!: string | null;
+
+  @ApiProperty({ ...UUID, nullable: true, description: 'The public part of a key of the exchange.' })
+  api_key!: string | null;
+
+  @ApiProperty({ ...TIME, nullable: true }) expires_at!: Date | null;
+  @ApiProperty({ ...TIME, nullable: true }) last_used_at!: Date | null;
+  @ApiProperty({ type: 'string', enum: [...CREDENTIAL_STATUSES] }) status!: CredentialStatus;
+  @ApiProperty(TIME) created_at!: Date;
+}
+
+class NewCredential extends AdminCredential {
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'In this response alone. A replay has it for 24 hours, and null later.',
+  })
+  secret!: string | null;
+}
+
+export class CredentialResponse {
+  @Nested(() => AdminCredential) credential!: AdminCredential;
+}
+
+export class CredentialWritten extends CredentialResponse {
+  @ApiProperty(UUID) operation_id!: string;
+}
+
+export class CredentialCreated {
+  @Nested(() => NewCredential) credential!: NewCredential;
+  @ApiProperty(UUID) operation_id!: string;
+}
+
+export class PendingCredential extends PendingResponse {
+  @Nested(() => NewCredential) credential!: NewCredential;
+}
+
+export class LeakedResponse {
+  @ApiProperty({ ...UUID, nullable: true, description: 'Null: it is the secret of no credential.' })
+  credential_id!: string | null;
+
+  @ApiProperty({ ...UUID, nullable: true, description: 'Null: there was nothing to revoke.' })
+  operation_id!: string | null;
+}
+
+export class CredentialsResponse {
+  @Many(() => AdminCredential) credentials!: AdminCredential[];
+  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
+}
+
+const KIND_NAMES = { api_key: 'payouts', exchange_key: 'exchange', admin_key: 'admin' } as const;
+
+export function credentialJson(row: CredentialRow, now: Date): AdminCredential {
+  const { holder } = row;
+  const kind = KIND_NAMES[holder.kind];
+  const isExchange = kind === 'exchange';
+  return {
+    id: row.id,
+    kind,
+    name: row.name ?? holder.label,
+    merchant_id: holder.merchantId,
+    operator_id: holder.operatorId,
+    merchants: kind === 'admin' ? holder.merchants : [holder.merchantId!],
+    scopes: holder.scopes ?? [],
+    addresses: holder.cidrs,
+    withdraw_addresses: isExchange ? holder.withdrawAddresses : null,
+    demands_signing: isExchange ? holder.demandsSignature : null,
+    memo_signing: isExchange ? holder.memoSigning : null,
+    api_key: isExchange ? holder.id : null,
+    expires_at: row.expiresAt,
+    last_used_at: row.use?.lastUsedAt ?? null,
+    status: statusOf(row, now),
+    created_at: row.issuedAt,
+  };
+}

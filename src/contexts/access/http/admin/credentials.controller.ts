@@ -1,0 +1,240 @@
+import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  AdminController,
+  Caller,
+  IfMatch,
+  sendEtag,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../../platform/openapi/operation.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
+import { credentialStreams, type IssuedCredential } from '../../application/credential-operations.js';
+import { AdminCredentials, holderOf } from './admin-credentials.js';
+import {
+  CredentialCreated,
+  CredentialResponse,
+  CredentialsQuery,
+  CredentialsResponse,
+  CredentialWritten,
+  LeakedBody,
+  LeakedResponse,
+  NewCredentialBody,
+  PendingCredential,
+  RollBody,
+} from './credential-dto.js';
+
+const TAG = 'Admin: credentials';
+const CREDENTIAL = 'Credential';
+
+/** Keys of merchants, of the exchange and of operators (admin-api.md 3). */
+@AdminController('credentials')
+export class CredentialsController {
+  constructor(
+    private readonly credentials: AdminCredentials,
+    private readonly operations: Operations,
+    private readonly lookups: Lookups,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListCredentials',
+    tag: TAG,
+    summary: 'List credentials, newest first',
+    description: 'Secrets are in no list.',
+    scopes: ['credentials:read'],
+    responses: {
+      200: [CredentialsResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    },
+  })
+  async list(
+    @Caller() caller: AdminCaller,
+    @ListQuery() query: CredentialsQuery,
+  ): Promise<CredentialsResponse> {
+    const page = await this.credentials.page(query, caller.merchants);
+    const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
+    await this.lookups.read(caller, [...new Set(merchants)], 'credentials');
+    return page;
+  }
+
+  @Post()
+  @HttpCode(201)
+  @Operation({
+    id: 'adminIssueCredential',
+    tag: TAG,
+    summary: 'Issue a credential',
+    description:
+      'An admin key belongs to the person who issues it, and is dead until another person approves it.',
+    scopes: ['credentials:write'],
+    responses: {
+      201: [CredentialCreated, 'The credential, with its secret.'],
+      202: [PendingCredential, 'An admin key, with its secret; another person has to approve it.'],
+      403: 'A scope is missing: credentials:write, or one that the key would have.',
+      409: 'The merchant has two valid payouts keys.',
+      422: 'A member is invalid.',
+    },
+  })
+  async issue(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @ValidBody() { reason, ticket = null, ...body }: NewCredentialBody,
+  ): Promise<Reply> {
+    const id = idempotency.id('credential');
+    const parameters = await this.credentials.order(id, body as NewCredentialBody, requester);
+    const outcome = await this.operations.request({
+      name: 'credentials.issue',
+      subject: { id, revision: null },
+      parameters,
+      reason,
+      ticket,
+      requester,
+      merchantId: parameters.merchant_id,
+      idempotency,
+    });
+    return this.issued(outcome, requester, idempotency);
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'adminGetCredential',
+    tag: TAG,
+    summary: 'Get a credential',
+    scopes: ['credentials:read'],
+    responses: { 200: [CredentialResponse, 'The credential; the ETag is its revision.'] },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', CREDENTIAL) id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CredentialResponse> {
+    const { merchant_id, ...holder } = await this.credentials.find(id, caller);
+    const revision = await this.operations.revisionOf(credentialStreams(id, { merchant_id, ...holder }));
+    const credential = await this.credentials.find(id, caller);
+    await this.lookups.read(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
+    sendEtag(reply, revision);
+    return { credential };
+  }
+
+  @Post(':id/roll')
+  @HttpCode(201)
+  @Operation({
+    id: 'adminRollCredential',
+    tag: TAG,
+    summary: 'Replace a credential by a new one',
+    description:
+      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled by its person.',
+    scopes: ['credentials:write'],
+    responses: {
+      201: [CredentialCreated, 'The new credential, with its secret.'],
+      403: 'A scope is missing: credentials:write, or one of the key; or the key is of another person.',
+      409: 'It is not active, or the merchant has two valid payouts keys.',
+      422: 'overlap_seconds, reason or ticket is invalid.',
+    },
+  })
+  async roll(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', CREDENTIAL) id: string,
+    @IfMatch() revision: number,
+    @ValidBody() { reason, ticket = null, overlap_seconds }: RollBody,
+  ): Promise<Reply> {
+    const credential = await this.credentials.find(id, requester);
+    if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
+      throw new DomainError('forbidden', 'An admin key is rolled by its own person');
+    const outcome = await this.operations.request({
+      name: 'credentials.roll',
+      subject: { id, revision },
+      parameters: { ...holderOf(credential), overlap_seconds },
+      reason,
+      ticket,
+      requester,
+      merchantId: credential.merchant_id,
+      idempotency,
+    });
+    return this.issued(outcome, requester, idempotency);
+  }
+
+  @Post(':id/revoke')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminRevokeCredential',
+    tag: TAG,
+    summary: 'Revoke a credential',
+    description: 'It is refused within two seconds everywhere, for good.',
+    scopes: ['credentials:write'],
+    responses: { 200: [CredentialWritten, 'It is revoked.'], 409: 'It is revoked already.' },
+  })
+  async revoke(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', CREDENTIAL) id: string,
+    @IfMatch() revision: number,
+    @ValidBody() { reason, ticket = null }: WriteBody,
+  ): Promise<Reply> {
+    const credential = await this.credentials.find(id, requester);
+    const subject = { id, revision };
+    const request = { subject, parameters: holderOf(credential), reason, ticket, requester, idempotency };
+    const isRepeat = credential.status === 'revoked' && idempotency.key === null;
+    if (isRepeat) throw new DomainError('invalid_transition', 'The credential is revoked');
+    const merchantId = credential.merchant_id;
+    const outcome = await this.operations.request({ name: 'credentials.revoke', merchantId, ...request });
+    return written(outcome, 200, async () => ({ credential: await this.credentials.find(id, requester) }));
+  }
+
+  @Post('revoke_leaked')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminRevokeLeakedCredential',
+    tag: TAG,
+    summary: 'Revoke the credential of a secret that leaked',
+    description: 'Of whatever kind. The secret is not recorded.',
+    scopes: ['credentials:write'],
+    responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
+  })
+  async revokeLeaked(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @ValidBody() { reason, ticket = null, token, url }: LeakedBody,
+  ): Promise<LeakedResponse | Reply> {
+    const credential = await this.credentials.findBySecret(token, requester);
+    if (credential === null) return { credential_id: null, operation_id: null };
+    const { id, status, merchant_id: merchantId } = credential;
+    if (status === 'revoked') return { credential_id: id, operation_id: null };
+    const outcome = await this.operations.request({
+      name: 'credentials.revoke_leaked',
+      subject: { id, revision: null },
+      parameters: { ...holderOf(credential), url },
+      reason,
+      ticket,
+      requester,
+      merchantId,
+      idempotency,
+    });
+    return written(outcome, 200, () => ({ credential_id: id }));
+  }
+
+  private async issued(
+    { operation, result }: OperationOutcome,
+    requester: AdminCaller,
+    idempotency: RequestTicket,
+  ): Promise<Reply> {
+    const { credential_id, secret } = result as IssuedCredential;
+    const shown = await this.credentials.find(credential_id, requester);
+    const credential = { ...shown, secret };
+    idempotency.keepSealed({ secretForMs: SECRET_SHOWN_MS });
+    return operation.status === 'pending_approval'
+      ? new Reply(202, JSON.stringify({ operation, credential }))
+      : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
+  }
+}
+
+/** How long a replay under the same Idempotency-Key has the secret. */
+const SECRET_SHOWN_MS = 86_400_000;

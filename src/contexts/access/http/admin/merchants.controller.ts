@@ -1,0 +1,191 @@
+import { Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import {
+  AdminController,
+  Caller,
+  IfMatch,
+  requireReach,
+  sendEtag,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { PendingResponse, WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../../platform/openapi/operation.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import { AdminMerchants } from './admin-merchants.js';
+import {
+  MerchantBody,
+  MerchantResponse,
+  MerchantsQuery,
+  MerchantsResponse,
+  MerchantWritten,
+  NewMerchantBody,
+} from './merchant-dto.js';
+
+const TAG = 'Admin: merchants';
+const MERCHANT = 'Merchant';
+
+/** admin-api.md 3 */
+@AdminController('merchants')
+export class MerchantsController {
+  constructor(
+    private readonly merchants: AdminMerchants,
+    private readonly operations: Operations,
+    private readonly lookups: Lookups,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListMerchants',
+    tag: TAG,
+    summary: 'List merchants, newest first',
+    scopes: ['merchants:read'],
+    responses: {
+      200: [MerchantsResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    },
+  })
+  async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
+    const page = await this.merchants.page(query, caller.merchants);
+    await this.lookups.read(
+      caller,
+      page.merchants.map(({ id }) => id),
+      'merchants',
+    );
+    return page;
+  }
+
+  @Post()
+  @HttpCode(201)
+  @Operation({
+    id: 'adminCreateMerchant',
+    tag: TAG,
+    summary: 'Create a merchant',
+    description: 'It has no key: issue one with POST /admin/v1/credentials.',
+    scopes: ['merchants:write'],
+    responses: { 201: [MerchantWritten, 'The merchant exists.'], 422: 'name, reason or ticket is invalid.' },
+  })
+  create(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @ValidBody() { name, ...body }: NewMerchantBody,
+  ): Promise<Reply> {
+    const id = idempotency.id('merchant');
+    const request = { ...this.write(requester, idempotency, body), merchantId: null, parameters: { name } };
+    return this.request(201, { ...request, name: 'merchants.register', subject: { id, revision: null } });
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'adminGetMerchant',
+    tag: TAG,
+    summary: 'Get a merchant',
+    scopes: ['merchants:read'],
+    responses: { 200: [MerchantResponse, 'The merchant; the ETag is its revision.'] },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', MERCHANT) id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<MerchantResponse> {
+    requireReach(caller, id, MERCHANT);
+    const revision = await this.operations.revisionOf([`merchant-${id}`]);
+    const merchant = await this.merchants.json(id);
+    await this.lookups.read(caller, [id], `merchant ${id}`);
+    sendEtag(reply, revision);
+    return { merchant };
+  }
+
+  @Patch(':id')
+  @Operation({
+    id: 'adminUpdateMerchant',
+    tag: TAG,
+    summary: 'Change the settings of a merchant',
+    scopes: ['merchants:write'],
+    responses: {
+      200: [MerchantWritten, 'The merchant as it is now.'],
+      202: [PendingResponse, 'It raises the limit: another person has to approve all of it.'],
+      422: 'A member is invalid.',
+    },
+  })
+  update(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', MERCHANT) id: string,
+    @IfMatch() revision: number,
+    @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
+  ): Promise<Reply> {
+    const change = { name, ip_allow_list, embedding, limits };
+    // Without what is undefined: it is recorded as JSON.
+    const parameters = JSON.parse(JSON.stringify(change)) as OperationRequest['parameters'];
+    const request = this.write(requester, idempotency, body);
+    return this.request(200, { ...request, name: 'merchants.update', subject: { id, revision }, parameters });
+  }
+
+  @Post(':id/suspend')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminSuspendMerchant',
+    tag: TAG,
+    summary: 'Suspend a merchant',
+    description:
+      'Stops both APIs, both pages and deliveries at once. Another person has to confirm it within 24 hours.',
+    scopes: ['merchants:write'],
+    responses: { 200: [MerchantWritten, 'It is suspended.'], 409: 'It is suspended already.' },
+  })
+  suspend(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', MERCHANT) id: string,
+    @IfMatch() revision: number,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const request = this.write(requester, idempotency, body);
+    return this.request(200, { ...request, name: 'merchants.suspend', subject: { id, revision } });
+  }
+
+  @Post(':id/reinstate')
+  @HttpCode(200)
+  @Operation({
+    id: 'adminReinstateMerchant',
+    tag: TAG,
+    summary: 'End the suspension of a merchant',
+    scopes: ['merchants:write'],
+    responses: {
+      200: [MerchantWritten, 'Only where approvals are off: it is active.'],
+      202: [PendingResponse, 'Another person has to approve it.'],
+      409: 'It is not suspended.',
+    },
+  })
+  reinstate(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', MERCHANT) id: string,
+    @IfMatch() revision: number,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const request = this.write(requester, idempotency, body);
+    return this.request(200, { ...request, name: 'merchants.reinstate', subject: { id, revision } });
+  }
+
+  private write(
+    requester: AdminCaller,
+    idempotency: RequestTicket,
+    { reason, ticket = null }: WriteBody,
+  ): Pick<OperationRequest, 'requester' | 'idempotency' | 'reason' | 'ticket' | 'parameters'> {
+    return { requester, idempotency, reason, ticket, parameters: {} };
+  }
+
+  private async request(
+    status: number,
+    request: Omit<OperationRequest, 'merchantId'> & { readonly merchantId?: string | null },
+  ): Promise<Reply> {
+    const { id } = request.subject;
+    const outcome = await this.operations.request({ merchantId: id, ...request });
+    return written(outcome, status, async () => ({ merchant: await this.merchants.json(id) }));
+  }
+}

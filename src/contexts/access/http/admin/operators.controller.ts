@@ -1,0 +1,156 @@
+import { Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  AdminController,
+  Caller,
+  IfMatch,
+  sendEtag,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { PendingResponse, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../../platform/openapi/operation.js';
+import { Operations } from '../../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
+import { OperatorList } from '../../views/operator-list.js';
+import {
+  NewOperatorBody,
+  OperatorBody,
+  operatorJson,
+  OperatorResponse,
+  OperatorsQuery,
+  OperatorsResponse,
+  OperatorWritten,
+} from './operator-dto.js';
+
+const TAG = 'Admin: operators';
+
+/** The persons who operate the service (admin-api.md 3). */
+@AdminController('operators')
+export class OperatorsController {
+  constructor(
+    private readonly operators: OperatorList,
+    private readonly operations: Operations,
+    private readonly freshness: ViewProgress,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListOperators',
+    tag: TAG,
+    summary: 'List operators, newest first',
+    scopes: ['operators:read'],
+    responses: {
+      200: [OperatorsResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    },
+  })
+  async list(@ListQuery() { status, page_size, page_cursor }: OperatorsQuery): Promise<OperatorsResponse> {
+    await this.freshness.require(DIRECTORY_VIEW);
+    const page = { status, pageSize: page_size, after: page_cursor };
+    const { rows, next_cursor } = await this.operators.page(page);
+    return { operators: rows.map(operatorJson), next_cursor };
+  }
+
+  @Post()
+  @HttpCode(201)
+  @Operation({
+    id: 'adminCreateOperator',
+    tag: TAG,
+    summary: 'Create an operator',
+    description: 'The approval returns login_url once, with which the person enrols a passkey.',
+    scopes: ['operators:write'],
+    responses: {
+      201: [OperatorWritten, 'Only where approvals are off: the operator exists.'],
+      202: [PendingResponse, 'Another person has to approve it.'],
+      403: 'A scope is missing: operators:write, or one that the role gives.',
+      422: 'name, email, role, reason or ticket is invalid.',
+    },
+  })
+  async create(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @ValidBody() { reason, ticket = null, name, email, role }: NewOperatorBody,
+  ): Promise<Reply> {
+    const id = idempotency.id('operator');
+    const outcome = await this.operations.request({
+      name: 'operators.create',
+      subject: { id, revision: null },
+      parameters: { name, email, role },
+      reason,
+      ticket,
+      requester,
+      merchantId: null,
+      idempotency,
+    });
+    idempotency.keepSealed();
+    return written(outcome, 201, async (result) => ({ operator: await this.json(id), ...result }));
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'adminGetOperator',
+    tag: TAG,
+    summary: 'Get an operator',
+    scopes: ['operators:read'],
+    responses: { 200: [OperatorResponse, 'The operator; the ETag is its revision.'] },
+  })
+  async get(
+    @UuidParam('id', 'Operator') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<OperatorResponse> {
+    const revision = await this.operations.revisionOf([`operator-${id}`]);
+    const operator = await this.json(id);
+    sendEtag(reply, revision);
+    return { operator };
+  }
+
+  @Patch(':id')
+  @Operation({
+    id: 'adminUpdateOperator',
+    tag: TAG,
+    summary: 'Change the role of an operator, disable or enable it',
+    description: 'Every key and session of a disabled person is refused with 401.',
+    scopes: ['operators:write'],
+    responses: {
+      200: [OperatorWritten, 'The operator as it is now.'],
+      202: [
+        PendingResponse,
+        'The role gives scopes that the former one lacked: another person has to approve it.',
+      ],
+      403: 'A scope is missing: operators:write, or one that the role gives.',
+      422: 'role, status, reason or ticket is invalid.',
+    },
+  })
+  async update(
+    @Caller() requester: AdminCaller,
+    @WriteTicket() idempotency: RequestTicket,
+    @UuidParam('id', 'Operator') id: string,
+    @IfMatch() revision: number,
+    @ValidBody() { reason, ticket = null, role, status }: OperatorBody,
+  ): Promise<Reply> {
+    const outcome = await this.operations.request({
+      name: 'operators.update',
+      subject: { id, revision },
+      parameters: { ...(role !== undefined && { role }), ...(status !== undefined && { status }) },
+      reason,
+      ticket,
+      requester,
+      merchantId: null,
+      idempotency,
+    });
+    return written(outcome, 200, async () => ({ operator: await this.json(id) }));
+  }
+
+  private async json(id: string) {
+    await this.freshness.require(DIRECTORY_VIEW);
+    const row = await this.operators.find(id);
+    if (row === null) throw DomainError.notFound('Operator');
+    return operatorJson(row);
+  }
+}

@@ -1,0 +1,52 @@
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { readLabel } from '../../../../kernel/label.js';
+import type { Rule } from '../../../../platform/dto/field.js';
+import { text } from '../../../../platform/dto/rules.js';
+import { canonicalCidrs } from '../../application/allow-lists.js';
+
+const MAX_ITEMS = 100;
+
+/** Up to 100 strings, each of which `item` accepts. */
+export function listOf(item: Rule): Rule {
+  return {
+    schema: { type: 'array', items: item.schema, maxItems: MAX_ITEMS },
+    read: (value) => {
+      if (!Array.isArray(value)) return new Fault('must be an array');
+      if (value.length > MAX_ITEMS) return new Fault(`must hold at most ${MAX_ITEMS}`);
+      const read = value.map((each) => item.read(each));
+      const wrong = read.findIndex((each) => each instanceof Fault);
+      return wrong < 0 ? read : new Fault(`[${wrong}] ${(read[wrong] as Fault).message}`);
+    },
+  };
+}
+
+const MAX_LABEL = 255;
+
+/** One line of text, trimmed. */
+export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) =>
+  faultOf(() => readLabel('label', value, MAX_LABEL)),
+);
+
+/** Addresses and CIDR ranges, in canonical form. */
+export const networks: Rule = {
+  schema: { type: 'array', items: { type: 'string' }, maxItems: MAX_ITEMS, examples: [['203.0.113.0/24']] },
+  read: (value) => {
+    const texts = listOf(text()).read(value);
+    return texts instanceof Fault ? texts : faultOf(() => canonicalCidrs(texts as string[]));
+  },
+};
+
+function faultOf<T>(read: () => T): T | Fault {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DomainError) return new Fault(Object.values(error.fields)[0]?.[0] ?? error.message);
+    throw error;
+  }
+}
+
+export const truth: Rule = {
+  schema: { type: 'boolean' },
+  read: (value) => (typeof value === 'boolean' ? value : new Fault('must be true or false')),
+};

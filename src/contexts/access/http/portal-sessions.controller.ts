@@ -1,0 +1,105 @@
+import { Controller, Delete, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import {
+  Cause,
+  ListQuery,
+  MerchantId,
+  OptionalBody,
+  StoresResponseWithEvents,
+  Ticket,
+  UuidParam,
+} from '../../../platform/http/decorators.js';
+import { PageParameters } from '../../../platform/http/page-query.js';
+import { Reply } from '../../../platform/http/reply.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
+import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
+import { PORTAL_SESSIONS_VIEW, PortalSessionsView } from '../views/portal-sessions.js';
+import {
+  isReturnUrl,
+  NewPortalSessionBody,
+  PortalSessionResponse,
+  PortalSessionsResponse,
+} from './portal-session-dto.js';
+
+const TAG = 'Portal sessions';
+
+/** Ways into the portal for persons of the merchant (admin-api.md 6). */
+@Controller('merchants/v1/portal_sessions')
+export class PortalSessionsController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly view: PortalSessionsView,
+    private readonly freshness: ViewProgress,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+  ) {}
+
+  @Post()
+  @StoresResponseWithEvents()
+  @Operation({
+    id: 'createPortalSession',
+    tag: TAG,
+    summary: 'Create a session of the portal',
+    description: 'Only this response has `url`, which works once and for 15 minutes.',
+    responses: {
+      201: [PortalSessionResponse, 'The session waits for its person.'],
+      400: 'The JSON or the Idempotency-Key is malformed.',
+      422: 'A scope is unknown, or another field is at fault.',
+    },
+  })
+  async create(
+    @MerchantId() merchantId: string,
+    @OptionalBody() { scopes = DEFAULT_PORTAL_SCOPES, actor = null, return_url = null }: NewPortalSessionBody,
+    @Ticket() ticket: IdempotencyTicket,
+    @Cause() cause: EventMetadata,
+  ): Promise<Reply> {
+    if (return_url !== null && !isReturnUrl(return_url, this.config.mode))
+      throw DomainError.invalid({ return_url: ['must be an https URL'] });
+    const person = actor && { id: actor.id, name: actor.name };
+    const session = { merchantId, scopes, actor: person, returnUrl: return_url };
+    return new Reply(201, await this.commandBus.execute(new CreatePortalSession(session, ticket, cause)));
+  }
+
+  @Get()
+  @Operation({
+    id: 'listPortalSessions',
+    tag: TAG,
+    summary: 'List sessions of the portal, newest first',
+    responses: {
+      200: [PortalSessionsResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'page_size or page_cursor is invalid, or a parameter is unknown; detail names it.',
+    },
+  })
+  async list(@MerchantId() merchantId: string, @ListQuery() query: PageParameters) {
+    await this.freshness.require(PORTAL_SESSIONS_VIEW);
+    const { page_size: pageSize, page_cursor: after } = query;
+    return this.view.page(merchantId, { pageSize, after, at: timestamp(this.clock) });
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Operation({
+    id: 'revokePortalSession',
+    tag: TAG,
+    summary: 'Revoke a session of the portal',
+    responses: {
+      204: 'Neither its url nor its browser works any more.',
+      400: 'The Idempotency-Key is malformed.',
+      404: 'The merchant has no such session.',
+    },
+  })
+  async revoke(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Portal session') id: string,
+    @Cause() cause: EventMetadata,
+  ): Promise<void> {
+    await this.commandBus.execute(new RevokePortalSession(merchantId, id, cause));
+  }
+}

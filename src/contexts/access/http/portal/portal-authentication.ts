@@ -1,0 +1,92 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
+import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
+import { SUSPENDED } from '../../../../platform/http/authentication.js';
+import {
+  MERCHANT_DIRECTORY,
+  type KnownMerchant,
+  type MerchantDirectory,
+} from '../../../../platform/http/merchant-directory.js';
+import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { PortalLinks } from '../../application/portal-links.js';
+import { portalSession, statusOf, type PortalSession } from '../../domain/portal-session.js';
+import { PortalUses } from '../../store/portal-uses.js';
+import { PageCookies } from '../page-cookies.js';
+import { PageOrigin } from '../page-origin.js';
+
+const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
+
+@Injectable()
+export class PortalCookies extends PageCookies {
+  constructor(@Inject(CONFIG) { mode, portalUrl }: Pick<Config, 'mode' | 'portalUrl'>) {
+    super('portal', mode, portalUrl);
+  }
+}
+
+@Injectable()
+export class PortalOrigin extends PageOrigin {
+  constructor(@Inject(CONFIG) { portalUrl }: Pick<Config, 'portalUrl'>) {
+    super('PORTAL_URL', portalUrl);
+  }
+}
+
+/** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
+@Injectable()
+export class PortalAuthentication extends PortalCallers {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly links: PortalLinks,
+    private readonly uses: PortalUses,
+    private readonly cookies: PortalCookies,
+    private readonly origin: PortalOrigin,
+    private readonly limits: VisitorLimits,
+  ) {
+    super();
+  }
+
+  async admit(request: FastifyRequest): Promise<PortalCaller> {
+    const { edge, ip } = request;
+    const session = await this.session(request);
+    const merchant = session && (await this.merchantOf(session));
+    if (!session || !merchant) throw new Refusal(SESSION_ENDED);
+    this.limits.take(ip, session.merchantId, session.id);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      this.origin.require(request);
+      if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
+    }
+    Object.assign(edge, { merchant, portalSessionId: session.id });
+    return callerOf(session);
+  }
+
+  /** Of the cookie, while it is active; null otherwise. */
+  async session(request: FastifyRequest): Promise<PortalSession | null> {
+    const token = this.cookies.session(request);
+    if (token === null) return null;
+    const { state } = await this.loop.load(portalSession, this.links.idIn(token));
+    const isOwn = state !== null && state.tokenHash === this.links.hashOf('token', token);
+    return isOwn && statusOf(state, timestamp(this.clock)) === 'active' ? state : null;
+  }
+
+  /** Null also where the session was idle for too long. */
+  private async merchantOf({ id, merchantId }: PortalSession): Promise<KnownMerchant | null> {
+    return (await this.uses.use(id)) ? this.merchants.find(merchantId) : null;
+  }
+}
+
+function callerOf(session: PortalSession): PortalCaller {
+  return {
+    scopes: new Set(session.scopes),
+    idempotencyScope: session.id,
+    merchantId: session.merchantId,
+    sessionId: session.id,
+    actor: session.actor,
+    expiresAt: session.expiresAt!,
+    returnUrl: session.returnUrl,
+  };
+}

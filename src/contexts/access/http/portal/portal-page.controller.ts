@@ -1,0 +1,100 @@
+import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { Field } from '../../../../platform/dto/field.js';
+import { text } from '../../../../platform/dto/rules.js';
+import { PORTAL_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
+import { PageController } from '../../../../platform/http/pages/page.js';
+import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
+import { Refusal } from '../../../../platform/http/problem.js';
+import { EnterPortal, RevokePortalSession } from '../../application/portal-session-commands.js';
+import { PortalUses } from '../../store/portal-uses.js';
+import { PortalLinks } from '../../application/portal-links.js';
+import { PortalAuthentication, PortalCookies, PortalOrigin } from './portal-authentication.js';
+
+const TITLE = 'Disburse portal';
+const BAD_CODE = {
+  status: 401,
+  title: 'Invalid link',
+  detail: 'The link was used already, has expired or was revoked',
+};
+
+class EntryCode {
+  @Field(text({ maxLength: 128 }))
+  code!: string;
+}
+
+/** The document of the portal at every path of its pages, and how its session begins and ends (admin-api.md 6). */
+@PageController(PORTAL_PAGE)
+export class PortalPageController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly authentication: PortalAuthentication,
+    private readonly links: PortalLinks,
+    private readonly uses: PortalUses,
+    private readonly cookies: PortalCookies,
+    private readonly origin: PortalOrigin,
+    private readonly limits: VisitorLimits,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+  ) {}
+
+  @Get()
+  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.open(request, reply);
+  }
+
+  @Get('*')
+  open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    if (!acceptsHtml(request)) throw DomainError.notFound('Page');
+    sendPage(reply, PORTAL_PAGE, {
+      locale: 'en',
+      framedBy: [],
+      title: TITLE,
+      heading: TITLE,
+      facts: { page: 'portal', mode: this.config.mode },
+    });
+  }
+
+  @Post('session')
+  @HttpCode(204)
+  async enter(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @ValidBody() { code }: EntryCode,
+  ): Promise<void> {
+    this.origin.require(request);
+    const id = this.links.idIn(code);
+    this.limits.take(request.ip, 'portal', id);
+    const { token, expiresAt } = await this.commandBus.execute(new EnterPortal(code)).catch(refused);
+    await this.uses.begin(id);
+    const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);
+    this.cookies.setSession(reply, token, seconds);
+  }
+
+  /** Also where the session has ended already. */
+  @Post('logout')
+  @HttpCode(204)
+  async logout(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    this.origin.require(request);
+    const session = await this.authentication.session(request);
+    if (session !== null) {
+      const cause = { actor: 'POST /logout', request_id: request.id, portal_session_id: session.id };
+      await this.commandBus.execute(new RevokePortalSession(session.merchantId, session.id, cause));
+    }
+    this.cookies.clearSession(reply);
+  }
+}
+
+function refused(error: unknown): never {
+  if (error instanceof DomainError && error.code === 'forbidden') throw new Refusal(BAD_CODE);
+  throw error;
+}

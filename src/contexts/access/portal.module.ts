@@ -1,0 +1,34 @@
+import { Global, Module } from '@nestjs/common';
+import { PortalCallers } from '../../platform/http/admin/portal-controller.js';
+import { PortalLinks } from './application/portal-links.js';
+import {
+  CreatePortalSessionHandler,
+  EnterPortalHandler,
+  RevokePortalSessionHandler,
+} from './application/portal-session-commands.js';
+import { PortalAuthentication, PortalCookies, PortalOrigin } from './http/portal/portal-authentication.js';
+import { PortalMeController } from './http/portal/portal-me.controller.js';
+import { PortalPageController } from './http/portal/portal-page.controller.js';
+import { PortalSessionsController } from './http/portal-sessions.controller.js';
+import { PortalUses } from './store/portal-uses.js';
+import { PortalSessionsView } from './views/portal-sessions.js';
+
+/** Sessions of the merchants' portal (docs/adr/0179); the data is in the controllers of each context. */
+@Global()
+@Module({
+  controllers: [PortalSessionsController, PortalMeController, PortalPageController],
+  providers: [
+    CreatePortalSessionHandler,
+    EnterPortalHandler,
+    RevokePortalSessionHandler,
+    PortalLinks,
+    PortalSessionsView,
+    PortalUses,
+    PortalCookies,
+    PortalOrigin,
+    PortalAuthentication,
+    { provide: PortalCallers, useExisting: PortalAuthentication },
+  ],
+  exports: [PortalCallers],
+})
+export class PortalModule {}

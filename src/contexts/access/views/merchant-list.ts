@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn, type SelectQueryBuilder } from 'typeorm';
+import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
+import { HolderRow } from './credential-rows.js';
+
+/** A row of `access.merchants`. */
+@Entity({ schema: 'access', name: 'merchants', synchronize: false })
+export class MerchantListRow {
+  @PrimaryColumn('uuid', { name: 'merchant_id' })
+  id!: string;
+
+  @OneToOne(() => HolderRow)
+  @JoinColumn({ name: 'merchant_id' })
+  holder!: HolderRow;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text')
+  status!: 'active' | 'suspended';
+
+  @Column('timestamptz', { name: 'registered_at' })
+  registeredAt!: Date;
+
+  @Column('text', { array: true })
+  origins!: string[];
+
+  @Column('text', { array: true })
+  callbacks!: string[];
+
+  @Column('text', { name: 'display_name', nullable: true })
+  displayName!: string | null;
+
+  @Column('integer', { name: 'requests_per_minute', nullable: true })
+  requestsPerMinute!: number | null;
+}
+
+/** What is absent does not restrict the list. */
+export interface MerchantFilter extends KeysetPage {
+  readonly status?: 'active' | 'suspended' | undefined;
+  /** A part of the name, in either letter case. */
+  readonly name?: string | undefined;
+  /** Only these; null: all. */
+  readonly merchants: readonly string[] | null;
+}
+
+/** Which merchants are there, with which settings? */
+@Injectable()
+export class MerchantList {
+  constructor(private readonly models: ReadModels) {}
+
+  /** Newest first. */
+  async page(
+    filter: MerchantFilter,
+  ): Promise<{ readonly rows: MerchantListRow[]; readonly next_cursor: string | null }> {
+    const query = await this.query();
+    const { status, name, merchants } = filter;
+    if (status !== undefined) query.andWhere('m.status = :status', { status });
+    if (name !== undefined) query.andWhere('strpos(lower(m.name), lower(:name)) > 0', { name });
+    if (merchants !== null) query.andWhere('m.id = any(:merchants::uuid[])', { merchants: [...merchants] });
+    return keysetPage(query, filter, { time: 'registeredAt', id: 'id' });
+  }
+
+  async find(id: string): Promise<MerchantListRow | null> {
+    return (await this.query()).where('m.id = :id', { id }).getOne();
+  }
+
+  /** Those of the ids that are no merchant's. */
+  async unknown(ids: readonly string[]): Promise<readonly string[]> {
+    const query = (await this.models.query(MerchantListRow, 'm')).where('m.id = any(:ids::uuid[])', {
+      ids: [...ids],
+    });
+    const known = new Set((await query.getMany()).map(({ id }) => id));
+    return ids.filter((id) => !known.has(id));
+  }
+
+  private async query(): Promise<SelectQueryBuilder<MerchantListRow>> {
+    return (await this.models.query(MerchantListRow, 'm')).innerJoinAndSelect('m.holder', 'holder');
+  }
+}

@@ -1,0 +1,123 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Operations, SHELL } from '../../../platform/operations/operations.js';
+import {
+  limitOption,
+  operate,
+  parseId,
+  secondsOf,
+  type Operator,
+  type Outcome,
+} from '../../../platform/operator/operator.js';
+import { deliveryWords } from '../application/delivery-words.js';
+import { DeliveriesView } from '../views/deliveries.js';
+import { DeliveryFactsView, STUCK_DAYS, type DeliveryFacts } from '../views/delivery-facts.js';
+
+/** `npm run delivery -- ...`: webhook deliveries that are stuck, and how they continue. */
+export function deliveryProgram(program: Command, operator: Operator): void {
+  program.description('Shows webhook deliveries of any merchant, and sends them again.');
+
+  program
+    .command('stuck')
+    .description(`list deliveries that wait for long, and those exhausted in the last ${STUCK_DAYS} days`)
+    .option('--older-than <duration>', 'pending for so long, such as 15m, 1h or 2d', '15m')
+    .addOption(limitOption())
+    .action(
+      operate(operator, function (context) {
+        return stuck(context, this.opts<StuckOptions>());
+      }),
+    );
+
+  program
+    .command('show <delivery-id>')
+    .description('show what became of a delivery, each attempt, and what to do next')
+    .action(operate(operator, (context, id) => show(context, parseId(id, 'Delivery'))));
+
+  program
+    .command('resend <delivery-id>')
+    .description('send a delivery again at once, under the same webhook-id')
+    .requiredOption('--reason <text>', 'why, in 3 to 500 characters; it is kept for ever')
+    .option('--ticket <text>', 'the ticket that it belongs to')
+    .action(
+      operate(operator, function (context, id) {
+        return resend(context, parseId(id, 'Delivery'), this.opts<ResendOptions>());
+      }),
+    );
+}
+
+interface StuckOptions {
+  readonly olderThan: string;
+  readonly limit: number;
+}
+
+interface ResendOptions {
+  readonly reason: string;
+  readonly ticket?: string;
+}
+
+async function stuck(context: INestApplicationContext, { olderThan, limit }: StuckOptions): Promise<Outcome> {
+  const rows = await context.get(DeliveryFactsView).stuck(secondsOf(olderThan), limit);
+  const now = context.get<Clock>(CLOCK, { strict: false }).now();
+  const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
+  const text = rows.map((row) => linesOf(row, now)).join('\n') || nothing;
+  return { text, json: { deliveries: rows.map((row) => ({ ...row, ...deliveryWords(row, now) })) } };
+}
+
+function linesOf(facts: DeliveryFacts, now: Date): string {
+  const { what, next } = deliveryWords(facts, now);
+  const { created_at, delivery_id, merchant_id, type, state } = facts;
+  const head = `${created_at.toISOString()}  ${delivery_id}  merchant ${merchant_id}  ${type}  ${state}`;
+  return `${head}\n  ${what}\n  next: ${next}`;
+}
+
+interface Attempt {
+  readonly attempt: number;
+  readonly started_at: string;
+  readonly latency_ms: number;
+  readonly http_status: number | null;
+  readonly error_class: string | null;
+  readonly error: string | null;
+}
+
+async function show(context: INestApplicationContext, id: string): Promise<Outcome> {
+  const [facts, detail] = await Promise.all([
+    context.get(DeliveryFactsView).of(id),
+    context.get(DeliveriesView).adminDetail(id),
+  ]);
+  if (facts === null || detail === null) throw DomainError.notFound('Delivery');
+  const words = deliveryWords(facts, context.get<Clock>(CLOCK, { strict: false }).now());
+  const delivery = JSON.parse(detail.text) as { readonly attempts: readonly Attempt[] };
+  const { attempts, ...rest } = delivery;
+  const lines = Object.entries(rest)
+    .filter(([name]) => name !== 'payload')
+    .map(([name, value]) => `  ${name.padEnd(20)}  ${String(value ?? 'none')}`);
+  const text = [...lines, ...attempts.map(attemptLine), '', `  ${words.what}`, `  next: ${words.next}`];
+  return { text: text.join('\n'), json: { delivery, ...words } };
+}
+
+function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {
+  const outcome = http_status ?? [error_class, error].filter((part) => part !== null).join(': ');
+  return `  attempt ${attempt}  ${started_at}  ${outcome}  after ${latency_ms} ms`;
+}
+
+async function resend(
+  context: INestApplicationContext,
+  id: string,
+  { reason, ticket = null }: { readonly reason: string; readonly ticket?: string | null },
+): Promise<Outcome> {
+  const found = await context.get(DeliveriesView).find(id);
+  if (found === null) throw DomainError.notFound('Delivery');
+  const { operation } = await context.get(Operations, { strict: false }).request({
+    name: 'deliveries.resend',
+    subject: { id, revision: null },
+    parameters: {},
+    reason,
+    ticket,
+    requester: { ...SHELL, scopes: new Set(['webhooks:write']) },
+    merchantId: found.merchant_id,
+  });
+  const text = `The delivery is sent again as soon as a worker runs (operation ${operation.id})`;
+  return { text, json: { delivery_id: id, operation_id: operation.id } };
+}

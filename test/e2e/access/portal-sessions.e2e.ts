@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { describe, expect, it } from '@jest/globals';
+import {
+  ReinstateMerchant,
+  SuspendMerchant,
+} from '../../../src/contexts/access/application/merchant-commands.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
+
+const SESSIONS = '/merchants/v1/portal_sessions';
+const ACTOR = { id: 'u-17', name: 'Ada Lovelace' };
+
+const app = onTestApp();
+
+const listed = async (): Promise<Record<string, unknown>[]> =>
+  (await app.merchant.get(SESSIONS)).json<{ portal_sessions: Record<string, unknown>[] }>().portal_sessions;
+
+describe('POST /merchants/v1/portal_sessions', () => {
+  it('returns a session with the default scopes and a link with its code in the fragment', async () => {
+    const body = { actor: ACTOR, return_url: 'https://backoffice.example/' };
+    const { portal_session, url } = await createPortalSession(app.merchant, body);
+    expect(portal_session).toMatchObject({
+      ...body,
+      status: 'pending',
+      session_expires_at: null,
+      last_seen_at: null,
+    });
+    expect([...portal_session.scopes].sort()).toEqual([
+      'deliveries:read',
+      'deliveries:write',
+      'endpoints:read',
+      'endpoints:write',
+      'events:read',
+      'keys:read',
+      'orders:read',
+      'payouts:read',
+      'requests:read',
+      'usage:read',
+    ]);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/enter#[A-Za-z0-9_-]{64}$/);
+    expect(await listed()).toContainEqual(portal_session);
+  });
+
+  it('repeats the same link under the same Idempotency-Key, and stores neither code nor name in the clear', async () => {
+    const key = randomUUID();
+    const [first, second] = [
+      await app.merchant.post(SESSIONS, { actor: ACTOR }, key),
+      await app.merchant.post(SESSIONS, { actor: ACTOR }, key),
+    ];
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    const code = new URL(first.json<{ url: string }>().url).hash.slice(1);
+    const [row] = await app.database.query<{ text: string }>(
+      `select (select string_agg(e::text, ' ') from event_store.events e) ||
+              (select string_agg(r::text, ' ') from event_store.responses r) ||
+              (select string_agg(s::text, ' ') from access.portal_sessions s) as text`,
+    );
+    expect(row!.text).toContain(first.json<{ portal_session: { id: string } }>().portal_session.id);
+    expect(row!.text).not.toContain(code);
+    expect(row!.text).not.toContain(ACTOR.name);
+  });
+
+  it.each([
+    [{ scopes: ['keys:read', 'money:write'] }, 'scopes'],
+    [{ scopes: [] }, 'scopes'],
+    [{ return_url: 'http://backoffice.example/' }, 'return_url'],
+    [{ return_url: 'javascript:alert(1)' }, 'return_url'],
+    [{ actor: { id: '', name: 'Ada' } }, 'id'],
+  ])('refuses %j', async (body, field) => {
+    const response = await app.merchant.post(SESSIONS, body);
+    expect([response.status, Object.keys(response.json<{ errors: object }>().errors)]).toEqual([
+      422,
+      [field],
+    ]);
+  });
+});
+
+describe('a link to the portal', () => {
+  it('opens once, and shows who is there', async () => {
+    const { portal_session, url } = await createPortalSession(app.merchant, {
+      actor: ACTOR,
+      scopes: ['usage:read'],
+      return_url: 'http://localhost:8080/',
+    });
+    const browser = await PortalBrowser.enter(url);
+    const me = await browser.get('/api/v1/me');
+    expect(me.status).toBe(200);
+    expect(me.headers['cache-control']).toBe('no-store');
+    expect(me.json()).toEqual({
+      merchant: { id: app.merchant.credentials.apiKey, name: 'Test merchant', status: 'active' },
+      actor: ACTOR,
+      scopes: ['usage:read'],
+      session_expires_at: expect.any(String),
+      return_url: 'http://localhost:8080/',
+    });
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ id: portal_session.id, status: 'active', last_seen_at: expect.any(String) }),
+    );
+    expect((await new PortalBrowser(browser.origin).follow(url)).status).toBe(401);
+  });
+
+  it('opens for one of two browsers that come at once', async () => {
+    const { url } = await createPortalSession(app.merchant);
+    const { origin } = new URL(url);
+    const responses = await Promise.all([1, 2, 3].map(() => new PortalBrowser(origin).follow(url)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, 401, 401]);
+  });
+
+  it('does not open with a code that nobody was given', async () => {
+    const { url } = await createPortalSession(app.merchant);
+    const browser = new PortalBrowser(new URL(url).origin);
+    for (const code of ['x', url.slice(0, -1) + (url.endsWith('A') ? 'B' : 'A')])
+      expect((await browser.follow(`${browser.origin}/enter#${code.split('#').at(-1)}`)).status).toBe(401);
+  });
+
+  it('does not open for a page of another site', async () => {
+    const { url } = await createPortalSession(app.merchant);
+    const browser = new PortalBrowser(new URL(url).origin);
+    expect((await browser.follow(url, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await browser.follow(url)).status).toBe(204);
+  });
+
+  it('sets a cookie that no script reads and no other site sends', async () => {
+    const { url } = await createPortalSession(app.merchant);
+    const { headers } = await new PortalBrowser(new URL(url).origin).follow(url);
+    expect(String(headers['set-cookie'])).toMatch(/^portal=[^;]{64}; .*Path=\/; HttpOnly; SameSite=Strict/);
+  });
+});
+
+describe('a session of the portal', () => {
+  const status = async (browser: PortalBrowser): Promise<number> => (await browser.get('/api/v1/me')).status;
+
+  it('ends within two seconds of being revoked', async () => {
+    const { portal_session, url } = await createPortalSession(app.merchant);
+    const browser = await PortalBrowser.enter(url);
+    const path = `${SESSIONS}/${portal_session.id}`;
+    const foreign = await app.secondMerchant.call({ method: 'DELETE', path });
+    expect([foreign.status, await status(browser)]).toEqual([404, 200]);
+    const [revoked, repeated] = [
+      await app.merchant.call({ method: 'DELETE', path }),
+      await app.merchant.call({ method: 'DELETE', path }),
+    ];
+    expect([revoked.status, repeated.status, await status(browser)]).toEqual([204, 204, 401]);
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ id: portal_session.id, status: 'revoked' }),
+    );
+  });
+
+  it('ends with a logout from its own page alone', async () => {
+    const { url } = await createPortalSession(app.merchant);
+    const browser = await PortalBrowser.enter(url);
+    const foreign = await browser.post('/logout', undefined, { origin: 'https://evil.example' });
+    expect([foreign.status, await status(browser)]).toEqual([403, 200]);
+    expect((await browser.post('/logout')).status).toBe(204);
+    expect(await status(browser)).toBe(401);
+  });
+
+  it('ends after an hour without a request', async () => {
+    const { portal_session, url } = await createPortalSession(app.merchant);
+    const browser = await PortalBrowser.enter(url);
+    const idle = `update access.portal_session_uses set last_seen_at = now() - interval '61 minutes' where session_id = $1`;
+    await app.database.query(idle, [portal_session.id]);
+    expect(await status(browser)).toBe(401);
+  });
+
+  it('is needed for data, which the API of merchants does not serve', async () => {
+    const { url } = await createPortalSession(app.merchant);
+    const { origin } = new URL(url);
+    expect((await new PortalBrowser(origin).get('/api/v1/me')).status).toBe(401);
+    expect((await app.merchant.get('/api/v1/me')).status).toBe(404);
+    expect((await new PortalBrowser(origin).get(SESSIONS)).status).toBe(404);
+  });
+
+  it('stays while its merchant is suspended', async () => {
+    const merchant = await app.newMerchant();
+    const { url } = await createPortalSession(merchant);
+    const browser = await PortalBrowser.enter(url);
+    const bus = app.app.get(CommandBus);
+    await bus.execute(new SuspendMerchant(merchant.credentials.apiKey));
+    await eventually(
+      async () =>
+        (await browser.get('/api/v1/me')).json<{ merchant: { status: string } }>().merchant.status ===
+        'suspended',
+    );
+    await bus.execute(new ReinstateMerchant(merchant.credentials.apiKey));
+    expect(await status(browser)).toBe(200);
+  });
+});
+
+describe('the document of the portal', () => {
+  it.each(['/', '/enter', '/deliveries'])(
+    'is at %s, under a policy that lets in its own files alone',
+    async (path) => {
+      const { url } = await createPortalSession(app.merchant);
+      const browser = new PortalBrowser(new URL(url).origin);
+      const page = await browser.get(path, { accept: 'text/html' });
+      expect(page.status).toBe(200);
+      expect(page.headers['content-security-policy']).toMatch(
+        /^default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; .*require-trusted-types-for 'script'.*frame-ancestors 'none'/,
+      );
+      expect(page.text).toContain('&quot;page&quot;:&quot;portal&quot;');
+    },
+  );
+});

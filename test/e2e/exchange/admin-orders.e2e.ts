@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ListedOrder } from '../../../src/contexts/exchange/domain/listed-order.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import type { AdminClient } from '../../support/admin/admin-client.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+
+interface Page {
+  readonly orders: readonly ListedOrder[];
+  readonly next_cursor: string | null;
+}
+
+const REASON = 'Sent back by finance';
+const PERSON = { user_id: 'ann', withdraw_address_tag: 'tag 1', withdraw_address_memo: 'memo 2' };
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('orders in the admin API', () => {
+  let app: TestApp;
+  let admin: AdminClient;
+  let second: AdminClient;
+  let foreignKey: ExchangeClient;
+  /** Completed, and 33.5 came late. */
+  let refundable: string;
+  let open: string;
+  let foreign: string;
+
+  beforeAll(async () => {
+    app = await startTestApp({
+      EXCHANGE_CHECK_INTERVAL_MS: '50',
+      EXCHANGE_SCAN_INTERVAL_MS: '20',
+      EXCHANGE_SETTLE_MS: '50',
+    });
+    [admin, second, foreignKey] = await Promise.all([
+      app.newAdmin(),
+      app.newAdmin({ role: 'finance' }),
+      app.newExchangeKey(false, app.secondMerchant.credentials.apiKey),
+    ]);
+    const { id, deposit_address } = await created(app.exchange.open, PERSON);
+    refundable = id;
+    await pay(deposit_address, '100');
+    await until(id, ({ status }) => status === 'completed');
+    await pay(deposit_address, '33.5');
+    await until(id, ({ amount_refundable }) => amount_refundable === '33.5');
+    open = (await created(app.exchange.signing, { user_id: 'ann' })).id;
+    foreign = (await created(foreignKey, { user_id: 'ann' })).id;
+  });
+  afterAll(() => app?.close());
+
+  const created = async (by: ExchangeClient, more: object) =>
+    orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...more }), 201);
+  const pay = async (address: string, amount: string): Promise<string> => {
+    const { hash } = await app.chain.transfer(address, amount);
+    await app.chain.mine();
+    return hash;
+  };
+  const read = async (id: string, by = admin): Promise<ListedOrder> =>
+    (await by.get(`/orders/${id}`)).json<{ order: ListedOrder }>().order;
+  const until = (id: string, holds: (order: ListedOrder) => boolean): Promise<unknown> =>
+    eventually(async () => holds(await read(id)));
+  const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
+    const response = await by.get(`/orders?${new URLSearchParams(query)}`);
+    expect([response.status, response.text]).toEqual([200, expect.anything()]);
+    return response.json<Page>();
+  };
+  const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
+    (await list(query, by)).orders.map(({ id }) => id);
+  const etagOf = async (id: string): Promise<string> => (await admin.get(`/orders/${id}`)).headers['etag']!;
+  const refund = async (id: string, body: object, ifMatch?: string, by = admin): Promise<ApiResponse> =>
+    by.call({ method: 'POST', path: `/orders/${id}/refunds`, body, ...(ifMatch ? { ifMatch } : {}) });
+  const body = (over: object = {}): object => ({
+    amount: '33.5',
+    transaction_hash: `0x${'ab'.repeat(32)}`,
+    reason: REASON,
+    ...over,
+  });
+
+  it('are listed over all merchants, newest first, with deposits and refunds', async () => {
+    const { orders, next_cursor } = await list({});
+    expect(orders.map(({ id }) => id)).toEqual([foreign, open, refundable]);
+    expect(next_cursor).toBeNull();
+    expect(orders[2]).toMatchObject({
+      ...PERSON,
+      merchant_id: app.merchant.credentials.apiKey,
+      api_key: app.exchange.open.credentials.apiKey,
+      status: 'completed',
+      deposits: [{ amount: '100', transaction_hash: expect.any(String), deposited_at: expect.any(String) }],
+      late_deposits: [{ amount: '33.5' }],
+      refunds: [],
+    });
+    expect(orders[2]).toEqual(await read(refundable));
+    const first = await list({ page_size: '2' });
+    expect(await ids({ page_size: '2', page_cursor: first.next_cursor! })).toEqual([refundable]);
+  });
+
+  it('are filtered by merchant, key or its secret, user, status and what is refundable', async () => {
+    const merchant_id = app.merchant.credentials.apiKey;
+    const { apiKey } = app.exchange.signing.credentials;
+    const [secret] = await app.database.query<{ id: string }>(
+      'select secret_id as id from access.secrets where credential_id = $1',
+      [apiKey],
+    );
+    expect(await ids({ merchant_id })).toEqual([open, refundable]);
+    expect(await ids({ credential_id: apiKey })).toEqual([open]);
+    expect(await ids({ credential_id: secret!.id })).toEqual([open]);
+    expect(await ids({ user_id: 'ann' })).toEqual([foreign, open, refundable]);
+    expect(await ids({ user_id: 'ann', merchant_id })).toEqual([open, refundable]);
+    expect(await ids({ user_id: 'bob' })).toEqual([]);
+    expect(await ids({ status: 'completed' })).toEqual([refundable]);
+    expect(await ids({ refundable: 'true' })).toEqual([refundable]);
+    expect(await ids({ refundable: 'true', status: 'pending' })).toEqual([]);
+  });
+
+  it('400 for a filter that is unknown or wrong, naming it', async () => {
+    const wrong = { user: 'x', status: 'lost', refundable: 'yes', merchant_id: 'm', credential_id: 'c' };
+    for (const [name, value] of Object.entries(wrong)) {
+      const response = await admin.get(`/orders?${name}=${value}`);
+      expect(response.status).toBe(400);
+      expect(response.json<{ detail: string }>().detail).toContain(name);
+    }
+  });
+
+  it('hide who they are for without users_personal:read, and are not filtered by it', async () => {
+    const viewer = await app.newAdmin({ role: 'viewer' });
+    const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
+    expect(await read(refundable, viewer)).toMatchObject(hidden);
+    expect((await list({ status: 'completed' }, viewer)).orders[0]).toMatchObject(hidden);
+    const filtered = await viewer.get('/orders?user_id=ann');
+    expect([filtered.status, filtered.json<{ detail: string }>().detail]).toEqual([
+      403,
+      expect.stringContaining('users_personal:read'),
+    ]);
+  });
+
+  it('401 without a key, 403 without the scope, 404 beyond the merchants of a key', async () => {
+    const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
+    const other = await app.newAdmin({ scopes: ['payouts:read'] });
+    for (const path of ['', `/${open}`]) {
+      expect((await fetch(`${admin.baseUrl}/admin/v1/orders${path}`)).status).toBe(401);
+      const refused = await other.get(`/orders${path}`);
+      expect([refused.status, refused.json<{ detail: string }>().detail]).toEqual([
+        403,
+        expect.stringContaining('orders:read'),
+      ]);
+    }
+    expect(await ids({}, confined)).toEqual([foreign]);
+    expect((await confined.get(`/orders/${open}`)).status).toBe(404);
+    expect((await confined.get(`/orders?merchant_id=${app.merchant.credentials.apiKey}`)).status).toBe(404);
+    expect((await refund(open, body(), '"0"', confined)).status).toBe(404);
+    expect((await admin.get(`/orders/${randomUUID()}`)).status).toBe(404);
+    expect((await refund(open, body(), '"0"', await app.newAdmin({ role: 'viewer' }))).status).toBe(403);
+  });
+
+  it('a refund is refused for another revision, without one, and for what can never be recorded', async () => {
+    const etag = await etagOf(refundable);
+    expect((await refund(refundable, body())).status).toBe(428);
+    expect((await refund(refundable, body(), '"0"')).status).toBe(412);
+    expect((await refund(randomUUID(), body(), etag)).status).toBe(404);
+    const more = await refund(refundable, body({ amount: '33.6' }), etag);
+    expect([more.status, more.json<{ detail: string }>().detail]).toEqual([
+      409,
+      'At most 33.5 is refundable',
+    ]);
+    const faults: [object, string][] = [
+      [{ amount: '0' }, 'amount'],
+      [{ amount: 1 }, 'amount'],
+      [{ transaction_hash: 'nonsense' }, 'transaction_hash'],
+      [{ transaction_hash: '' }, 'transaction_hash'],
+      [{ recipient: 'bob' }, 'recipient'],
+      [{ reason: undefined }, 'reason'],
+    ];
+    for (const [fault, name] of faults) {
+      const response = await refund(refundable, body(fault), etag);
+      expect([response.status, response.json<{ errors: object }>().errors]).toEqual([
+        422,
+        { [name]: expect.anything() },
+      ]);
+    }
+  });
+
+  it('a refund waits for a second person, and is recorded once it is approved', async () => {
+    const payer = await app.chain.funded.getAddress();
+    const transaction_hash = await pay(payer, '33.5');
+    const requested = await refund(
+      refundable,
+      body({ transaction_hash, ticket: 'FIN-7' }),
+      await etagOf(refundable),
+    );
+    expect(requested.status).toBe(202);
+    const { operation } = requested.json<{ operation: OperationJson }>();
+    expect(operation).toMatchObject({
+      name: 'orders.record_refund',
+      status: 'pending_approval',
+      subject: { kind: 'order', id: refundable },
+      parameters: { amount: '33.5', transaction_hash, recipient: null },
+      reason: REASON,
+      ticket: 'FIN-7',
+      approval: 'required',
+    });
+    const approve = `/operations/${operation.id}/approve`;
+    expect((await admin.post(approve, { reason: 'My own' })).status).toBe(403);
+    expect((await read(refundable)).refunds).toEqual([]);
+    const approved = await second.post(approve, { reason: 'Checked on the chain' });
+    expect([approved.status, approved.text]).toEqual([200, expect.stringContaining('"executed"')]);
+    expect(await read(refundable)).toMatchObject({
+      amount_refundable: '0',
+      refunds: [{ amount: '33.5', transaction_hash, recorded_at: expect.any(String) }],
+    });
+    expect(await eventually(async () => (await ids({ refundable: 'true' })).length === 0)).toBe(true);
+  });
+
+  it('are found by their id', async () => {
+    const { results } = (await admin.get(`/search?q=${open}`)).json<{ results: object[] }>();
+    expect(results).toEqual([
+      {
+        kind: 'order',
+        id: open,
+        merchant_id: app.merchant.credentials.apiKey,
+        title: 'USDCSOL of 100, pending',
+      },
+    ]);
+  });
+});

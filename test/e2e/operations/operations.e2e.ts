@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
+import { LookupsView } from '../../../src/contexts/operations/contract.js';
+import { requestOf, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
+import { Lookups } from '../../../src/platform/operations/lookups.js';
+import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
+import type { AdminClient } from '../../support/admin/admin-client.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+
+const reason = 'an older version wrote it';
+const because = { reason: 'checked with the team' };
+
+describe('operations of operators', () => {
+  const app = onTestApp();
+  let [ada, bob, viewer]: AdminClient[] = [];
+  let types = 0;
+
+  beforeAll(async () => {
+    ada = await app.newAdmin();
+    bob = await app.newAdmin();
+    viewer = await app.newAdmin({ role: 'viewer' });
+  });
+
+  const nextType = (): string => `older.event_${(types += 1)}.v1`;
+  const request = async (type: string, options: object = {}): Promise<OperationJson> => {
+    const response = await ada!.post(
+      `/system/event_types/${type}/let_pass`,
+      { reason, ticket: 'OPS-1' },
+      options,
+    );
+    expect(response.status).toBe(202);
+    return response.json<{ operation: OperationJson }>().operation;
+  };
+  const passing = (type: string) =>
+    app.database.query('select reason from event_store.passing_types where type = $1', [type]);
+  const listed = async (query: string): Promise<OperationJson[]> =>
+    (await ada!.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
+
+  it('that need a second person have no effect until another person approves them', async () => {
+    const type = nextType();
+    const operation = await request(type);
+    expect(operation).toEqual({
+      id: operation.id,
+      name: 'event_types.let_pass',
+      status: 'pending_approval',
+      subject: { kind: 'event_type', id: type, revision: null },
+      parameters: {},
+      reason,
+      ticket: 'OPS-1',
+      approval: 'required',
+      requested_by: {
+        operator_id: ada!.operatorId,
+        name: 'Test operator',
+        role: 'administrator',
+        credential_id: expect.any(String),
+        address: expect.any(String),
+      },
+      requested_at: expect.any(String),
+      expires_at: new Date(Date.parse(operation.requested_at) + 72 * 3_600_000).toISOString(),
+      decided_by: null,
+      decided_at: null,
+      decision_reason: null,
+      executed_at: null,
+      failure: null,
+    });
+    expect(await passing(type)).toEqual([]);
+    expect(await listed(`status=pending_approval&subject_id=${type}`)).toEqual([operation]);
+
+    const path = `/operations/${operation.id}`;
+    const own = await ada!.post(`${path}/approve`, because);
+    expect([own.status, own.json<{ detail: string }>().detail]).toEqual([
+      403,
+      'Another person must approve this operation',
+    ]);
+    const without = await viewer!.post(`${path}/approve`, because);
+    expect([without.status, without.json<{ detail: string }>().detail]).toEqual([
+      403,
+      'The scope system:write is missing',
+    ]);
+    expect((await bob!.post(`${path}/approve`, {})).json()).toMatchObject({
+      status: 422,
+      errors: { reason: [expect.any(String)] },
+    });
+
+    const approved = await bob!.post(`${path}/approve`, because);
+    expect(approved.status).toBe(200);
+    expect(approved.json()).toMatchObject({
+      operation_id: operation.id,
+      operation: {
+        status: 'executed',
+        decided_by: { operator_id: bob!.operatorId },
+        decision_reason: because.reason,
+        executed_at: expect.any(String),
+      },
+    });
+    expect(await passing(type)).toEqual([{ reason }]);
+    expect((await bob!.post(`${path}/reject`, because)).status).toBe(409);
+    expect((await ada!.get(path)).json()).toEqual({
+      operation: approved.json<{ operation: object }>().operation,
+    });
+    expect(
+      await listed(`status=executed&operator_id=${ada!.operatorId}&name=event_types.let_pass`),
+    ).toHaveLength(1);
+    expect(await listed('status=pending_approval')).toEqual([]);
+  });
+
+  it.each([
+    ['rejected', 'by another person', () => bob!],
+    ['withdrawn', 'by the person who requested them', () => ada!],
+  ] as const)('are %s %s, for good', async (status, _, who) => {
+    const { id } = await request(nextType());
+    const response = await who().post(`/operations/${id}/reject`, because);
+    expect([response.status, response.json<{ operation: OperationJson }>().operation.status]).toEqual([
+      200,
+      status,
+    ]);
+    expect((await bob!.post(`/operations/${id}/approve`, because)).status).toBe(409);
+  });
+
+  it('are requested once under one Idempotency-Key, and decided once', async () => {
+    const type = nextType();
+    const idempotencyKey = randomUUID();
+    const { id } = await request(type, { idempotencyKey });
+    expect((await request(type, { idempotencyKey })).id).toBe(id);
+    const key = randomUUID();
+    const approve = () => bob!.post(`/operations/${id}/approve`, because, { idempotencyKey: key });
+    const [first, second] = [await approve(), await approve()];
+    expect([second.status, second.text]).toEqual([200, first.text]);
+    expect(await listed(`subject_id=${type}`)).toHaveLength(1);
+  });
+
+  it('of a confined key, and decisions through one, concern its merchants alone', async () => {
+    const merchantId = app.merchant.credentials.apiKey;
+    const confined = await app.newAdmin({ merchants: [merchantId] });
+    const { id } = await request(nextType());
+    expect((await confined.get(`/operations/${id}`)).status).toBe(404);
+    expect((await confined.get('/operations')).json()).toEqual({ operations: [], next_cursor: null });
+    expect((await confined.post(`/operations/${id}/approve`, because)).status).toBe(403);
+  });
+
+  it('are listed with known filters, and those that do not exist are 404', async () => {
+    expect((await ada!.get('/operations?state=executed')).status).toBe(400);
+    expect((await ada!.get('/operations?status=done')).status).toBe(400);
+    expect((await ada!.get(`/operations/${randomUUID()}`)).status).toBe(404);
+    expect((await bob!.post(`/operations/${randomUUID()}/confirm`, because)).status).toBe(404);
+    const first = (await ada!.get('/operations?page_size=1')).json<{
+      operations: OperationJson[];
+      next_cursor: string;
+    }>();
+    const next = await listed(`page_size=1&page_cursor=${first.next_cursor}`);
+    expect(next[0]!.requested_at <= first.operations[0]!.requested_at).toBe(true);
+    expect(next[0]!.id).not.toBe(first.operations[0]!.id);
+  });
+
+  it('that a killed process had recorded are executed by a worker', async () => {
+    const id = randomUUID();
+    const type = nextType();
+    await app.database.query(`insert into event_store.passing_types values ($1, 'spec', now())`, [type]);
+    const facts = requestOf(
+      {
+        operation_id: id,
+        name: 'event_types.hold',
+        subject: { kind: 'event_type', id: type, revision: null },
+        parameters: {},
+        reason,
+        ticket: null,
+        merchant_id: null,
+        second_person: null,
+        requested_by: { operator_id: null, name: 'shell', role: null, credential_id: null, address: null },
+        requested_at: new Date(Date.now() - 60_000).toISOString(),
+      },
+      { approvals: 'on' },
+    );
+    await app.app.get(OperationLog, { strict: false }).record(id, (state) => requestOperation(facts, state));
+    await eventually(async () => (await listed(`status=executed&subject_id=${type}`)).length === 1);
+    expect(await passing(type)).toEqual([]);
+  });
+
+  it('rebuild a read model in the background', async () => {
+    const rebuild = await ada!.post('/system/projections/operations.views/rebuild', { reason });
+    expect(rebuild.json()).toMatchObject({ operation: { status: 'executed', approval: 'none' } });
+    expect(rebuild.status).toBe(202);
+    expect((await ada!.post('/system/projections/nothing/rebuild', { reason })).status).toBe(404);
+    const open = () => app.database.query(`select from work.items where kind = 'operations.rebuilding'`);
+    await eventually(async () => (await open()).length === 0);
+    expect((await listed('name=projections.rebuild'))[0]).toMatchObject({ status: 'executed' });
+  });
+
+  it('retire a former master key only where a second person agrees', async () => {
+    const response = await ada!.post('/system/master_key/retire_former', { reason });
+    const { operation } = response.json<{ operation: OperationJson }>();
+    expect([response.status, operation.status]).toEqual([202, 'pending_approval']);
+    const approved = await bob!.post(`/operations/${operation.id}/approve`, because);
+    expect(approved.json()).toMatchObject({ operation: { status: 'executed' } });
+  });
+
+  it('and reads of operators are listed for the merchant, the newest first', async () => {
+    const merchantId = app.merchant.credentials.apiKey;
+    const lookups = app.app.get(Lookups, { strict: false });
+    const view = app.app.get(LookupsView, { strict: false });
+    const before = Date.now();
+    await lookups.read(
+      { operatorId: ada!.operatorId, name: 'Ada' },
+      [merchantId, randomUUID(), merchantId],
+      'payouts',
+    );
+    await app.app.get(Operations, { strict: false }).request({
+      name: 'projections.rebuild',
+      subject: { id: 'operations.views', revision: null },
+      parameters: { compare: false },
+      reason,
+      ticket: null,
+      requester: { ...SHELL, scopes: new Set(['system:write']) },
+      merchantId,
+    });
+    await eventually(async () => (await view.page(merchantId, { pageSize: 10 })).lookups.length === 2);
+    const { lookups: all, next_cursor } = await view.page(merchantId, { pageSize: 10 });
+    expect([all, next_cursor]).toEqual([
+      [
+        {
+          at: expect.any(String),
+          operator_name: 'shell',
+          kind: 'write',
+          subject: 'projections.rebuild projection operations.views',
+          reason,
+        },
+        { at: expect.any(String), operator_name: 'Ada', kind: 'read', subject: 'payouts', reason: null },
+      ],
+      null,
+    ]);
+    expect(Date.parse(all[1]!.at)).toBeGreaterThanOrEqual(before);
+    const first = await view.page(merchantId, { pageSize: 1 });
+    expect(first.lookups).toEqual([all[0]]);
+    expect(first.next_cursor).not.toBeNull();
+  });
+});

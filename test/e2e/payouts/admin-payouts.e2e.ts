@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AdminClient } from '../../support/admin/admin-client.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import {
+  createPayee,
+  createUser,
+  getPayout,
+  randomHash,
+  reported,
+  settledPayout,
+  type PayoutBody,
+} from '../../support/payouts/payout-calls.js';
+import { invoke } from '../../support/programs/operator.js';
+
+interface Check {
+  readonly last_at: string | null;
+  readonly last_finding: string | null;
+  readonly next_at: string | null;
+  readonly attempts: number | null;
+}
+type AdminPayout = PayoutBody & { readonly merchant_id: string; readonly check: Check };
+interface Page {
+  readonly payouts: readonly AdminPayout[];
+  readonly next_cursor: string | null;
+}
+
+/** Responses are checked against the OpenAPI document by the client itself. */
+describe('payouts in the admin API', () => {
+  let app: TestApp;
+  let admin: AdminClient;
+  let userId: string;
+  let received: PayoutBody;
+  let pending: PayoutBody;
+  let foreign: PayoutBody;
+
+  beforeAll(async () => {
+    app = await startTestApp({ AUDIT_HEAD_SECONDS: '1' });
+    admin = await app.newAdmin();
+    const payee = await createPayee(app.merchant);
+    userId = payee.id;
+    const { hash } = await app.chain.transfer(payee.wallet, '2');
+    const { id } = await reported(app.merchant, userId, { amount: '2', transaction_hash: hash });
+    received = await settledPayout(app.merchant, id);
+    pending = await reported(app.merchant, userId);
+    foreign = await reported(app.secondMerchant, await createUser(app.secondMerchant));
+  });
+  afterAll(() => app?.close());
+
+  const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
+    const response = await by.get(`/payouts?${new URLSearchParams(query)}`);
+    expect([response.status, response.text]).toEqual([200, expect.anything()]);
+    return response.json<Page>();
+  };
+  const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
+    (await list(query, by)).payouts.map(({ id }) => id);
+  const statusOf = async (path: string, by = admin): Promise<number> => (await by.get(path)).status;
+
+  it('are listed over all merchants, newest first, as the merchant API returns them, with whose they are', async () => {
+    const { payouts, next_cursor } = await list({});
+    expect(payouts.map(({ id }) => id)).toEqual([foreign.id, pending.id, received.id]);
+    expect(next_cursor).toBeNull();
+    const { check, merchant_id, ...payout } = payouts[2]!;
+    expect(merchant_id).toBe(app.merchant.credentials.apiKey);
+    expect(payout).toEqual(await getPayout(app.merchant, received.id));
+    expect(check).toMatchObject({ last_finding: 'settled', next_at: null });
+    const first = await list({ page_size: '2' });
+    expect(await ids({ page_size: '2', page_cursor: first.next_cursor! })).toEqual([received.id]);
+  });
+
+  it('are filtered by merchant, user, status, days and transaction', async () => {
+    const merchant_id = app.merchant.credentials.apiKey;
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await ids({ merchant_id })).toEqual([pending.id, received.id]);
+    expect(await ids({ user_id: userId, status: 'pending' })).toEqual([pending.id]);
+    expect(await ids({ merchant_id: app.secondMerchant.credentials.apiKey, user_id: userId })).toEqual([]);
+    expect(await ids({ merchant_id, created_to: '2020-01-01' })).toEqual([]);
+    expect(await ids({ merchant_id, created_from: today })).toHaveLength(2);
+    const upper = received.transaction_hash.toUpperCase().replace('0X', '0x');
+    expect(await ids({ transaction_hash: upper })).toEqual([received.id]);
+    expect(await ids({ transaction_hash: randomHash() })).toEqual([]);
+    expect(await ids({ overdue: 'true', merchant_id })).toEqual([]);
+  });
+
+  it('are overdue while their check is late', async () => {
+    await app.database.query(
+      `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1`,
+      [foreign.id],
+    );
+    // A user without a wallet: the check is due at the end of the window, which is far away in the schedule.
+    expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
+    expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
+    const { printed } = await invoke(
+      'payout',
+      {
+        DATABASE_URL: app.config.databaseUrl!,
+        MASTER_KEY: app.config.masterKey!,
+        EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
+      },
+      'stuck',
+    );
+    expect(printed).toContain(foreign.id);
+    expect(printed).toContain('its window is over, and it has no outcome');
+  });
+
+  it('400 for a filter that is unknown or wrong, naming it', async () => {
+    const wrong = {
+      merchant: 'x',
+      status: 'lost',
+      overdue: 'yes',
+      page_size: '0',
+      user_id: 'u',
+      created_from: 'x',
+    };
+    for (const [name, value] of Object.entries(wrong)) {
+      const response = await admin.get(`/payouts?${name}=${value}`);
+      expect(response.status).toBe(400);
+      expect(response.json<{ detail: string }>().detail).toContain(name);
+    }
+  });
+
+  it('are read one by one, with an ETag, and the checks so far', async () => {
+    const response = await admin.get(`/payouts/${received.id}`);
+    expect([response.status, response.headers['etag']]).toEqual([200, '"1"']);
+    const { payout } = response.json<{ payout: AdminPayout }>();
+    expect(payout).toMatchObject({ ...received, merchant_id: app.merchant.credentials.apiKey });
+    const { check } = await eventually(async () => {
+      const one = (await admin.get(`/payouts/${pending.id}`)).json<{ payout: AdminPayout }>().payout;
+      return (one.check.attempts ?? 0) > 1 && one;
+    });
+    expect(check).toMatchObject({
+      last_finding: 'not_found',
+      last_at: expect.any(String),
+      next_at: expect.any(String),
+    });
+    expect(await statusOf(`/payouts/${randomUUID()}`)).toBe(404);
+    expect(await statusOf('/payouts/no-id')).toBe(404);
+  });
+
+  it('show what each check found, at which node, without its credentials', async () => {
+    const { checks } = (await admin.get(`/payouts/${received.id}/checks`)).json<{ checks: object[] }>();
+    expect(checks[0]).toEqual({
+      at: expect.any(String),
+      finding: 'settled',
+      node: new URL(app.config.chainRpcUrl!).host,
+      head: expect.any(Number),
+      confirmations: expect.any(Number),
+    });
+    const ofPending = (await admin.get(`/payouts/${pending.id}/checks`)).json<{ checks: object[] }>().checks;
+    expect(ofPending[0]).toMatchObject({ finding: 'not_found', confirmations: null });
+    expect(await statusOf(`/payouts/${randomUUID()}/checks`)).toBe(404);
+  });
+
+  it('have the evidence and the proof of the merchant API', async () => {
+    const path = `/payouts/${received.id}`;
+    const merchants = (part: string) => app.merchant.get(`/merchants/v1${path}/${part}`);
+    expect((await admin.get(`${path}/evidence`)).json()).toEqual((await merchants('evidence')).json());
+    expect(await statusOf(`/payouts/${pending.id}/evidence`)).toBe(409);
+    expect(await statusOf(`/payouts/${randomUUID()}/evidence`)).toBe(404);
+    const proof = await eventually(async () => {
+      const response = await admin.get(`${path}/proof`);
+      return (
+        response.status === 200 && response.json<{ proof: { payout_id: string; events: unknown[] } }>().proof
+      );
+    });
+    expect([proof.payout_id, proof.events.length]).toEqual([received.id, 2]);
+    expect(await statusOf(`/payouts/${randomUUID()}/proof`)).toBe(404);
+  });
+
+  it('401 without a key, 403 without the scope, 404 beyond the merchants of a key', async () => {
+    const paths = [
+      '',
+      `/${received.id}`,
+      `/${received.id}/checks`,
+      `/${received.id}/evidence`,
+      `/${received.id}/proof`,
+    ];
+    const other = await app.newAdmin({ scopes: ['orders:read'] });
+    const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
+    for (const path of paths) {
+      expect((await fetch(`${admin.baseUrl}/admin/v1/payouts${path}`)).status).toBe(401);
+      const refused = await other.get(`/payouts${path}`);
+      expect(refused.status).toBe(403);
+      expect(refused.json<{ detail: string }>().detail).toContain('payouts:read');
+      if (path !== '') expect(await statusOf(`/payouts${path}`, confined)).toBe(404);
+    }
+    expect(await ids({}, confined)).toEqual([foreign.id]);
+    expect(await statusOf(`/payouts?merchant_id=${app.merchant.credentials.apiKey}`, confined)).toBe(404);
+  });
+
+  it('are found by their id and by the hash of their transaction', async () => {
+    const search = async (q: string) =>
+      (await admin.get(`/search?q=${encodeURIComponent(q)}`)).json<{ results: object[] }>().results;
+    const found = {
+      kind: 'payout',
+      id: received.id,
+      merchant_id: app.merchant.credentials.apiKey,
+      title: '2 USDC, received',
+    };
+    expect(await search(received.id)).toEqual([found]);
+    expect(await search(received.transaction_hash)).toEqual([found]);
+  });
+
+  it('npm run payout -- show says what each check saw', async () => {
+    const env = {
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: app.config.masterKey!,
+      EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
+    };
+    const { printed } = await invoke('payout', env, 'show', pending.id);
+    expect(printed).toContain(`${pending.id}  pending`);
+    expect(printed).toContain('the chain has no such transaction in a block');
+    const json = JSON.parse((await invoke('payout', env, '--json', 'show', received.id)).printed) as object;
+    expect(json).toMatchObject({ status: 'received', pending: null, payout_id: received.id });
+    await expect(invoke('payout', env, 'show', randomUUID())).rejects.toThrow('Payout not found');
+  });
+});
