@@ -34,7 +34,7 @@ export interface List {
   readonly empty: string;
   /** Sent with every read. */
   readonly query?: Query;
-  /** Filters of which the API wants one; nothing is listed without. */
+  /** Filters of which the API requires one; nothing is listed without. */
   readonly needs?: readonly string[];
 }
 

@@ -55,10 +55,10 @@ function ownPage({ name, details }: Resource): (row: Row) => string | null {
 export function ResourcePage({ resource, id }: { resource: Resource; id: string }) {
   const now = useNow();
   const { can } = useKit();
-  const { path, query } = resource.read?.(id) ?? { path: pageOf(resource.name, id) };
+  const { path, query, of = 'id' } = resource.read?.(id) ?? { path: pageOf(resource.name, id) };
   const found = useOne(path, query === undefined ? {} : { query });
-  const row =
-    query === undefined ? oneIn(found.data) : found.data ? (theRows(found.data.body)[0] ?? null) : null;
+  const listed = theRows(found.data?.body ?? {}).find((each) => textAt(each, of) === id) ?? null;
+  const row = query === undefined ? oneIn(found.data) : listed;
   if (found.isPending) return <Loading what={resource.one} />;
   if (row === null) {
     const missing = new Problem(404, 'Not found', '');

@@ -48,7 +48,7 @@ export interface Resource {
   readonly empty: string;
   /** Sent with every read of the list. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Filters of which the API wants one; nothing is listed without. */
+  /** Filters of which the API requires one; nothing is listed without. */
   readonly needs?: readonly string[];
   /** What comes before the list while nothing is filtered. */
   readonly first?: Related;
@@ -61,7 +61,10 @@ export interface Resource {
   readonly details?: readonly Field[];
   readonly read?: (id: string) => {
     readonly path: string;
+    /** Of a list with the thing in it. */
     readonly query?: Readonly<Record<string, string>>;
+    /** What the rows of that list have the id in; `id` without it. */
+    readonly of?: string;
   };
   readonly advice?: (row: Row, now: number) => Advice | null;
   readonly actions?: readonly Action[];

@@ -26,7 +26,7 @@ interface Left {
 }
 
 const ENDED = 'Your session has ended';
-const OPEN_ANEW = 'Open the portal again from your back office.';
+const OPEN_AGAIN = 'Open the portal again from your back office to continue.';
 
 export function App({ facts, code: first }: { facts: PortalFacts; code: string | null }) {
   const queries = useQueryClient();
@@ -43,7 +43,7 @@ export function App({ facts, code: first }: { facts: PortalFacts; code: string |
   useMemo(() => {
     api.onSignedOut = () => {
       // Reads that were in flight when the person signed out end like this too.
-      if (queries.getQueryData<Row | null>(['session'])) leave(ENDED, OPEN_ANEW);
+      if (queries.getQueryData<Row | null>(['session'])) leave(ENDED, OPEN_AGAIN);
     };
   }, []);
   const { mode } = facts;
@@ -64,7 +64,7 @@ export function App({ facts, code: first }: { facts: PortalFacts; code: string |
   if (session.isPending) return <Loading />;
   if (session.data === null || session.data === undefined) {
     if (session.isError) return <Trouble error={session.error} retry={() => void session.refetch()} />;
-    const { title = 'You are not signed in', text = OPEN_ANEW, back = null } = left ?? {};
+    const { title = 'You are not signed in', text = OPEN_AGAIN, back = null } = left ?? {};
     return (
       <Closed key={title} mode={mode} title={title} back={back}>
         {text}
@@ -78,7 +78,7 @@ export function App({ facts, code: first }: { facts: PortalFacts; code: string |
       leave={leave}
       quit={() => {
         void signOut();
-        leave('You are signed out', `Close this page, or continue in your back office. ${OPEN_ANEW}`);
+        leave('You are signed out', 'Close this page, or open the portal again from your back office.');
       }}
     />
   );
@@ -103,8 +103,8 @@ function navigation(back: string | null): NavGroup[] {
   }));
   groups[1]!.items.push({ href: '/usage', label: 'Usage', scope: 'usage:read' });
   const home = { title: '', items: [{ href: '/', label: 'Attention' }] };
-  const away = { title: '', items: [{ href: back ?? '', label: back === null ? '' : backLabel(back) }] };
-  return [home, ...groups, ...(back === null ? [] : [away])];
+  const exit = { title: '', items: [{ href: back ?? '', label: back === null ? '' : backLabel(back) }] };
+  return [home, ...groups, ...(back === null ? [] : [exit])];
 }
 
 interface InsideProps {
@@ -127,11 +127,11 @@ function Inside({ mode, session, leave, quit }: InsideProps) {
     const can = (scope: string): boolean => held.has(scope);
     return { client: api, brand: BRAND, queries, me, can, readOnly, also: [], say, signInAgain: null };
   }, [scopes, me, readOnly]);
-  useIdle(IDLE_MS, () => leave(ENDED, `There was no activity for an hour. ${OPEN_ANEW}`), true);
+  useIdle(IDLE_MS, () => leave(ENDED, `There was no activity for an hour. ${OPEN_AGAIN}`), true);
   useEffect(() => {
     const ms = Date.parse(until) - Date.now();
     if (Number.isNaN(ms)) return;
-    const timer = setTimeout(() => leave(ENDED, OPEN_ANEW), Math.max(0, ms));
+    const timer = setTimeout(() => leave(ENDED, OPEN_AGAIN), Math.max(0, ms));
     return () => clearTimeout(timer);
   }, [until]);
   const back = returnLink(session);

@@ -4,8 +4,8 @@ import { textAt } from '../kit/fields.js';
 import { Heading } from '../kit/frame.js';
 import { Counted, Item, type Matter } from '../kit/matters.js';
 import { grouped } from '../kit/text.js';
+import { limitIn, usageToday } from './limit.js';
 import { WHOLE } from './resources/webhooks.js';
-import { limitIn, usageToday } from './usage.js';
 
 const DAY_MS = 86_400_000;
 /** What is older needs no one. */

@@ -14,7 +14,7 @@ export function takeCode(): string | null {
   return code === '' ? null : code;
 }
 
-/** A code that a person pastes into the address of this page loads nothing anew. */
+/** The code, and how to drop it. A link that is pasted into the address of this page changes the fragment alone. */
 export function useCode(first: string | null): [string | null, () => void] {
   const [code, setCode] = useState(first);
   useEffect(() => {

@@ -7,21 +7,7 @@ import { Heading } from '../kit/frame.js';
 import { Loading, Trouble } from '../kit/states.js';
 import { grouped } from '../kit/text.js';
 import { Time } from '../kit/value.js';
-
-/** Of the limit: from here on a person should know. */
-const CLOSE = 0.8;
-
-/** How much of the limit this minute has used. */
-export function limitIn(usage: Row | undefined): { used: string; limit: string; isClose: boolean } {
-  const [used, limit] = [textAt(usage, 'used') || '0', textAt(usage, 'limit')];
-  return { used, limit, isClose: limit !== '' && Number(used) >= Number(limit) * CLOSE };
-}
-
-/** The day of now, in UTC. */
-export function usageToday(usage: Row | undefined): Row | undefined {
-  const today = new Date().toISOString().slice(0, 10);
-  return rowsAt(usage, 'days').find((row) => textAt(row, 'day').startsWith(today));
-}
+import { limitIn } from './limit.js';
 
 const FIELDS: readonly Field[] = [
   { label: 'Day (UTC)', of: (row) => textAt(row, 'day').slice(0, 10) },

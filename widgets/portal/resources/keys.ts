@@ -1,8 +1,6 @@
 import type { Row } from '../../kit/fields.js';
-import type { Values } from '../../kit/form.js';
 import { actionOn, CREATED, ID, type Resource } from '../../kit/resource.js';
 
-const isExchange = ({ kind }: Values): boolean => kind === 'exchange';
 const isUsable = ({ status }: Row): boolean => status === 'active' || status === 'rolling';
 
 export const keys: Resource = {
@@ -12,7 +10,9 @@ export const keys: Resource = {
   scope: 'keys:read',
   heading: 'name',
   status: 'status',
-  lead: 'Keys of kind payouts sign calls of the merchant API, keys of kind exchange calls of the exchange API.',
+  // There is no read of one.
+  read: () => ({ path: '/keys', query: { page_size: '1000' } }),
+  lead: 'Keys of kind payouts sign calls of the merchant API, keys of kind exchange calls of the exchange API. Your account manager issues keys of kind exchange.',
   empty: 'Create the first key to call the API.',
   fields: [
     { label: 'Name', of: 'name', none: 'unnamed' },
@@ -32,42 +32,13 @@ export const keys: Resource = {
       label: 'Create key',
       path: () => '/keys',
       scope: 'keys:write',
-      says: 'The secret is displayed once, in the next step. Two keys of kind payouts can be active at a time.',
+      says: 'Creates a key of kind payouts. Its private key is displayed once, in the next step. Two can be active at a time, so that you can replace one without an interruption.',
       fields: [
-        {
-          name: 'kind',
-          label: 'Kind',
-          kind: 'choice',
-          options: ['payouts', 'exchange'],
-          preset: 'payouts',
-          required: true,
-        },
         {
           name: 'name',
           label: 'Name',
           required: true,
           hint: 'Where it is used, such as “backend, production”.',
-        },
-        {
-          name: 'addresses',
-          label: 'Network ranges',
-          kind: 'lines',
-          hint: 'Where calls may come from, one a line, such as 203.0.113.0/24. Empty: from everywhere.',
-        },
-        {
-          name: 'withdraw_addresses',
-          label: 'Withdraw addresses',
-          kind: 'lines',
-          when: isExchange,
-          hint: 'One a line. Empty: every address.',
-        },
-        { name: 'demands_signing', label: 'Requests must be signed', kind: 'tick', when: isExchange },
-        {
-          name: 'memo_signing',
-          label: 'Signature of tags and memos',
-          kind: 'choice',
-          options: ['full'],
-          when: isExchange,
         },
         { name: 'expires_at', label: 'Expires', kind: 'time', hint: 'In UTC. Empty: never.' },
       ],
@@ -106,7 +77,6 @@ export const keys: Resource = {
       label: 'Revoke',
       path: actionOn('keys', 'revoke'),
       scope: 'keys:write',
-      revision: true,
       danger: true,
       when: isUsable,
       says: 'Ends the key for good, within two seconds. Calls with it are refused with 401 from then on.',

@@ -11,7 +11,7 @@ export const requests: Resource = {
   lead: 'Your calls of the merchant and exchange APIs of the last 7 days. Bodies and values of queries are never recorded.',
   empty: 'There was no request in the last 7 days.',
   open: toPage('requests', 'request_id'),
-  read: (id) => ({ path: '/requests', query: { request_id: id } }),
+  read: (id) => ({ path: '/requests', query: { request_id: id }, of: 'request_id' }),
   heading: 'request_id',
   fields: [...REQUEST_FIELDS, { label: 'Request id', of: 'request_id', as: 'code', hidden: true }],
   filters: [
