@@ -7,6 +7,7 @@ import {
   MERCHANT_DIRECTORY,
   type MerchantDirectory,
 } from '../../platform/http/merchant-directory.js';
+import { KeyHolders } from '../../platform/operations/key-holders.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
@@ -34,6 +35,7 @@ import {
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
+import { AdminKeyHolders } from './application/admin-key-holders.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
   AddMerchantHandler,
@@ -123,6 +125,7 @@ import { accessSearches } from './views/search.js';
     OperatorsView,
     AdminKeysView,
     AdminKeyDirectory,
+    { provide: KeyHolders, useClass: AdminKeyHolders },
     ExchangeKeyIds,
     KnownCredentials,
     {
@@ -138,6 +141,7 @@ import { accessSearches } from './views/search.js';
   ],
   exports: [
     CredentialSecrets,
+    KeyHolders,
     Credentials,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
