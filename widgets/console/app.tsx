@@ -35,7 +35,7 @@ export function App({ facts }: { facts: ConsoleFacts }) {
   useMemo(() => {
     api.onSignedOut = () => {
       // Reads that were in flight when the person signed out end like this too.
-      if (queries.getQueryData(['session']) != null)
+      if (queries.getQueryData<Row | null>(['session']) ?? false)
         leave('Your session ended. Sign in to continue where you were.');
     };
   }, []);

@@ -30,5 +30,5 @@ export function grouped(whole: string): string {
 
 /** The first and the last characters of a long id. */
 export function shortened(id: string, most = 18): string {
-  return id.length <= most ? id : `${id.slice(0, 8)}…${id.slice(-6)}`;
+  return id.length <= most ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
 }

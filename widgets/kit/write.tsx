@@ -13,6 +13,8 @@ import { Copy } from './value.js';
 /** A write of the API as a button with a dialog. */
 export interface Action {
   readonly label: string;
+  /** Of the button that sends it, where that is not the label. */
+  readonly submit?: string;
   readonly path: (row: Row, values: Values) => string;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly scope: string;
@@ -171,7 +173,7 @@ function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
         {problem !== null && <Refused problem={problem} fields={fields} again={signInAgain && again} />}
         <div class="buttons">
           <button type="submit" class={action.danger ? 'primary danger' : 'primary'} disabled={busy}>
-            {busy ? 'Sending…' : action.label}
+            {busy ? 'Sending…' : (action.submit ?? action.label)}
           </button>
           <button type="button" onClick={close} disabled={busy}>
             Cancel

@@ -1,5 +1,6 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { KeyHolders } from '../../platform/operations/key-holders.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import {
@@ -25,6 +26,7 @@ import {
 } from './application/admin-key-commands.js';
 import { credentialOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
+import { programOperations } from './application/program-operations.js';
 import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import {
@@ -33,6 +35,7 @@ import {
   RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
+import { AdminKeyHolders } from './application/key-holders.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
@@ -119,6 +122,7 @@ import { OperatorsView } from './views/operators.js';
     OperatorsView,
     AdminKeysView,
     AdminKeyDirectory,
+    { provide: KeyHolders, useClass: AdminKeyHolders },
     ExchangeKeyIds,
     KnownCredentials,
     {
@@ -133,6 +137,9 @@ import { OperatorsView } from './views/operators.js';
     },
   ],
   exports: [
+    CredentialSecrets,
+    Credentials,
+    KeyHolders,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
@@ -195,6 +202,7 @@ export const access = defineContext({
       'Portal sessions': [9, 'How persons of the merchant enter its portal.'],
       'Admin: merchants': [20, 'Merchants, their settings and their suspension.'],
       'Admin: credentials': [21, 'Keys of merchants, of the exchange and of operators.'],
+      'Admin: requests': [27, 'What merchants requested in the last 7 days.'],
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },
@@ -206,6 +214,6 @@ export const access = defineContext({
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
   },
   entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
-  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations],
+  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],
   migrations: [Access1795000000200],
 });

@@ -5,6 +5,7 @@ import { provideSaga } from '../../platform/projections/subscription-registry.js
 import { HeadSigner } from './application/head-signer.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
+import { LEDGER_OPERATIONS } from './application/ledger-operations.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { AdminProofController } from './http/admin-proof.controller.js';
@@ -17,6 +18,7 @@ import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
+import { PortalProofController } from './http/portal-proof.controller.js';
 
 @Module({
   providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart],
@@ -27,7 +29,7 @@ class LedgerKeysModule {}
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
-  controllers: [LedgerController, AdminProofController, AdminAuditController],
+  controllers: [LedgerController, AdminProofController, PortalProofController, AdminAuditController],
   providers: [
     Ledger,
     Heads,
@@ -57,6 +59,7 @@ export const audit = defineContext({
     },
   },
   vitals: (get) => ({ audit: () => get(AuditState).read() }),
+  operations: LEDGER_OPERATIONS,
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },

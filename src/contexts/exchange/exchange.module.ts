@@ -57,6 +57,7 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
+import { PortalOrdersController } from './http/portal-orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -106,6 +107,7 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
+    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,

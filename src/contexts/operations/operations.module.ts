@@ -9,7 +9,7 @@ import { Execution } from './application/execution.js';
 import { OperationLog } from './application/operation-log.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
-import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from './application/rebuilds.js';
+import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from '../../platform/projections/rebuilds.js';
 import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
@@ -18,6 +18,7 @@ import { OPERATION_EVENTS } from './domain/operation-events.js';
 import { SystemWritesController } from './http/system-writes.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
+import { PortalLookupsController } from './http/portal-lookups.controller.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
@@ -45,7 +46,12 @@ class RequestedOperationsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule],
-  providers: [ImmediateRebuilds, { provide: Rebuilds, useExisting: ImmediateRebuilds }],
+  providers: [
+    OperationDecisions,
+    OperationsView,
+    ImmediateRebuilds,
+    { provide: Rebuilds, useExisting: ImmediateRebuilds },
+  ],
   exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
 })
 class OperationsOfProgramsModule {}
@@ -54,7 +60,7 @@ class OperationsOfProgramsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
-  controllers: [OperationsController, SystemWritesController],
+  controllers: [OperationsController, SystemWritesController, PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
@@ -90,5 +96,6 @@ export const operations = defineContext({
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
   operations: systemOperations,
+  programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
   operator: { module: () => OperationsOfProgramsModule },
 });

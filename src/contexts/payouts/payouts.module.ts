@@ -13,6 +13,7 @@ import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
+import { DEACTIVATION_OPERATIONS } from './application/deactivation-operations.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
@@ -32,6 +33,7 @@ import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
+import { PortalPayoutsController } from './http/portal-payouts.controller.js';
 
 /** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
@@ -61,7 +63,7 @@ class DeactivationsModule {}
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
   imports: [DeactivationsModule, ChainModule, PayoutChecksModule],
-  controllers: [PayoutsController, BalanceController, AdminPayoutsController],
+  controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
     ReceivePayoutHandler,
@@ -118,6 +120,7 @@ export const payouts = defineContext({
       'Admin: payouts': [24, 'Payouts of all merchants, with their checks, evidence and proofs.'],
     },
   },
+  operations: DEACTIVATION_OPERATIONS,
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: {

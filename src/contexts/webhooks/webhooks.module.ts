@@ -1,3 +1,6 @@
+import { PortalDeliveriesController } from './http/portal-deliveries.controller.js';
+import { PortalEndpointsController } from './http/portal-endpoints.controller.js';
+import { WrittenWebhooks } from './http/written-webhooks.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
@@ -64,8 +67,11 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     WebhookDeliveriesController,
     AdminEndpointsController,
     AdminDeliveriesController,
+    PortalEndpointsController,
+    PortalDeliveriesController,
   ],
   providers: [
+    WrittenWebhooks,
     RegisterWebhookEndpointHandler,
     UpdateWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,

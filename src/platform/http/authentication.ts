@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from './address.js';
 import { callerOf, type MerchantCredentials } from './merchant-directory.js';
 import { sendProblem, type Problem } from './problem.js';
-import { tooManyRequests, type CallerRateLimiter } from './rate-limit.js';
+import { tooManyRequests, type CallerRateLimiter, type Usage } from './rate-limit.js';
 
 /** How the requests of one API show which merchant sends them; the rest of the edge is the same for every API. */
 export interface Authentication {
@@ -56,6 +56,11 @@ export class Admission {
     reply.header('ratelimit-policy', limiter.policy);
     reply.header('ratelimit', limiter.header(quota));
     return quota.allowed || refuse(reply, tooManyRequests(quota.resetsAt, this.now()));
+  }
+
+  /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */
+  async usage({ merchantId, requestsPerMinute = null }: MerchantCredentials): Promise<Usage> {
+    return this.limiter.withLimit(requestsPerMinute).usage(merchantId);
   }
 }
 

@@ -26,6 +26,11 @@ export const MerchantId = createParamDecorator(
   (_: unknown, context: ExecutionContext): string => merchantOf(requestOf(context)).merchantId,
 );
 
+/** The merchant of the request, as the directory knows it. */
+export const MerchantOfRequest = createParamDecorator(
+  (_: unknown, context: ExecutionContext): MerchantCredentials => merchantOf(requestOf(context)),
+);
+
 /** The request's {@link IdempotencyTicket}; one without a key when there was no Idempotency-Key. */
 export function ticketOf(request: FastifyRequest): IdempotencyTicket {
   return (request.edge.ticket ??= new RequestTicket(callerOf(merchantOf(request)), null, ''));

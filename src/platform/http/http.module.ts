@@ -36,7 +36,7 @@ import { RequestLog } from './request-log.js';
         ),
     },
   ],
-  exports: [Authentications, MetricsServer],
+  exports: [Authentications, Admission, MetricsServer],
 })
 export class HttpModule implements OnModuleInit {
   constructor(

@@ -32,6 +32,14 @@ export function tooManyRequests(resetsAt: number, now: number): Problem {
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }
 
+/** Of the current window. */
+export interface Usage {
+  readonly limit: number;
+  readonly used: number;
+  /** Epoch milliseconds at which the window ends; null while nothing was taken. */
+  readonly resetsAt: number | null;
+}
+
 interface Lease {
   /** Points leased from the shared counter and not used yet. */
   readonly leased: number;
@@ -100,6 +108,14 @@ export class CallerRateLimiter {
   take(callerId: string): Quota | Promise<Quota> {
     const caller = this.callers.get(callerId) ?? this.add(callerId);
     return this.fromLease(caller) ?? caller.waiting.call();
+  }
+
+  /** What a caller has taken in all processes. A lease that is not used up counts as taken. */
+  async usage(callerId: string): Promise<Usage> {
+    const found = await this.shared.get(this.keyedHash.of('rate limit', callerId));
+    const { limit } = this;
+    if (found === null || found.msBeforeNext <= 0) return { limit, used: 0, resetsAt: null };
+    return { limit, used: Math.min(limit, found.consumedPoints), resetsAt: this.now() + found.msBeforeNext };
   }
 
   /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */

@@ -66,7 +66,7 @@ describe('POST /merchants/v1/portal_sessions', () => {
     [{ scopes: [] }, 'scopes'],
     [{ return_url: 'http://backoffice.example/' }, 'return_url'],
     [{ return_url: 'javascript:alert(1)' }, 'return_url'],
-    [{ actor: { id: '', name: 'Ada' } }, 'actor.id'],
+    [{ actor: { id: '', name: 'Ada' } }, 'id'],
   ])('refuses %j', async (body, field) => {
     const response = await app.merchant.post(SESSIONS, body);
     expect([response.status, Object.keys(response.json<{ errors: object }>().errors)]).toEqual([

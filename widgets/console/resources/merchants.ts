@@ -55,6 +55,7 @@ export const merchants: Resource = {
   actions: [
     {
       label: 'Settings',
+      submit: 'Save',
       method: 'PATCH',
       path: actionOn('merchants'),
       scope: 'merchants:write',

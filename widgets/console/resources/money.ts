@@ -98,8 +98,8 @@ export const payouts: Resource = {
 };
 
 const DEPOSIT: readonly Field[] = [
+  { ...HASH, as: 'id' },
   { label: 'Amount', of: 'amount', as: 'money' },
-  HASH,
   { label: 'Deposited', of: 'deposited_at', as: 'time' },
 ];
 
@@ -179,8 +179,8 @@ export const orders: Resource = {
     {
       title: 'Refunds',
       fields: [
+        { ...HASH, as: 'id' },
         { label: 'Amount', of: 'amount', as: 'money' },
-        HASH,
         { label: 'Recorded', of: 'recorded_at', as: 'time' },
       ],
       rows: 'refunds',

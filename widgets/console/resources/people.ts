@@ -168,6 +168,7 @@ export const operators: Resource = {
     },
     {
       label: 'Disable or enable',
+      submit: 'Save',
       method: 'PATCH',
       path: actionOn('operators'),
       scope: 'operators:write',

@@ -25,12 +25,7 @@ export const webhookEndpoints: Resource = {
   ],
   filters: [
     { name: 'status', label: 'Status', options: ['enabled', 'disabled'] },
-    {
-      name: 'trouble',
-      label: 'Trouble',
-      options: ['failing'],
-      local: (row) => isFailing(row),
-    },
+    { name: 'trouble', label: 'Trouble', options: ['failing'], local: (row) => isFailing(row) },
     BY_MERCHANT,
   ],
   open: deliveriesOf,

@@ -10,6 +10,7 @@ import {
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
 import { requireScopes } from '../../../platform/http/admin/scoped-controller.js';
 import { written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
@@ -118,7 +119,7 @@ export class AdminOrdersController {
     scopes: ['orders:write'],
     responses: {
       201: [RefundedOrderResponse, 'Recorded at once: approvals are off.'],
-      202: 'A second person is awaited: `{operation}`.',
+      202: [OperationResponse, 'A second person is awaited.'],
       404: NOT_FOUND,
       409: 'More than is refundable, or the transaction is another refund.',
       412: 'If-Match is another revision of the order.',

@@ -7,7 +7,7 @@ import { PassingTypes } from '../../../platform/projections/passing-types.js';
 import { ReadModelRebuild } from '../../../platform/projections/read-model-rebuild.js';
 import { masterKeysOf } from '../../../platform/sealing/key-ring.js';
 import { addFreshKey, FRESH_AFTER_SECONDS, retireFormer } from '../../../platform/sealing/key-rotation.js';
-import { Rebuilds } from './rebuilds.js';
+import { Rebuilds } from '../../../platform/projections/rebuilds.js';
 
 const NO_STREAMS = { scope: 'system:write', streams: () => [] } as const;
 const DAY_MS = 86_400_000;
@@ -41,10 +41,7 @@ export const systemOperations = [
     secondPerson: 'before',
     check: async (_, get, type) => {
       if (knownTypes(get<readonly Context[]>(CONTEXTS)).has(type))
-        throw new DomainError(
-          'invalid_transition',
-          `This version knows ${type}: no subscription waits at it`,
-        );
+        throw new DomainError('invalid_transition', `This version knows ${type}: nothing waits at it.`);
     },
     execute: ({ subjectId, reason }, get) => passingTypes(get).allow(subjectId, reason),
   }),
@@ -54,7 +51,7 @@ export const systemOperations = [
     subject: 'event_type',
     check: async (_, get, type) => {
       if (!(await passingTypes(get).includes(type)))
-        throw new DomainError('not_found', `There is no rule for ${type}`);
+        throw new DomainError('not_found', `There is no rule for ${type}.`);
     },
     execute: async ({ subjectId }, get) => void (await passingTypes(get).forbid(subjectId)),
   }),

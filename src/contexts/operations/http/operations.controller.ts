@@ -8,6 +8,7 @@ import {
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
@@ -20,13 +21,7 @@ import { existingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { OPERATION_VIEWS } from '../views/operation-projection.js';
 import { OperationsView } from '../views/operations.js';
-import {
-  DecisionBody,
-  DecisionResponse,
-  OperationResponse,
-  OperationsQuery,
-  OperationsResponse,
-} from './operation-dto.js';
+import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
 
 const TAG = 'Admin: operations';
 /** A session decides only so long after its login. */

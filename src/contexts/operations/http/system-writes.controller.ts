@@ -9,13 +9,14 @@ import {
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
 import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
 import { ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Operations, type OperationRequest } from '../../../platform/operations/operations.js';
 import { masterKeyId } from '../application/system-operations.js';
-import { OperationResponse, WrittenResponse } from './operation-dto.js';
+import { WrittenResponse } from './operation-dto.js';
 
 const TAG = 'Admin: system';
 /** What a subscription or a type of event may be called. */

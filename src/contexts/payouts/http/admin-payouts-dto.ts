@@ -23,7 +23,7 @@ export class AdminPayoutsQuery extends createdPageQuery(ADMIN_PAGE, 'Payouts per
 
 class LastCheck {
   @ApiProperty({ ...TIME, nullable: true }) last_at!: string | null;
-  @ApiProperty({ ...FINDING, enum: [...CHECK_FINDINGS, null], type: ['string', 'null'] })
+  @ApiProperty({ anyOf: [FINDING, { type: 'null' }] })
   last_finding!: CheckFinding | null;
 
   @ApiProperty({ ...TIME, nullable: true, description: 'null once the payout has its outcome.' })

@@ -18,7 +18,7 @@ const eventName = text({}, (value) =>
 );
 
 /** Query of GET /merchants/v1/users/{id}/events. */
-class JourneyQuery implements JourneyFilter {
+export class JourneyQuery implements JourneyFilter {
   @Filter(eventName, 'Only events of this name; letter case does not count.')
   event_name?: string;
 

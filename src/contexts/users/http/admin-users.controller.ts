@@ -9,6 +9,7 @@ import {
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
 import { WriteBody, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
@@ -132,7 +133,7 @@ export class AdminUsersController {
     scopes: ['users:write'],
     responses: {
       200: [AdminUserWritten, 'The user is erased: approvals are off, in the sandbox.'],
-      202: 'It waits for a second person: `{operation}`.',
+      202: [OperationResponse, 'It waits for a second person.'],
       404: NO_USER,
       409: 'The user is not deactivated.',
       ...PRECONDITIONS,

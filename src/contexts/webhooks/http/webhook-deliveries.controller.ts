@@ -13,7 +13,7 @@ import {
 import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { MerchantCaller, Responded } from '../application/caller.js';
+import type { MerchantCaller } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
 import { DeliveriesView } from '../views/deliveries.js';
@@ -31,6 +31,7 @@ import {
   WebhookEndpointStatsResponse,
   WebhookRecoveryResponse,
 } from './webhook-dto.js';
+import { WrittenWebhooks } from './written-webhooks.js';
 
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';
@@ -48,6 +49,7 @@ export class WebhookDeliveriesController {
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
     private readonly progress: ViewProgress,
+    private readonly written: WrittenWebhooks,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -131,7 +133,7 @@ export class WebhookDeliveriesController {
     @CallingMerchant() caller: MerchantCaller,
     @UuidParam('id', DELIVERY) id: string,
   ): Promise<Reply> {
-    return this.accepted(await this.commandBus.execute(new ResendWebhookDelivery(caller, id)));
+    return this.written.reply(202, await this.commandBus.execute(new ResendWebhookDelivery(caller, id)));
   }
 
   @Post('webhook_endpoints/:id/recover')
@@ -153,7 +155,10 @@ export class WebhookDeliveriesController {
     @UuidParam('id', ENDPOINT) id: string,
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
-    return this.accepted(await this.commandBus.execute(new RecoverWebhookEndpoint(caller, id, since)));
+    return this.written.reply(
+      202,
+      await this.commandBus.execute(new RecoverWebhookEndpoint(caller, id, since)),
+    );
   }
 
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
@@ -162,11 +167,5 @@ export class WebhookDeliveriesController {
       this.progress.require(DELIVERIES_SAGA),
     ]);
     if (!owned) throw DomainError.notFound(ENDPOINT);
-  }
-
-  /** Responds once the request is in the tables of deliveries and recoveries, so that reads and senders know of it. */
-  private async accepted({ body, position }: Responded): Promise<Reply> {
-    await this.progress.reached(DELIVERIES_SAGA, position);
-    return new Reply(202, body);
   }
 }

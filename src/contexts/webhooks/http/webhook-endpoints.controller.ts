@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Controller,
   createParamDecorator,
@@ -11,7 +10,6 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   causeOf,
@@ -25,16 +23,14 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { MerchantCaller, Responded } from '../application/caller.js';
+import type { MerchantCaller } from '../application/caller.js';
 import {
   DeleteWebhookEndpoint,
   RegisterWebhookEndpoint,
   RotateSigningSecret,
   UpdateWebhookEndpoint,
 } from '../application/endpoint-commands.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RequestTestDelivery } from '../application/delivery-commands.js';
-import { DESTINATION_FRESH_MS } from '../store/destinations.js';
 import { EndpointsView } from '../views/endpoints.js';
 import {
   WebhookTestDeliveryResponse,
@@ -46,13 +42,12 @@ import {
   WebhookEndpointsResponse,
   WebhookEndpointWithSecretResponse,
 } from './webhook-dto.js';
+import { WrittenWebhooks } from './written-webhooks.js';
 
 const WHAT = 'Webhook endpoint';
 const TAG = 'Webhook endpoints';
 const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
-/** A timer of Node may fire so much before its time. */
-const TIMER_EARLY_MS = 2;
 
 /** The merchant of a write, its cause and its ticket. */
 export const CallingMerchant = createParamDecorator(
@@ -69,7 +64,7 @@ export class WebhookEndpointsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly view: EndpointsView,
-    private readonly progress: ViewProgress,
+    private readonly written: WrittenWebhooks,
   ) {}
 
   @Post()
@@ -89,7 +84,7 @@ export class WebhookEndpointsController {
     @ValidBody() body: NewWebhookEndpoint,
   ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
-    return this.respond(
+    return this.written.reply(
       201,
       await this.commandBus.execute(new RegisterWebhookEndpoint(caller, { url, description, event_types })),
     );
@@ -147,7 +142,7 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
-    return this.respondToChange(
+    return this.written.replyToChange(
       200,
       await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint)),
     );
@@ -162,7 +157,10 @@ export class WebhookEndpointsController {
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
   async remove(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    return this.respondToChange(204, await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)));
+    return this.written.replyToChange(
+      204,
+      await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)),
+    );
   }
 
   @Post(':id/test_delivery')
@@ -203,21 +201,9 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
-    return this.respondToChange(
+    return this.written.replyToChange(
       200,
       await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),
     );
-  }
-
-  /** After it no attempt begins by what was before: what a sender saw of an endpoint may be DESTINATION_FRESH_MS old. */
-  private async respondToChange(status: number, responded: Responded): Promise<Reply> {
-    const reply = await this.respond(status, responded);
-    if (responded.position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);
-    return reply;
-  }
-
-  private async respond(status: number, { body, position }: Responded): Promise<Reply> {
-    await this.progress.reached(DELIVERIES_SAGA, position);
-    return new Reply(status, body);
   }
 }

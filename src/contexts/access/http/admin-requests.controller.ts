@@ -1,0 +1,54 @@
+import { Get } from '@nestjs/common';
+import {
+  AdminController,
+  Caller,
+  requireReach,
+  type AdminCaller,
+} from '../../../platform/http/admin/admin-controller.js';
+import { ListQuery } from '../../../platform/http/decorators.js';
+import { Operation } from '../../../platform/openapi/operation.js';
+import { Lookups } from '../../../platform/operations/lookups.js';
+import { LoggedRequests } from '../views/logged-requests.js';
+import { AdminRequestsQuery, RequestsResponse } from './requests-dto.js';
+
+/** admin-api.md 3: what merchants requested in the last seven days. */
+@AdminController('requests')
+export class AdminRequestsController {
+  constructor(
+    private readonly requests: LoggedRequests,
+    private readonly lookups: Lookups,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'adminListRequests',
+    tag: 'Admin: requests',
+    summary: 'List requests to the merchant and the exchange API, newest first',
+    description: 'Of the last 7 days. A request appears within two seconds of its response.',
+    scopes: ['requests:read'],
+    responses: {
+      200: [RequestsResponse, 'One page. The list is exhausted when next_cursor is null.'],
+      400: 'A filter, page_size or page_cursor is invalid, or unknown; detail names it.',
+      404: 'The merchant of merchant_id is not within reach of the key.',
+    },
+  })
+  async list(
+    @Caller() caller: AdminCaller,
+    @ListQuery() query: AdminRequestsQuery,
+  ): Promise<RequestsResponse> {
+    const { merchant_id: merchantId, page_size: pageSize, page_cursor: after } = query;
+    if (merchantId !== undefined) requireReach(caller, merchantId, 'Merchant');
+    const { requests, next_cursor } = await this.requests.page(
+      {
+        merchantIds: merchantId === undefined ? caller.merchants : [merchantId],
+        status: query.status,
+        pathPrefix: query.path,
+        requestId: query.request_id,
+      },
+      { pageSize, after },
+    );
+    const merchants = merchantId === undefined ? requests.map((each) => each.merchant_id) : [merchantId];
+    await this.lookups.read(caller, [...new Set(merchants)], 'requests');
+    return { requests, next_cursor };
+  }
+}

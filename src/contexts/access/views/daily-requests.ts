@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/postgres/database.js';
+
+export interface DayOfRequests {
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  readonly requests: number;
+  /** Those of them with a status from 400. */
+  readonly refused: number;
+}
+
+/** How many requests did a merchant send on each of the last 90 days? */
+@Injectable()
+export class DailyRequests {
+  constructor(private readonly database: Database) {}
+
+  /** The newest first; days without requests are absent. */
+  async of(merchantId: string): Promise<readonly DayOfRequests[]> {
+    const rows = await this.database.query<{ day: string; requests: string; refused: string }>(
+      `select day::text, requests, refused from access.daily_requests
+       where merchant_id = $1 and day > (now() at time zone 'UTC')::date - 90 order by day desc`,
+      [merchantId],
+    );
+    return rows.map(({ day, requests, refused }) => ({
+      day,
+      requests: Number(requests),
+      refused: Number(refused),
+    }));
+  }
+}

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Reply } from '../../../platform/http/reply.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import type { Responded } from '../application/caller.js';
+import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
+import { DESTINATION_FRESH_MS } from '../store/destinations.js';
+
+/** A timer of Node may fire so much before its time. */
+const TIMER_EARLY_MS = 2;
+
+/** Responds to writes once reads display them and deliveries follow them. */
+@Injectable()
+export class WrittenWebhooks {
+  constructor(private readonly progress: ViewProgress) {}
+
+  async reply(status: number, { body, position }: Responded): Promise<Reply> {
+    await this.progress.reached(DELIVERIES_SAGA, position);
+    return new Reply(status, body);
+  }
+
+  /** After it no attempt begins by what was before: what a sender read of an endpoint may be DESTINATION_FRESH_MS old. */
+  async replyToChange(status: number, responded: Responded): Promise<Reply> {
+    const reply = await this.reply(status, responded);
+    if (responded.position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);
+    return reply;
+  }
+}

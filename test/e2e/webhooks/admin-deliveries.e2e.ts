@@ -1,0 +1,236 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { LookupsView } from '../../../src/contexts/operations/contract.js';
+import type { AdminClient } from '../../support/admin/admin-client.js';
+import type { TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { invoke } from '../../support/programs/operator.js';
+import {
+  MerchantWebhooks,
+  onWebhookHarness,
+  type Delivery,
+} from '../../support/webhooks/merchant-webhooks.js';
+import type { TestReceiver } from '../../support/webhooks/receiver.js';
+
+type Listed = Delivery & { readonly merchant_id: string };
+interface Body {
+  readonly deliveries: readonly Listed[];
+  readonly webhook_endpoints: readonly (Readonly<Record<string, unknown>> & { readonly id: string })[];
+  readonly delivery: Listed & { readonly attempts: readonly object[] };
+  readonly next_cursor: string | null;
+  readonly operation_id: string;
+  readonly operation: object;
+}
+
+const WHY = { reason: 'the receiver works again' };
+
+describe('webhooks in the admin API', () => {
+  let app: TestApp;
+  let receiver: TestReceiver;
+  let merchant: SignedClient;
+  let webhooks: MerchantWebhooks;
+  let admin: AdminClient;
+  let merchantId: string;
+  onWebhookHarness((harness) => ({ app, receiver, merchant, webhooks } = harness));
+  beforeEach(async () => {
+    admin = await app.newAdmin();
+    merchantId = merchant.credentials.apiKey;
+  });
+
+  const list = async (query: string, by = admin): Promise<Body> => {
+    const response = await by.get(`/deliveries?${query}`);
+    expect(response.status).toBe(200);
+    return response.json<Body>();
+  };
+  const idsOf = async (query: string, by = admin): Promise<string[]> =>
+    (await list(query, by)).deliveries.map(({ id }) => id);
+  const resend = (id: string, by = admin, body: object = WHY): Promise<ApiResponse> =>
+    by.post(`/deliveries/${id}/resend`, body);
+  const lookups = async (): Promise<string> =>
+    JSON.stringify(
+      (await app.app.get(LookupsView, { strict: false }).page(merchantId, { pageSize: 20 })).lookups,
+    );
+
+  it('GET webhook_endpoints: of all merchants, newest first, without secrets, by merchant and status', async () => {
+    const one = await webhooks.register(receiver.url);
+    const two = await webhooks.register(receiver.url);
+    await webhooks.change(two, { status: 'disabled', description: 'orders' });
+    const gone = await webhooks.register(receiver.url);
+    await merchant.call({ method: 'DELETE', path: webhooks.path(gone) });
+    const endpoints = async (query: string, by = admin): Promise<Body> =>
+      (await by.get(`/webhook_endpoints?${query}`)).json<Body>();
+    const found = await endpoints(`merchant_id=${merchantId}`);
+    expect(found.webhook_endpoints.map(({ id }) => id)).toEqual([two, one]);
+    const response = await merchant.get(webhooks.path(two));
+    const { webhook_endpoint } = response.json<{ webhook_endpoint: object }>();
+    expect(found.webhook_endpoints[0]).toEqual({ ...webhook_endpoint, merchant_id: merchantId });
+    const disabled = await endpoints(`merchant_id=${merchantId}&status=disabled`);
+    expect(disabled.webhook_endpoints.map(({ id }) => id)).toEqual([two]);
+    const page = await endpoints(`merchant_id=${merchantId}&page_size=1`);
+    const rest = await endpoints(`merchant_id=${merchantId}&page_size=1&page_cursor=${page.next_cursor}`);
+    expect(rest.webhook_endpoints.map(({ id }) => id)).toEqual([one]);
+    expect((await endpoints('')).webhook_endpoints.slice(0, 2).map(({ id }) => id)).toEqual([two, one]);
+    const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
+    expect((await endpoints('', confined)).webhook_endpoints).toEqual([]);
+    expect((await admin.get('/webhook_endpoints?state=disabled')).status).toBe(400);
+    expect(await lookups()).toContain('webhook endpoints');
+  });
+
+  it('GET deliveries: of all merchants, newest first, by each filter, in pages', async () => {
+    const other = await app.newMerchant();
+    const others = new MerchantWebhooks(app, other);
+    const [id, otherId] = [await webhooks.register(receiver.url), await others.register(receiver.url)];
+    receiver.respondWith(204);
+    const first = await webhooks.test(id);
+    await webhooks.settled(id, 1);
+    receiver.respondWith(400);
+    const second = await webhooks.test(id);
+    await webhooks.settled(id, 2);
+    receiver.respondWith(204);
+    const third = await others.test(otherId);
+    await others.settled(otherId, 1);
+    await webhooks.publish();
+    const all = await webhooks.settled(id, 3);
+    const fourth = all.find(({ type }) => type === 'payout.received')!.id;
+    const mine = `merchant_id=${merchantId}`;
+    expect((await idsOf('')).slice(0, 4)).toEqual([fourth, third, second, first]);
+    expect(await idsOf(mine)).toEqual([fourth, second, first]);
+    expect(await idsOf(`merchant_id=${other.credentials.apiKey}`)).toEqual([third]);
+    expect(await idsOf(`endpoint_id=${id}`)).toEqual([fourth, second, first]);
+    expect(await idsOf(`endpoint_id=${id}&merchant_id=${other.credentials.apiKey}`)).toEqual([]);
+    expect(await idsOf(`${mine}&status=exhausted`)).toEqual([second]);
+    expect((await idsOf('status=exhausted'))[0]).toBe(second);
+    expect(await idsOf(`${mine}&type=payout.received`)).toEqual([fourth]);
+    const { created_at } = (await list(`${mine}&status=exhausted`)).deliveries[0]!;
+    expect(await idsOf(`${mine}&from=${created_at}`)).toEqual([fourth, second]);
+    expect(await idsOf(`${mine}&to=${created_at}`)).toEqual([second, first]);
+    expect(await idsOf(`${mine}&from=${created_at.slice(0, 10)}&to=9998-01-01`)).toHaveLength(3);
+    const page = await list(`${mine}&page_size=2`);
+    expect(page.deliveries.map(({ id }) => id)).toEqual([fourth, second]);
+    expect(await idsOf(`${mine}&page_size=2&page_cursor=${page.next_cursor}`)).toEqual([first]);
+    const listed = all.find((each) => each.id === second);
+    expect(page.deliveries[1]).toEqual({ ...listed, merchant_id: merchantId });
+    const confined = await app.newAdmin({ merchants: [other.credentials.apiKey, newId()] });
+    expect(await idsOf('', confined)).toEqual([third]);
+    for (const query of ['status=lost', 'type=x', 'from=yesterday', 'to=2026-02-30', 'user_id=1'])
+      expect((await admin.get(`/deliveries?${query}`)).status).toBe(400);
+  });
+
+  it('GET deliveries/{id}: with each attempt, its status, latency and the first bytes of the response', async () => {
+    const id = await webhooks.register(receiver.url);
+    receiver.behavior = (response) => response.writeHead(422).end('no such order');
+    const delivery = await webhooks.test(id);
+    await webhooks.settled(id, 1);
+    const response = await admin.get(`/deliveries/${delivery}`);
+    expect(response.status).toBe(200);
+    expect(response.json<Body>().delivery).toMatchObject({
+      id: delivery,
+      merchant_id: merchantId,
+      status: 'exhausted',
+      attempts: [
+        {
+          attempt: 1,
+          outcome: 'failed',
+          http_status: 422,
+          latency_ms: expect.any(Number),
+          response_excerpt: 'no such order',
+        },
+      ],
+    });
+    expect(await lookups()).toContain(`delivery ${delivery}`);
+    const confined = await app.newAdmin({ merchants: [newId()] });
+    expect((await confined.get(`/deliveries/${delivery}`)).status).toBe(404);
+    expect((await admin.get(`/deliveries/${newId()}`)).status).toBe(404);
+    expect((await admin.get('/deliveries/no-uuid')).status).toBe(404);
+  });
+
+  it('POST deliveries/{id}/resend: by who may write, with a reason, once under a key; 409 for a disabled endpoint', async () => {
+    const id = await webhooks.register(receiver.url);
+    receiver.respondWith(400, 204);
+    await webhooks.publish();
+    const [exhausted] = await webhooks.settled(id, 1);
+    const delivery = exhausted!.id;
+    const viewer = await app.newAdmin({ role: 'viewer' });
+    const onCall = await app.newAdmin({ role: 'on_call' });
+    expect((await resend(delivery, viewer)).status).toBe(403);
+    expect((await resend(delivery, onCall, {})).status).toBe(422);
+    expect((await resend(newId(), onCall)).status).toBe(404);
+    const confined = await app.newAdmin({ merchants: [newId()] });
+    expect((await resend(delivery, confined)).status).toBe(404);
+    const idempotencyKey = newId();
+    const post = (): Promise<ApiResponse> =>
+      onCall.post(`/deliveries/${delivery}/resend`, WHY, { idempotencyKey });
+    const done = await post();
+    expect(done.status).toBe(200);
+    const { operation_id, delivery: resent } = done.json<Body>();
+    expect(resent).toMatchObject({ id: delivery, merchant_id: merchantId });
+    const again = await post();
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([done.text, 'true']);
+    await eventually(async () => (await webhooks.settled(id, 1))[0]!.status === 'succeeded');
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([delivery]),
+    );
+    expect((await admin.get(`/operations/${operation_id}`)).json<Body>().operation).toMatchObject({
+      name: 'deliveries.resend',
+      status: 'executed',
+      subject: { kind: 'delivery', id: delivery, revision: null },
+      requested_by: { operator_id: onCall.operatorId },
+    });
+    await webhooks.change(id, { status: 'disabled' });
+    expect((await resend(delivery)).status).toBe(409);
+  });
+
+  it('GET search: an endpoint and a delivery by their ids', async () => {
+    const id = await webhooks.register(`${receiver.url}/token-of-the-merchant`);
+    const delivery = await webhooks.test(id);
+    await webhooks.settled(id, 1);
+    const search = async (q: string): Promise<object> => (await admin.get(`/search?q=${q}`)).json<object>();
+    const { host } = new URL(receiver.url);
+    expect(await search(id)).toEqual({
+      results: [
+        {
+          kind: 'webhook_endpoint',
+          id,
+          merchant_id: merchantId,
+          title: `Webhook endpoint at ${host}, enabled`,
+        },
+      ],
+    });
+    expect(await search(delivery.toUpperCase())).toEqual({
+      results: [
+        {
+          kind: 'delivery',
+          id: delivery,
+          merchant_id: merchantId,
+          title: 'Delivery of webhook_endpoint.test, succeeded',
+        },
+      ],
+    });
+  });
+
+  it('npm run delivery: lists what is stuck, shows it in words with what to do next, and sends it again', async () => {
+    const { databaseUrl, masterKey } = app.config;
+    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
+    const program = (...args: string[]) => invoke('delivery', env, ...args);
+    const id = await webhooks.register(receiver.url);
+    receiver.respondWith(404, 204);
+    await webhooks.publish();
+    const delivery = (await webhooks.settled(id, 1))[0]!.id;
+    const { printed } = await program('stuck', '--limit', '99');
+    expect(printed).toContain(`${delivery}  merchant ${merchantId}  payout.received  exhausted`);
+    const shown = await program('show', delivery);
+    expect(shown.printed).toContain('1 attempt failed, the last one: 404 from the receiver');
+    expect(shown.printed).toContain(`next: once the receiver works: npm run delivery -- resend ${delivery}`);
+    const resent = await program('--json', 'resend', delivery, '--reason', 'the receiver works again');
+    await eventually(async () => (await webhooks.settled(id, 1))[0]!.status === 'succeeded');
+    const { operation_id } = JSON.parse(resent.printed) as { operation_id: string };
+    expect((await admin.get(`/operations/${operation_id}`)).json<Body>().operation).toMatchObject({
+      requested_by: { operator_id: null, name: 'shell' },
+    });
+    expect((await program('show', delivery)).printed).toContain('next: nothing');
+    await expect(program('show', newId())).rejects.toMatchObject({ code: 'not_found' });
+    await expect(program('stuck', '--older-than', 'long')).rejects.toMatchObject({ code: 'bad_request' });
+  });
+});
