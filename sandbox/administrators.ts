@@ -10,10 +10,14 @@ export interface AdministratorCommands {
   create(name: string, email: string): Promise<string>;
   /** Returns the secret of a new key with all scopes. */
   issueKey(operatorId: string): Promise<string>;
+  /** A one-time link to the console, for the first administrator. */
+  loginLink(): Promise<string>;
 }
 
+export const ADMINISTRATOR_EMAIL = 'administrator@sandbox.example';
+
 const PERSONS = {
-  api_key: ['Sandbox administrator', 'administrator@sandbox.example'],
+  api_key: ['Sandbox administrator', ADMINISTRATOR_EMAIL],
   approver_api_key: ['Sandbox approver', 'approver@sandbox.example'],
 } as const;
 

@@ -45,7 +45,7 @@ export interface SandboxFile {
 export type Announcement =
   | { readonly type: 'started'; readonly step: string }
   | { readonly type: 'done'; readonly step: string; readonly note: string }
-  | { readonly type: 'ready'; readonly sandbox: SandboxFile };
+  | { readonly type: 'ready'; readonly sandbox: SandboxFile; readonly loginUrl: string };
 
 let parentListens = false;
 

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueAdminKey } from '../src/contexts/access/application/admin-key-commands.js';
 import { IssueExchangeKey } from '../src/contexts/access/application/exchange-key-commands.js';
@@ -6,8 +7,10 @@ import { RegisterMerchant } from '../src/contexts/access/application/merchant-co
 import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
 import { newId } from '../src/kernel/ids.js';
 import { run, type Companion } from '../src/run.js';
+import { LoginLinks } from '../src/contexts/access/application/console/login-links.js';
+import { OperatorsView } from '../src/contexts/access/views/operators.js';
 import type { Config } from '../src/platform/config/config.js';
-import type { AdministratorCommands } from './administrators.js';
+import { ADMINISTRATOR_EMAIL, type AdministratorCommands } from './administrators.js';
 import { followParent } from './announce.js';
 import { prepareSandbox } from './prepare.js';
 import { SandboxModule } from './sandbox.module.js';
@@ -25,13 +28,13 @@ async function sandboxFor(given: Config): Promise<Companion | null> {
       return ready(app, {
         registerMerchant: (name) => commands.execute(new RegisterMerchant(name)),
         issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
-        administrators: administratorsBy(commands),
+        administrators: administratorsBy(app, commands),
       });
     },
   };
 }
 
-function administratorsBy(commands: CommandBus): AdministratorCommands {
+function administratorsBy(app: INestApplicationContext, commands: CommandBus): AdministratorCommands {
   return {
     create: async (name, email) => {
       const operatorId = newId();
@@ -42,6 +45,10 @@ function administratorsBy(commands: CommandBus): AdministratorCommands {
       const order = { operatorId, name: 'sandbox', scopes: null, merchants: null, addresses: [] };
       const command = new IssueAdminKey(newId(), { ...order, expiresAt: null }, false);
       return (await commands.execute(command)).secret;
+    },
+    loginLink: async () => {
+      const person = await app.get(OperatorsView, { strict: false }).byEmail(ADMINISTRATOR_EMAIL);
+      return app.get(LoginLinks, { strict: false }).issue(person!.operatorId);
     },
   };
 }

@@ -5,6 +5,7 @@ import { ALL_SETTINGS } from '../src/composition.js';
 import { type Config, listenerUrl } from '../src/platform/config/config.js';
 import { about } from '../src/platform/config/settings.js';
 import { prepareAdministrators, type AdministratorCommands } from './administrators.js';
+import { consoleUrl } from '../src/contexts/access/application/console/login-links.js';
 import { announce, step, type SandboxFile } from './announce.js';
 import { prepareChain } from './chain-part.js';
 import { lockDataDir } from './data-dir-lock.js';
@@ -82,14 +83,15 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
         const urls = describe(complete);
         const content = {
           ...urls,
-          admin: { base_url: urls.console_url, ...keys },
+          admin: { base_url: complete.adminUrl ?? listenerUrl(complete.host, complete.adminPort), ...keys },
           ...merchants,
           exchange,
           chain: describeChain(complete),
           pid: process.pid,
         };
         writeJson(file, content);
-        announce({ type: 'ready', sandbox: content });
+        const loginUrl = await administrators.loginLink();
+        announce({ type: 'ready', sandbox: content, loginUrl });
         return content;
       },
     };
@@ -116,7 +118,7 @@ function describe(config: Config): Pick<SandboxFile, Urls> {
     base_url: config.publicUrl ?? listenerUrl(host, config.port),
     widget_url: config.widgetUrl ?? listenerUrl(host, config.widgetPort),
     pay_url: config.payUrl ?? listenerUrl(host, config.payPort),
-    console_url: config.adminUrl ?? listenerUrl(host, config.adminPort),
+    console_url: consoleUrl(config),
     portal_url: config.portalUrl ?? listenerUrl(host, config.portalPort),
     metrics_url: `${listenerUrl(host, config.metricsPort)}/metrics`,
   };

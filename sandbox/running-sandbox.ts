@@ -17,9 +17,11 @@ export function withRunningSandbox(given: Config): Config {
       `No sandbox is running in ${folder}: start one with npm start, or set DATABASE_URL and MASTER_KEY.`,
     );
   }
-  const chain = readJson<SandboxFile>(join(folder, 'sandbox.json'))?.chain;
+  const running = readJson<SandboxFile>(join(folder, 'sandbox.json'));
+  const chain = running?.chain;
   return {
     ...given,
+    adminUrl: given.adminUrl ?? running?.console_url ?? null,
     chainRpcUrl: chainRpcUrl ?? chain?.rpc_url ?? null,
     usdcAddress: usdcAddress ?? chain?.usdc_address ?? null,
     databaseUrl: `postgres://disburse:${secrets.postgres_password}@127.0.0.1:${secrets.postgres_port}/disburse`,

@@ -2,6 +2,7 @@
 // npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
 import { relative } from 'node:path';
 import { build, install, requireNode } from './lib/installation.mjs';
+import { MerchantClient } from './lib/merchant-client.mjs';
 import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
 import { bold, complain, cyan, dim, elapsed, green, Problem, say, step, table } from './lib/terminal.mjs';
 
@@ -19,7 +20,7 @@ try {
   await build();
   const signalled = nextSignal();
   const service = await startService(signalled);
-  await welcome(service.sandbox);
+  await welcome(service.sandbox, service.loginUrl);
   const signal = await Promise.race([signalled, service.exited.then(() => null)]);
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
@@ -27,13 +28,14 @@ try {
   complain(error);
 }
 
-async function welcome(sandbox) {
+async function welcome(sandbox, loginUrl) {
   const place = relative(process.cwd(), dataDir()) || '.';
   say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
   const pages = [
     ['API reference', `${sandbox.base_url}/docs`],
     ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=…&user_id=…'],
     ['Pay page', `${sandbox.pay_url}/widget`, '?api_key=…&withdraw_address=…&signature=…'],
+    ['Console', `${sandbox.console_url}/login`],
     ['Metrics', sandbox.metrics_url],
   ];
   const served = await Promise.all(pages.map(async ([, url]) => isServed(url)));
@@ -42,6 +44,7 @@ async function welcome(sandbox) {
     ...pages
       .filter((_, index) => served[index])
       .map(([name, url, rest = '']) => [name, `${cyan(url)}${dim(rest)}`]),
+    ...(await portalLink(sandbox)),
     ['Dev chain', `${cyan(sandbox.chain.rpc_url)} ${dim(`chain ${sandbox.chain.chain_id}`)}`],
     ['Test USDC', sandbox.chain.usdc_address],
   ]);
@@ -54,9 +57,20 @@ async function welcome(sandbox) {
     ['for programs', `${place}/sandbox.json`],
     ['log', `${place}/service.log`],
   ]);
+  say(`\n  Sign in to the console, once: ${cyan(loginUrl)}`);
+  say(`  ${dim('Later: npm run operator -- login-link administrator@sandbox.example')}`);
   say(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
   say(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
   say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
+}
+
+/** Opens the portal of the sandbox merchant once; nothing where no process serves it. */
+async function portalLink(sandbox) {
+  if (!(await isServed(sandbox.portal_url))) return [];
+  const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
+  const actor = { id: 'sandbox', name: 'Sandbox' };
+  const { status, body } = await merchant.request('POST', '/portal_sessions', { actor });
+  return status === 201 ? [['Portal', `${cyan(body.url)} ${dim('once, for 15 minutes')}`]] : [];
 }
 
 /** The screen shows what there is: a page that this process does not serve is left out. */

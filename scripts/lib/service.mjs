@@ -46,7 +46,7 @@ export async function startService(signalled) {
       else if (message.type === 'ready') {
         state = 'ready';
         steps.done('Service', `ready, process ${child.pid}`);
-        ready({ ...service, sandbox: message.sandbox });
+        ready({ ...service, sandbox: message.sandbox, loginUrl: message.loginUrl });
       }
     });
     void exited.then(({ code, signal }) => {

@@ -72,6 +72,11 @@ describe('a user', () => {
     expect(soon?.tone).toBe('busy');
   });
 
+  it('whose step is gone is continued by an operator', () => {
+    const advice = userAdvice(onboarding({ waiting_for: 'operator', next_at: null }), NOW);
+    expect(advice).toMatchObject({ tone: 'bad', title: 'No worker is on it' });
+  });
+
   it('who is active needs nothing', () => expect(userAdvice({ account_state: 'active' }, NOW)).toBeNull());
 });
 

@@ -1,6 +1,6 @@
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';
-import type { Advice } from './resource.js';
+import type { Advice } from '../kit/resource.js';
 
 const FINDINGS: Readonly<Record<string, string>> = {
   settled: 'the transfer, final',
@@ -13,8 +13,9 @@ const FINDINGS: Readonly<Record<string, string>> = {
   wrong_amount: 'a transfer of another amount',
   already_used: 'a transfer that confirmed another payout',
   not_written: 'the transfer; recording it failed',
-  unanswered: 'no node responded',
-  '': 'no node responded',
+  no_response: 'no node responded',
+  not_confirmed: 'the nodes disagree, or too few responded',
+  row_changed: 'that it changed during the check',
 };
 
 /** What a check of the chain found, in words; without a check so far, nothing. */
@@ -30,7 +31,10 @@ const NEXT: Readonly<Record<string, string>> = {
   no_wallet: 'Open the user: the payout is checked once the onboarding has provisioned a wallet.',
   not_written:
     'The database or the event store refused the write. See the subscriptions under System; it is retried.',
-  unanswered: 'See the nodes under System. Checks continue when one responds; nothing expires meanwhile.',
+  no_response: 'See the nodes under System. Checks continue when one responds; nothing expires meanwhile.',
+  not_confirmed:
+    'See the nodes under System: one is behind or on another fork. Checks continue until enough agree.',
+  row_changed: 'Nothing. The next check decides.',
 };
 const MISMATCH =
   'Compare the transaction with the payout in a block explorer, then write to the merchant: the transfer does not match what they reported. The payout expires with this reason; they report the right one.';
@@ -46,7 +50,7 @@ export function payoutAdvice(row: Row, now: number): Advice | null {
       title: 'Expired: the transfer was not confirmed in time',
       text: 'The merchant received payout.failed with the reason below. If the money did arrive, they report the transfer again.',
     };
-  const finding = textAt(row, 'check.last_finding') || (textAt(row, 'check.last_at') ? 'unanswered' : '');
+  const finding = textAt(row, 'check.last_finding') || (textAt(row, 'check.last_at') ? 'no_response' : '');
   if (finding === '')
     return {
       tone: 'busy',
@@ -89,7 +93,13 @@ export function userAdvice(row: Row, now: number): Advice | null {
       title: 'The identity check is under review',
       text: 'Decide it in the dashboard of the provider; the service polls hourly, and at once after “Retry”. In the sandbox decide it here.',
     };
-  if (waits === '' || /user|person/.test(waits))
+  if (waits === 'operator')
+    return {
+      tone: 'bad',
+      title: 'No worker is on it',
+      text: 'The step that should continue it is gone. “Retry” creates it again.',
+    };
+  if (waits === '' || waits === 'person')
     return {
       tone: 'busy',
       title: 'Waits for the person',

@@ -5,14 +5,17 @@ import { useIdle, useToast } from '../kit/app.js';
 import { KitContext, useLive, type Kit } from '../kit/data.js';
 import { textAt, type Row } from '../kit/fields.js';
 import { Frame, Heading, type NavGroup } from '../kit/frame.js';
+import { AccountMenu, Mode } from '../kit/gate.js';
+import { ResourceList, ResourcePage } from '../kit/resource-pages.js';
 import { Loading, Trouble } from '../kit/states.js';
 import { capital, spoken, visible } from '../kit/text.js';
 import { utc } from '../kit/time.js';
+import { REASON_FIELDS } from '../kit/write.js';
 import { Attention } from './attention.js';
-import { AccountMenu, Enrol, Login, Mode, placeBefore, rememberPlace, takeToken } from './login.js';
-import { ResourceList, ResourcePage, SearchPage } from './pages.js';
+import { Enrol, Login, placeBefore, rememberPlace, takeToken } from './login.js';
 import { RESOURCES } from './resources/index.js';
 import { pluralOf } from './resources/operations.js';
+import { SearchPage } from './search.js';
 import { api, scopesOf, signInByPasskey, signOut, useSession, type ConsoleFacts } from './session.js';
 import { System } from './system.js';
 
@@ -35,7 +38,7 @@ export function App({ facts }: { facts: ConsoleFacts }) {
   useMemo(() => {
     api.onSignedOut = () => {
       // Reads that were in flight when the person signed out end like this too.
-      if (queries.getQueryData<Row | null>(['session']) ?? false)
+      if (queries.getQueryData<Row | null>(['session']))
         leave('Your session ended. Sign in to continue where you were.');
     };
   }, []);
@@ -125,6 +128,7 @@ function Signed({ facts, session, leave }: SignedProps) {
       me,
       can: (scope) => held.has(scope),
       readOnly,
+      also: REASON_FIELDS,
       say,
       signInAgain,
     };

@@ -1,20 +1,8 @@
-import { useKit, useOne, useRows } from '../kit/data.js';
+import { useKit, useOne } from '../kit/data.js';
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 import { Heading } from '../kit/frame.js';
-import { grouped } from '../kit/text.js';
-import type { Query } from '../kit/client.js';
-import { isFailing } from './resources/webhooks.js';
-
-interface Matter {
-  readonly title: string;
-  readonly scope: string;
-  /** Of the API, and of the page with the same filter. */
-  readonly path: string;
-  readonly query: Query;
-  /** Of the page, where it filters what the API does not. */
-  readonly local?: { readonly query: string; readonly counts: (row: Row) => boolean };
-  readonly next: string;
-}
+import { Counted, Item, type Matter } from '../kit/matters.js';
+import { isFailing } from '../kit/common/webhooks.js';
 
 /** What may need a person now, the most urgent first. */
 const MATTERS: readonly Matter[] = [
@@ -89,24 +77,10 @@ export function Attention() {
   );
 }
 
-const MOST = 100;
-
-function Counted({ matter: { title, path, query, local, next } }: { matter: Matter }) {
-  const { rows, hasNextPage, isPending, isError } = useRows(path, { ...query, page_size: String(MOST) });
-  const count = local === undefined ? rows.length : rows.filter(local.counts).length;
-  const href = path + (local?.query ?? `?${new URLSearchParams(query as Record<string, string>).toString()}`);
-  const text = isError ? '!' : isPending ? '…' : `${grouped(String(count))}${hasNextPage ? '+' : ''}`;
-  return <Item title={title} href={href} text={text} calm={text === '0'} next={isError ? UNKNOWN : next} />;
-}
-
-const UNKNOWN = 'This could not be read. Open the list for the reason.';
-
 function Halted() {
   const { data, isError } = useOne('/system', { every: 15_000 });
   const halted = rowsAt(data?.body, 'subscriptions').filter((row) => textAt(row, 'halted_at') !== '');
-  const down = rowsAt(data?.body, 'nodes').filter(
-    (row) => !['up', 'ok', 'healthy'].includes(textAt(row, 'status')),
-  );
+  const down = rowsAt(data?.body, 'nodes').filter((row) => textAt(row, 'status') !== 'ok');
   const count = (found: readonly Row[]): string =>
     isError ? '!' : data === undefined ? '…' : String(found.length);
   return (
@@ -126,30 +100,5 @@ function Halted() {
         next="Payouts and deposits wait while too few nodes agree; nothing is lost. Restart the node or configure another one."
       />
     </>
-  );
-}
-
-interface ItemProps {
-  readonly title: string;
-  readonly href: string;
-  readonly text: string;
-  readonly calm: boolean;
-  readonly next: string;
-}
-
-function Item({ title, href, text, calm, next }: ItemProps) {
-  return (
-    <li class={calm ? 'matter calm' : 'matter'}>
-      <span class="count" aria-hidden="true">
-        {text}
-      </span>
-      <div>
-        <a href={href} data-row>
-          <span class="unseen">{text} </span>
-          {title}
-        </a>
-        <p class="quiet">{calm ? 'Nothing to do.' : next}</p>
-      </div>
-    </li>
   );
 }

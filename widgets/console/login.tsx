@@ -1,8 +1,7 @@
 import { useLocation } from 'preact-iso';
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useKit } from '../kit/data.js';
 import { Heading } from '../kit/frame.js';
+import { Gate } from '../kit/gate.js';
 import { Note } from '../kit/states.js';
 import { enrol, signInByPasskey, signInTrouble, type ConsoleFacts } from './session.js';
 
@@ -29,7 +28,7 @@ interface LoginProps {
 export function Login({ facts, done, why }: LoginProps) {
   const { busy, trouble, run } = useAttempt(signInByPasskey, done);
   return (
-    <Gate mode={facts.mode}>
+    <Gate brand="Disburse console" mode={facts.mode}>
       <Heading title="Sign in">Sign in</Heading>
       {why !== null && <p class="lead">{why}</p>}
       <div class="stack">
@@ -69,7 +68,7 @@ export function Enrol({
   const { route } = useLocation();
   const { busy, trouble, run } = useAttempt(() => enrol(token ?? ''), done);
   return (
-    <Gate mode={facts.mode}>
+    <Gate brand="Disburse console" mode={facts.mode}>
       <Heading title="Create your passkey">Create your passkey</Heading>
       {token === null ? (
         <>
@@ -119,37 +118,5 @@ function Problematic({ text }: { text: string }) {
         <p>{text}</p>
       </Note>
     </div>
-  );
-}
-
-function Gate({ mode, children }: { mode: string; children: ComponentChildren }) {
-  return (
-    <main class="gate">
-      <p class="gate-brand">
-        Disburse console <Mode mode={mode} />
-      </p>
-      {children}
-    </main>
-  );
-}
-
-/** So that nobody mistakes the sandbox for the real thing, or the real thing for the sandbox. */
-export function Mode({ mode }: { mode: string }) {
-  const isReal = mode === 'live' || mode === 'production';
-  return <span class={isReal ? 'badge' : 'badge try'}>{isReal ? 'Live' : mode}</span>;
-}
-
-export function AccountMenu({ rows, leave }: { rows: readonly string[]; leave: () => void }) {
-  const { readOnly } = useKit();
-  return (
-    <>
-      {rows.map((row) => (
-        <p>{row}</p>
-      ))}
-      {readOnly !== null && <p class="quiet">{readOnly}</p>}
-      <button type="button" onClick={leave}>
-        Sign out
-      </button>
-    </>
   );
 }

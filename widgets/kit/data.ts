@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useMemo } from 'preact/hooks';
 import { Problem, theOne, theRows, type Client, type Query, type Read } from './client.js';
 import { textAt, type Row } from './fields.js';
+import type { FormField } from './form.js';
 
 /** What every component of a page has at hand. */
 export interface Kit {
@@ -16,6 +17,8 @@ export interface Kit {
   can(scope: string): boolean;
   /** Why nothing may be written; null: it may. */
   readonly readOnly: string | null;
+  /** What every write says in addition. */
+  readonly also: readonly FormField[];
   /** Says something in passing. `to`: where to read more. */
   say(text: string, to?: string): void;
   /** Signs the person in again. Rejects when they do not. */

@@ -14,6 +14,8 @@ export interface Field {
   readonly unit?: string;
   /** Where a click on the value leads. */
   readonly to?: (row: Row) => string | null;
+  /** Without this scope the value leads nowhere. */
+  readonly toScope?: string;
   /** In tables: hidden until the person selects it. */
   readonly hidden?: boolean;
   /** Displayed in place of null. */

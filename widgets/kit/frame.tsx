@@ -65,7 +65,11 @@ export function Frame({ brand, nav, can, badge, search, person, toast, banner, c
           {person.menu}
         </Menu>
       </header>
-      {banner && <p class="banner">{banner}</p>}
+      {banner && (
+        <p class="banner" role="status">
+          {banner}
+        </p>
+      )}
       <div class="columns">
         <div class="side">
           <Nav groups={groups} />

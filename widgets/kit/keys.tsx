@@ -17,6 +17,11 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+/** Null on pages without a search. */
+function searchField(): HTMLInputElement | null {
+  return document.querySelector('input[type=search]');
+}
+
 /** The keys of every page; `?` displays them. */
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false);
@@ -24,7 +29,7 @@ export function Shortcuts() {
     const press = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('dialog[open]') !== null) return;
-      if (event.key === '/') document.querySelector<HTMLInputElement>('input[type=search]')?.focus();
+      if (event.key === '/') searchField()?.focus();
       else if (event.key === 'j') focusRow(1);
       else if (event.key === 'k') focusRow(-1);
       else if (event.key === '?') setOpen(true);
@@ -35,10 +40,11 @@ export function Shortcuts() {
     return () => document.removeEventListener('keydown', press);
   }, []);
   if (!isOpen) return null;
+  const shortcuts = SHORTCUTS.filter(([key]) => key !== '/' || searchField() !== null);
   return (
     <Dialog title="Keyboard shortcuts" close={() => setOpen(false)}>
       <dl class="keys">
-        {SHORTCUTS.map(([key, what]) => (
+        {shortcuts.map(([key, what]) => (
           <div>
             <dt>
               <kbd>{key}</kbd>

@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import type { ComponentChildren } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
+import type { Query } from './client.js';
 import { useRows } from './data.js';
 import { queryOf, type Field, type Row } from './fields.js';
 import { Heading } from './frame.js';
@@ -31,6 +32,10 @@ export interface List {
   readonly open?: (row: Row) => string | null;
   /** What an empty list without filters means. */
   readonly empty: string;
+  /** Sent with every read. */
+  readonly query?: Query;
+  /** Filters of which the API requires one; nothing is listed without. */
+  readonly needs?: readonly string[];
 }
 
 interface ListPageProps {
@@ -66,7 +71,8 @@ function Rows({ list }: { list: List }) {
   const isSent = ([name, value]: [string, string]): boolean =>
     value !== '' && filters.some((filter) => filter.name === name && filter.local === undefined);
   const sent = Object.fromEntries(Object.entries(query).filter(isSent));
-  const found = useRows(list.path, sent);
+  const lacksFilter = list.needs?.every((name) => !query[name]) ?? false;
+  const found = useRows(list.path, { ...list.query, ...sent }, !lacksFilter);
   const local = filters.filter((filter) => filter.local && query[filter.name]);
   const rows = useMemo(
     () => found.rows.filter((row) => local.every(({ local, name }) => local!(row, query[name]!))),
@@ -78,7 +84,9 @@ function Rows({ list }: { list: List }) {
   return (
     <>
       {filters.length > 0 && <Filters filters={filters} query={query} change={filter} />}
-      {found.isPending ? (
+      {lacksFilter ? (
+        <Empty title="Filter first">{list.empty}</Empty>
+      ) : found.isPending ? (
         <Loading />
       ) : found.isError && rows.length === 0 ? (
         <Trouble error={found.error} retry={() => void found.refetch()} />

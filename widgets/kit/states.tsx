@@ -35,7 +35,7 @@ export function remedyOf(error: unknown): { readonly title: string; readonly tex
     case 404:
       return {
         title: 'Not found',
-        text: 'Nothing here has this id, or it belongs to a merchant you cannot see.',
+        text: 'Nothing here has this id, or you may not see it.',
       };
     case 412:
       return {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { useKit } from './data.js';
 import { isBlank, textOf, unitOf, valueOf, type Field, type Row } from './fields.js';
 import type { Tone } from './states.js';
 import { grouped, money, shortened, spoken, visible } from './text.js';
@@ -15,8 +16,10 @@ interface ValueProps {
 
 /** The value of a field of a row. */
 export function Value({ field, row, full = false, opens = null }: ValueProps) {
+  const { can } = useKit();
   const value = valueOf(field, row);
-  const href = opens ?? field.to?.(row) ?? null;
+  const leads = field.toScope === undefined || can(field.toScope);
+  const href = opens ?? (leads ? field.to?.(row) : null) ?? null;
   const text = textOf(value);
   const link = href === null ? null : { href, ...(opens !== null && { 'data-row': '' }) };
   if (isBlank(value))
@@ -167,7 +170,9 @@ export function Money({ amount, unit = '' }: { amount: string; unit?: string }) 
 
 const TONES: Readonly<Record<Tone, readonly string[]>> = {
   good: 'active received succeeded completed executed enabled up ok running done proven settled'.split(' '),
-  bad: 'failed exhausted suspended revoked halted down erased unreachable disabled forged overdue'.split(' '),
+  bad: 'failed exhausted suspended revoked halted down erased unreachable unavailable unresponsive disabled forged overdue'.split(
+    ' ',
+  ),
   warn: 'unconfirmed expired lapsed rolling deactivating refundable degraded late paid pending_approval'.split(
     ' ',
   ),

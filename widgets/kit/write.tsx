@@ -4,7 +4,7 @@ import { Problem } from './client.js';
 import { useKit } from './data.js';
 import { Dialog } from './dialog.js';
 import { Entry } from './field.js';
-import { textAt, type Row } from './fields.js';
+import { isRow, textAt, type Row } from './fields.js';
 import { bodyOf, initialValues, type FormField, type Values } from './form.js';
 import { Note, Trouble } from './states.js';
 import { visible } from './text.js';
@@ -99,6 +99,11 @@ interface WriteProps {
   readonly close: () => void;
 }
 
+/** Whether another person has to approve first: 202 alone may also mean that a worker does it. */
+function isPending({ status, body }: Done): boolean {
+  return status === 202 && isRow(body['operation']);
+}
+
 interface Done {
   readonly status: number;
   readonly body: Row;
@@ -118,7 +123,7 @@ function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
 
   const finish = async (response: Done): Promise<void> => {
     await queries.invalidateQueries();
-    if (secretIn(response.body) !== null || response.status === 202) return setDone(response);
+    if (secretIn(response.body) !== null || isPending(response)) return setDone(response);
     close();
     say(action.done, action.then?.(response.body) ?? undefined);
   };
@@ -247,24 +252,18 @@ export function secretIn(body: Row): Secret | null {
   return null;
 }
 
-function DoneDialog({
-  done: { status, body },
-  action,
-  close,
-}: {
-  done: Done;
-  action: Action;
-  close: () => void;
-}) {
+function DoneDialog({ done, action, close }: { done: Done; action: Action; close: () => void }) {
+  const { body } = done;
+  const waits = isPending(done);
   const secret = secretIn(body);
   const operation = textAt(body, 'operation.id') || textAt(body, 'operation_id');
   return (
     <Dialog
-      title={status === 202 ? 'A second person must approve' : action.done.replace(/\.$/, '')}
+      title={waits ? 'A second person must approve' : action.done.replace(/\.$/, '')}
       close={close}
       stays={secret !== null}
     >
-      {status === 202 && (
+      {waits && (
         <p class="lead">
           Nothing has changed yet. Ask a colleague with the same rights to approve it within 72 hours; if it
           changes before that, it has to be requested again.
@@ -275,7 +274,7 @@ function DoneDialog({
         <button type="button" class="primary" onClick={close}>
           {secret === null ? 'Close' : 'I have stored it'}
         </button>
-        {operation !== '' && status === 202 && (
+        {operation !== '' && waits && (
           <a class="button" href={`/operations/${encodeURIComponent(operation)}`} onClick={close}>
             Open the operation
           </a>

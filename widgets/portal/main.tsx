@@ -1,4 +1,7 @@
 import { start } from '../kit/app.js';
-import { Loading } from '../kit/states.js';
+import { App } from './app.js';
+import { takeCode } from './enter.js';
+import type { PortalFacts } from './session.js';
 
-start(() => <Loading />);
+const code = takeCode();
+start<PortalFacts>(({ facts }) => <App facts={facts} code={code} />);

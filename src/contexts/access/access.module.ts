@@ -72,6 +72,8 @@ import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { portalSessionHistory } from './domain/portal-history.js';
 import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
+import { PortalKeys } from './application/portal-keys.js';
+import { PortalKeysController } from './http/portal/portal-keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
@@ -84,11 +86,13 @@ import { CredentialList } from './views/credential-list.js';
 import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
 import { OperatorList, OperatorListRow } from './views/operator-list.js';
+import { CredentialUses } from './store/credential-uses.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
+import { accessSearches } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -154,10 +158,17 @@ class CredentialsModule {}
 @Global()
 @Module({
   imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
-  controllers: [WhoamiController, MerchantsController, CredentialsController, OperatorsController],
+  controllers: [
+    WhoamiController,
+    MerchantsController,
+    CredentialsController,
+    OperatorsController,
+    PortalKeysController,
+  ],
   providers: [
     AdminMerchants,
     AdminCredentials,
+    PortalKeys,
     MerchantList,
     CredentialList,
     OperatorList,
@@ -167,6 +178,7 @@ class CredentialsModule {}
       useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
         new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
     },
+    CredentialUses,
     { provide: AdminCallers, useClass: AdminAuthentication },
   ],
   exports: [AdminCallers],
@@ -208,10 +220,12 @@ export const access = defineContext({
   },
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
+  searches: accessSearches,
   operator: { module: () => CredentialsModule },
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
   },
   entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],

@@ -6,6 +6,7 @@ import {
   EnterPortalHandler,
   RevokePortalSessionHandler,
 } from './application/portal-session-commands.js';
+import { PortalAddress } from './http/portal/portal-address.js';
 import { PortalAuthentication, PortalCookies, PortalOrigin } from './http/portal/portal-authentication.js';
 import { PortalMeController } from './http/portal/portal-me.controller.js';
 import { PortalPageController } from './http/portal/portal-page.controller.js';
@@ -22,6 +23,7 @@ import { PortalSessionsView } from './views/portal-sessions.js';
     EnterPortalHandler,
     RevokePortalSessionHandler,
     PortalLinks,
+    PortalAddress,
     PortalSessionsView,
     PortalUses,
     PortalCookies,

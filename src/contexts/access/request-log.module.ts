@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { RequestLog } from '../../platform/http/request-log.js';
-import { BufferedRequestLog } from './application/request-log.js';
+import { BufferedRequestLog } from './store/request-log.js';
 import { AdminRequestsController } from './http/admin-requests.controller.js';
 import { PortalRequestsController } from './http/portal/portal-requests.controller.js';
 import { PortalUsageController } from './http/portal/portal-usage.controller.js';

@@ -176,7 +176,6 @@ export const exchange = defineContext({
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   readModels: [orderViews],
   entities: [ListedOrderRow],
-  searches: (get) => [orderSearch(get)],
   operations: ORDER_OPERATIONS,
   document: {
     tags: {
@@ -188,6 +187,7 @@ export const exchange = defineContext({
   },
   operator: { module: () => OperatedOrdersModule },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
+  searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1795000000900],

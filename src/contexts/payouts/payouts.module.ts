@@ -103,13 +103,13 @@ export const payouts = defineContext({
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
   entities: [ListedPayoutRow],
-  searches: (get) => [payoutSearch(get)],
   derived: [verificationTables],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
   operator: { module: () => PayoutsOperatorModule },
+  searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {
     tags: {

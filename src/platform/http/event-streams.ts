@@ -97,12 +97,15 @@ export class EventStreams<Subject> {
 
   private async check(stream: EventStream<Subject>): Promise<void> {
     if (this.now() - stream.openedAt >= this.bounds.lifetimeMs) return this.end(stream);
-    try {
-      stream.subject = await this.verify(stream.subject);
-    } catch (error) {
+    const isOver = await this.verify(stream.subject).then(
+      (subject) => {
+        stream.subject = subject;
+        return false;
+      },
       // A database that is unavailable does not end the session.
-      if (error instanceof Refusal) return this.end(stream);
-    }
+      (error: unknown) => error instanceof Refusal,
+    );
+    if (isOver) return this.end(stream);
     if (this.now() - stream.sentAt < this.bounds.heartbeatMs) return;
     stream.sentAt = this.now();
     // A client that has not read since the last heartbeat is gone.

@@ -156,10 +156,10 @@ describe('sessions of the console', () => {
     ['a page that the browser calls cross-site', { 'sec-fetch-site': 'cross-site' }],
   ])('a write from %s is refused', async (_, headers) => {
     const { browser, id } = await site.signedIn('administrator');
-    const merchant = { name: 'Shop', reason: 'A new merchant' };
-    const own = await browser.post('/admin/v1/merchants', merchant);
-    expect(own.status).not.toBe(403);
-    expect((await browser.post('/admin/v1/merchants', merchant, headers)).status).toBe(403);
+    const [path, body] = [`/admin/v1/users/${newId()}/deactivate`, { reason: 'It is right' }];
+    // No revision of it was read.
+    expect((await browser.post(path, body)).status).toBe(428);
+    expect((await browser.post(path, body, headers)).status).toBe(403);
     expect((await browser.post('/logout', {}, headers)).status).toBe(403);
     expect((await browser.post('/login/link', { token: await site.tokenOf(id) }, headers)).status).toBe(403);
     expect((await browser.call('/session')).status).toBe(200);
@@ -221,7 +221,7 @@ describe('a login at the identity provider', () => {
 
   it('signs in the operator with the verified email', async () => {
     const { id, email } = await site.operator();
-    site.issuer.claims = claimsOf(email);
+    site.issuer.signInAs(claimsOf(email));
     const browser = new CookieClient(site.origin);
     const seen: string[] = [];
     await browser.follow('/login/oidc', seen);
@@ -238,7 +238,7 @@ describe('a login at the identity provider', () => {
     'never leads to another site: %s',
     async (to) => {
       const { email } = await site.operator();
-      site.issuer.claims = claimsOf(email);
+      site.issuer.signInAs(claimsOf(email));
       const seen: string[] = [];
       await new CookieClient(site.origin).follow(`/login/oidc?return_to=${encodeURIComponent(to)}`, seen);
       expect(seen.at(-1)).toBe(`${site.origin}/`);
@@ -247,7 +247,7 @@ describe('a login at the identity provider', () => {
 
   it('leads back to the page of the console where the person was', async () => {
     const { email } = await site.operator();
-    site.issuer.claims = claimsOf(email);
+    site.issuer.signInAs(claimsOf(email));
     const seen: string[] = [];
     await new CookieClient(site.origin).follow('/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending', seen);
     expect(seen.at(-1)).toBe(`${site.origin}/payouts?status=pending`);
@@ -260,14 +260,14 @@ describe('a login at the identity provider', () => {
     ['the email of no operator', { email: 'nobody@example.com' }],
   ])('is refused with %s', async (_, more) => {
     const { email } = await site.operator();
-    site.issuer.claims = claimsOf(email, more);
+    site.issuer.signInAs(claimsOf(email, more));
     const browser = new CookieClient(site.origin);
     expect((await browser.follow('/login/oidc')).status).toBe(403);
     expect((await browser.call('/session')).status).toBe(401);
   });
 
   it('is refused where the person refuses at the issuer', async () => {
-    site.issuer.claims = null;
+    site.issuer.signInAs(null);
     const browser = new CookieClient(site.origin);
     expect((await browser.follow('/login/oidc')).status).toBe(403);
   });
@@ -276,10 +276,10 @@ describe('a login at the identity provider', () => {
     const roleOf = async (id: string) =>
       (await site.app.app.get(OperatorsView, { strict: false }).operator(id))?.role;
     const { id, email } = await site.operator('support');
-    site.issuer.claims = claimsOf(email, { groups: ['admins'] });
+    site.issuer.signInAs(claimsOf(email, { groups: ['admins'] }));
     await new CookieClient(site.origin).follow('/login/oidc');
     expect(await roleOf(id)).toBe('support');
-    site.issuer.claims = claimsOf(email, { groups: ['helpers'] });
+    site.issuer.signInAs(claimsOf(email, { groups: ['helpers'] }));
     const browser = new CookieClient(site.origin);
     await browser.follow('/login/oidc');
     expect(await roleOf(id)).toBe('viewer');
@@ -288,7 +288,7 @@ describe('a login at the identity provider', () => {
 
   it('is refused in a browser that did not start it, and at a second use of its address', async () => {
     const { email } = await site.operator();
-    site.issuer.claims = claimsOf(email);
+    site.issuer.signInAs(claimsOf(email));
     const browser = new CookieClient(site.origin);
     const seen: string[] = [];
     await browser.follow('/login/oidc', seen);
@@ -303,7 +303,8 @@ it('a read-only console refuses every write of a session', async () => {
   try {
     const { browser } = await site.signedIn('administrator');
     expect((await browser.call('/session')).json<object>()).toMatchObject({ read_only: true });
-    const write = await browser.post('/admin/v1/merchants', { name: 'Shop', reason: 'A new merchant' });
+    const path = `/admin/v1/users/${newId()}/deactivate`;
+    const write = await browser.post(path, { reason: 'It is right' });
     expect([write.status, write.json<{ detail: string }>().detail]).toEqual([
       403,
       'The console is read-only',

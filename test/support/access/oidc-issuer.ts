@@ -7,8 +7,7 @@ export type IssuedClaims = Readonly<Record<string, unknown>>;
 
 /** An OpenID provider (the package oidc-provider) on loopback that signs everybody in as the person of `claims`. */
 export class OidcIssuer {
-  /** Null: the person refuses. */
-  claims: IssuedClaims | null = {};
+  private claims: IssuedClaims | null = {};
 
   private constructor(
     readonly url: string,
@@ -39,6 +38,11 @@ export class OidcIssuer {
       } else void callback(request, response);
     };
     return issuer;
+  }
+
+  /** Who is at the browser from now on; null: somebody who refuses. */
+  signInAs(claims: IssuedClaims | null): void {
+    this.claims = claims;
   }
 
   async stop(): Promise<void> {

@@ -38,6 +38,10 @@ export interface BenchOptions {
   readonly approvals?: 'on' | 'off';
   readonly now?: () => Date;
   readonly definitions?: readonly OperationDefinition[];
+  /** Names of the events that these definitions write. */
+  readonly events?: readonly string[];
+  /** What these definitions get, by its token. */
+  readonly provide?: (loop: CommandLoop, clock: Clock) => ReadonlyMap<unknown, unknown>;
   /** Called before and after a lamp is switched by an operation. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;
 }
@@ -48,11 +52,13 @@ export function operationsOn({
   approvals = 'on',
   now = () => new Date(),
   definitions = [],
+  events = [],
+  provide = () => new Map(),
   around = () => undefined,
 }: BenchOptions = {}) {
   const registry = new EventRegistry();
   registry.register(
-    [...OPERATION_EVENTS, 'lamp.switched.v1'].map((type) => ({ type })),
+    [...OPERATION_EVENTS, 'lamp.switched.v1', ...events].map((type) => ({ type })),
     'operations',
   );
   const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
@@ -92,7 +98,9 @@ export function operationsOn({
     ],
   };
   const clock: Clock = { now };
-  const all = new Definitions([context], { get: () => undefined } as unknown as ModuleRef);
+  const provided = provide(loop, clock);
+  const get = (token: unknown): unknown => provided.get(token);
+  const all = new Definitions([context], { get } as unknown as ModuleRef);
   const subjects = new Subjects(store);
   const log = new OperationLog(loop);
   const execution = new Execution(log, all, subjects, clock);

@@ -1,6 +1,7 @@
 import type { Field } from '../../kit/fields.js';
 import type { Values } from '../../kit/form.js';
-import { actionOn, BY_MERCHANT, HISTORY, ID, MERCHANT, toPage, type Resource } from '../resource.js';
+import { actionOn, ID, toPage, type Resource } from '../../kit/resource.js';
+import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 import { SCOPES } from '../scopes.js';
 
 export const CREDENTIAL_FIELDS: readonly Field[] = [

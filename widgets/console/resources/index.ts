@@ -1,4 +1,4 @@
-import type { Resource } from '../resource.js';
+import type { Resource } from '../../kit/resource.js';
 import { credentials } from './credentials.js';
 import { merchants } from './merchants.js';
 import { orders, payouts } from './money.js';

@@ -1,5 +1,6 @@
 import { textAt } from '../../kit/fields.js';
-import { actionOn, CREATED, HISTORY, ID, toPage, type Resource } from '../resource.js';
+import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
+import { HISTORY } from '../resource.js';
 import { CREDENTIAL_FIELDS } from './credentials.js';
 
 const of = (name: string) => (row: Parameters<typeof textAt>[0]) =>

@@ -1,8 +1,9 @@
+import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
 import { textAt, type Field } from '../../kit/fields.js';
 import { findingWords, orderAdvice, payoutAdvice } from '../advice.js';
-import { actionOn, BY_MERCHANT, CREATED, HISTORY, ID, MERCHANT, toPage, type Resource } from '../resource.js';
+import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
+import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 
-const HASH: Field = { label: 'Transaction', of: 'transaction_hash', as: 'code' };
 const USER: Field = { label: 'User', of: 'user_id', as: 'code', to: toPage('users', 'user_id') };
 
 export const payouts: Resource = {
@@ -61,47 +62,8 @@ export const payouts: Resource = {
       from: (row) => ({ path: actionOn('payouts', 'checks')(row), query: { page_size: '' } }),
     },
   ],
-  further: [
-    {
-      title: 'Evidence',
-      path: actionOn('payouts', 'evidence'),
-      when: ({ status }) => status === 'received',
-      none: 'There is no evidence of this payout.',
-      file: 'evidence',
-      fields: [
-        { label: 'Chain', of: 'chain_id' },
-        { label: 'Block', of: 'block_number', as: 'number' },
-        { label: 'Block hash', of: 'block_hash', as: 'id' },
-        { label: 'Block time', of: 'block_time', as: 'time' },
-        { label: 'Log index', of: 'log_index' },
-        { label: 'Confirmations', of: 'confirmations', as: 'number' },
-        { label: 'From', of: 'from', as: 'id' },
-        { label: 'To', of: 'to', as: 'id' },
-        { label: 'Token', of: 'token', as: 'id' },
-        { label: 'SHA-256 of the receipt', of: 'receipt.sha256', as: 'id' },
-      ],
-    },
-    {
-      title: 'Proof in the ledger',
-      path: actionOn('payouts', 'proof'),
-      none: 'The ledger has no signed head that covers this payout yet. Retry in a minute.',
-      file: 'proof',
-      fields: [
-        { label: 'Events proven', of: (row) => (Array.isArray(row['events']) ? row['events'].length : 0) },
-        { label: 'Root', of: 'head.root', as: 'id' },
-        { label: 'Size of the ledger', of: 'head.size', as: 'number' },
-        { label: 'Signed', of: 'head.signed_at', as: 'time' },
-        { label: 'Signing key', of: 'head.key_id', as: 'id' },
-      ],
-    },
-  ],
+  further: [EVIDENCE, PROOF],
 };
-
-const DEPOSIT: readonly Field[] = [
-  { ...HASH, as: 'id' },
-  { label: 'Amount', of: 'amount', as: 'money' },
-  { label: 'Deposited', of: 'deposited_at', as: 'time' },
-];
 
 export const orders: Resource = {
   name: 'orders',
@@ -125,7 +87,7 @@ export const orders: Resource = {
     {
       name: 'status',
       label: 'Status',
-      options: ['pending', 'paid', 'processing', 'completed', 'cancelled', 'expired', 'failed', 'refunded'],
+      options: ORDER_STATUSES,
     },
     { name: 'refundable', label: 'Refundable', options: ['true'] },
     BY_MERCHANT,
@@ -137,18 +99,7 @@ export const orders: Resource = {
     { label: 'Pair', of: 'pair_id' },
     MERCHANT,
     { label: 'User', of: 'user_id', as: 'id' },
-    { label: 'Reason', of: 'reason' },
-    { label: 'Amount to send', of: 'amount_from', as: 'money' },
-    { label: 'Received', of: 'amount_received', as: 'money' },
-    { label: 'Refundable', of: 'amount_refundable', as: 'money' },
-    { label: 'Amount to pay out', of: 'amount_to', as: 'money' },
-    { label: 'Rate', of: 'rate' },
-    { label: 'Deposit address', of: 'deposit_address', as: 'id' },
-    { label: 'Deposit tag', of: 'deposit_address_tag', as: 'id' },
-    { label: 'Withdraw address', of: 'withdraw_address', as: 'id' },
-    { label: 'Withdraw tag', of: 'withdraw_address_tag', as: 'id' },
-    { label: 'Withdraw memo', of: 'withdraw_address_memo', as: 'id' },
-    { label: 'Withdraw transaction', of: 'withdraw_transaction_hash', as: 'id' },
+    ...ORDER_DETAILS,
     CREATED,
     { label: 'Expires', of: 'expires_at', as: 'time' },
   ],
@@ -168,24 +119,5 @@ export const orders: Resource = {
       done: 'The refund is recorded.',
     },
   ],
-  related: [
-    { title: 'Deposits', fields: DEPOSIT, rows: 'deposits', empty: 'No deposit has arrived.' },
-    {
-      title: 'Late deposits',
-      fields: DEPOSIT,
-      rows: 'late_deposits',
-      empty: 'None: nothing arrived after the end of the order.',
-    },
-    {
-      title: 'Refunds',
-      fields: [
-        { ...HASH, as: 'id' },
-        { label: 'Amount', of: 'amount', as: 'money' },
-        { label: 'Recorded', of: 'recorded_at', as: 'time' },
-      ],
-      rows: 'refunds',
-      empty: 'No refund is recorded.',
-    },
-    HISTORY,
-  ],
+  related: [...ORDER_PARTS, HISTORY],
 };

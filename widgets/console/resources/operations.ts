@@ -1,6 +1,8 @@
 import { textAt, type Field, type Row } from '../../kit/fields.js';
+import { capital, spoken } from '../../kit/text.js';
 import { operationAdvice } from '../advice.js';
-import { actionOn, ID, OPERATION_FIELDS, pageOf, toPage, type Resource } from '../resource.js';
+import { actionOn, ID, pageOf, toPage, type Resource } from '../../kit/resource.js';
+import { OPERATION_FIELDS } from '../resource.js';
 
 const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' };
 
@@ -44,7 +46,8 @@ export const operations: Resource = {
   title: 'Operations',
   one: 'Operation',
   scope: 'operations:read',
-  heading: 'name',
+  heading: (row) => capital(spoken(textAt(row, 'name')).replaceAll('.', ': ')),
+  primary: (row) => (isPending(row) ? 'Approve' : null),
   status: 'status',
   lead: 'Every write of an operator: who, what and why.',
   empty: 'No operator has changed anything yet.',

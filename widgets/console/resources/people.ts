@@ -1,7 +1,8 @@
 import type { Field } from '../../kit/fields.js';
 import { textAt } from '../../kit/fields.js';
 import { userAdvice } from '../advice.js';
-import { actionOn, BY_MERCHANT, CREATED, HISTORY, ID, MERCHANT, toPage, type Resource } from '../resource.js';
+import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
+import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 import { ROLES } from '../scopes.js';
 import { CREDENTIAL_FIELDS } from './credentials.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../scopes.js';
 import { RESOURCES } from './index.js';
 import { operations, pageOfKind } from './operations.js';
-import { isFailing } from './webhooks.js';
+import { isFailing } from '../../kit/common/webhooks.js';
 
 describe.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
   'the pages of %s',

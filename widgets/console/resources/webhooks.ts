@@ -1,6 +1,14 @@
+import {
+  ATTEMPTS,
+  DELIVERY_STATUSES,
+  ENDPOINT_FIELDS,
+  isFailing,
+  REQUEST_FIELDS,
+} from '../../kit/common/webhooks.js';
 import { textAt, type Row } from '../../kit/fields.js';
 import { deliveryAdvice, requestAdvice } from '../advice.js';
-import { actionOn, BY_MERCHANT, CREATED, ID, MERCHANT, toPage, type Resource } from '../resource.js';
+import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
+import { BY_MERCHANT, MERCHANT } from '../resource.js';
 
 const deliveriesOf = (row: Row): string => `/deliveries?endpoint_id=${encodeURIComponent(textAt(row, 'id'))}`;
 
@@ -12,11 +20,7 @@ export const webhookEndpoints: Resource = {
   lead: 'A row opens the deliveries of the endpoint. A disabled endpoint loses what happens until its merchant enables it again.',
   empty: 'Merchants register endpoints through their API or the portal.',
   fields: [
-    { label: 'URL', of: 'url' },
-    { label: 'Status', of: 'status', as: 'status' },
-    { label: 'Failures', of: 'failure_count', as: 'number' },
-    { label: 'Disabled by', of: (row) => DISABLED_BY[textAt(row, 'disabled_cause')] },
-    { label: 'Disabled', of: 'disabled_at', as: 'time' },
+    ...ENDPOINT_FIELDS,
     MERCHANT,
     { label: 'Description', of: 'description', hidden: true },
     { label: 'Types', of: 'event_types', as: 'list', none: 'all', hidden: true },
@@ -30,18 +34,6 @@ export const webhookEndpoints: Resource = {
   ],
   open: deliveriesOf,
 };
-
-const DISABLED_BY: Readonly<Record<string, string>> = {
-  merchant: 'the merchant',
-  gone: 'a response with 410',
-  failing: 'sustained failures',
-};
-
-/** Whether deliveries to it fail now, or were stopped for that. */
-export function isFailing(row: Row): boolean {
-  const cause = textAt(row, 'disabled_cause');
-  return Number(row['failure_count'] ?? 0) > 0 || cause === 'failing' || cause === 'gone';
-}
 
 export const deliveries: Resource = {
   name: 'deliveries',
@@ -62,7 +54,7 @@ export const deliveries: Resource = {
     CREATED,
   ],
   filters: [
-    { name: 'status', label: 'Status', options: ['pending', 'succeeded', 'exhausted', 'dropped'] },
+    { name: 'status', label: 'Status', options: DELIVERY_STATUSES },
     { name: 'type', label: 'Type' },
     BY_MERCHANT,
     { name: 'endpoint_id', label: 'Endpoint id' },
@@ -96,23 +88,7 @@ export const deliveries: Resource = {
       done: 'The delivery is sent again.',
     },
   ],
-  related: [
-    {
-      title: 'Attempts',
-      rows: 'attempts',
-      empty: 'Nothing has been sent yet.',
-      fields: [
-        { label: 'Attempt', of: 'attempt', as: 'number' },
-        { label: 'Started', of: 'started_at', as: 'time' },
-        { label: 'Outcome', of: 'outcome', as: 'status' },
-        { label: 'Status', of: 'http_status', as: 'status', none: 'no response' },
-        { label: 'Latency', of: 'latency_ms', as: 'ms' },
-        { label: 'Failed at', of: 'error_class' },
-        { label: 'Error', of: 'error' },
-        { label: 'Response begins', of: 'response_excerpt', as: 'block' },
-      ],
-    },
-  ],
+  related: [ATTEMPTS],
 };
 
 export const requests: Resource = {
@@ -124,18 +100,9 @@ export const requests: Resource = {
   lead: 'Calls of the merchant and exchange APIs of the last 7 days. Bodies and values of queries are never recorded.',
   empty: 'No request in the last 7 days.',
   open: toPage('requests', 'request_id'),
-  read: (id) => ({ path: '/requests', query: { request_id: id } }),
+  read: (id) => ({ path: '/requests', query: { request_id: id }, of: 'request_id' }),
   heading: 'request_id',
-  fields: [
-    { label: 'At', of: 'at', as: 'time' },
-    { label: 'Method', of: 'method' },
-    { label: 'Path', of: 'path' },
-    { label: 'Status', of: 'status', as: 'status' },
-    { label: 'Duration', of: 'duration_ms', as: 'ms' },
-    { label: 'Refusal', of: 'refusal' },
-    MERCHANT,
-    { label: 'Request id', of: 'request_id', as: 'code', hidden: true },
-  ],
+  fields: [...REQUEST_FIELDS, MERCHANT, { label: 'Request id', of: 'request_id', as: 'code', hidden: true }],
   filters: [
     BY_MERCHANT,
     { name: 'status', label: 'Status' },

@@ -2,6 +2,7 @@ import { Injectable, Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Claim } from '../../../platform/event-store/command-loop-types.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
@@ -51,10 +52,11 @@ export class Credentials {
     id: string,
     decide: (state: State, at: string) => readonly Event[],
     claims: readonly Claim[] = [],
+    metadata: EventMetadata = { actor: 'operator' },
   ): Promise<CredentialChanged> {
     const at = timestamp(this.clock);
     const { position } = await this.loop.execute(aggregate, id, (state) => decide(state, at), {
-      metadata: { actor: 'operator' },
+      metadata,
       claims,
     });
     return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
@@ -66,10 +68,11 @@ export class Credentials {
     id: string,
     decide: (state: State, at: string, secret: NewSecret) => readonly Event[],
     secretId: string | null = null,
+    cause?: EventMetadata,
   ): Promise<IssuedSecret> {
     const { secret, ...sealed } =
       secretId === null ? this.secrets.generate(kind, id) : this.secrets.derive(kind, id, secretId);
-    const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed));
+    const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed), [], cause);
     return { secretId: sealed.secretId, secret, visible };
   }
 }

@@ -48,8 +48,8 @@ export class KnownCredentials {
     const { status, name, displayName, origins, callbacks, cidrs, secrets, requestsPerMinute } = found;
     const { texts: privateKeys, ids: privateKeyIds } = this.valid('api_key', merchantId, secrets);
     const embedding = { displayName: displayName ?? name, origins, callbacks };
-    const access = { status, ipAllowList: cidrs, requestsPerMinute };
-    return { merchantId, ...access, ...embedding, privateKeys, privateKeyIds };
+    const credentials = { ipAllowList: cidrs, privateKeys, privateKeyIds, requestsPerMinute };
+    return { merchantId, status, ...embedding, ...credentials };
   }
 
   /** Null for a revoked key too. */
@@ -60,8 +60,8 @@ export class KnownCredentials {
     const { texts: secrets, ids: secretIds } = this.valid('exchange_key', keyId, found.secrets);
     const page = { logo, helpUrl, termsUrl };
     const { withdrawAddresses } = found;
-    const signing = { demandsSignature, memoSigning, withdrawAddresses };
-    return { keyId, merchantId, ...signing, cidrs, page, secrets, secretIds };
+    const limits = { cidrs, withdrawAddresses };
+    return { keyId, merchantId, demandsSignature, memoSigning, ...limits, page, secrets, secretIds };
   }
 
   private valid(

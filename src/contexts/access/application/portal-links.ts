@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
-import { CONFIG, listenerUrl, type Config } from '../../../platform/config/config.js';
-import { PORTAL_PAGE } from '../../../platform/http/admin/listeners.js';
-import { PagesModule } from '../../../platform/http/pages/pages.module.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 
 const ID_BYTES = 16;
@@ -15,11 +10,7 @@ const SECRET = /^[A-Za-z0-9_-]{64}$/;
 /** Codes and tokens of the portal: in base64url the id of the session and 32 random bytes; a keyed hash is stored. */
 @Injectable()
 export class PortalLinks {
-  constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'portalUrl' | 'host' | 'portalPort'>,
-    private readonly keyedHash: KeyedHash,
-    private readonly modules: ModuleRef,
-  ) {}
+  constructor(private readonly keyedHash: KeyedHash) {}
 
   secretFor(sessionId: string): string {
     const id = Buffer.from(sessionId.replaceAll('-', ''), 'hex');
@@ -38,18 +29,8 @@ export class PortalLinks {
     return this.keyedHash.of(`portal ${kind}`, secret);
   }
 
-  /** The code is in the fragment, so that no log has it. Throws `unavailable` where the portal has no address. */
-  entry(code: string): string {
-    return `${this.base().replace(/\/+$/, '')}/enter#${code}`;
-  }
-
-  private base(): string {
-    const { mode, portalUrl, host, portalPort } = this.config;
-    if (portalUrl !== null) return portalUrl;
-    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
-    return listenerUrl(
-      host,
-      this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE) ?? portalPort,
-    );
+  /** The code is in the fragment, so that no log has it. */
+  entry(portalUrl: string, code: string): string {
+    return `${portalUrl.replace(/\/+$/, '')}/enter#${code}`;
   }
 }

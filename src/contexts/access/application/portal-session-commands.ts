@@ -16,10 +16,11 @@ import {
 import { PORTAL_SESSIONS_VIEW, portalSessionJson } from '../views/portal-sessions.js';
 import { PortalLinks } from './portal-links.js';
 
-/** Gives the JSON text of the 201. Throws `unavailable` where the portal has no address. */
+/** Gives the JSON text of the 201. */
 export class CreatePortalSession extends Command<string> {
   constructor(
     readonly session: Pick<NewPortalSession, 'merchantId' | 'actor' | 'scopes' | 'returnUrl'>,
+    readonly portalUrl: string,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
   ) {
@@ -36,11 +37,11 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
     private readonly progress: ViewProgress,
   ) {}
 
-  execute({ session, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
+  execute({ session, portalUrl, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
     const at = timestamp(this.clock);
     return underKey(ticket, 'portal_session', async (id) => {
       const code = this.links.secretFor(id);
-      const url = this.links.entry(code);
+      const url = this.links.entry(portalUrl, code);
       const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };
       const body = (created: PortalSession | null): string =>
         JSON.stringify({ portal_session: portalSessionJson({ ...created!, lastSeenAt: null }, at), url });

@@ -4,6 +4,7 @@ import { streamOf, type Aggregate, type DomainEvent } from '../../../kernel/aggr
 import {
   issueSecret,
   revokeSecret,
+  rollSecret,
   setAddresses,
   type Credential,
   type CredentialKind,
@@ -65,6 +66,21 @@ describe.each(['api_key', 'exchange_key'] as const)('a credential of kind %s', (
     (secretId: string): Decision =>
     (state) =>
       issueSecret(kind, { secret: { secretId, sealed: `sealed ${secretId}` }, at }, state);
+  const roll =
+    (secretId: string, next: string, overlapSeconds: number): Decision =>
+    (state) =>
+      rollSecret(
+        kind,
+        { secretId, secret: { secretId: next, sealed: `sealed ${next}` }, overlapSeconds, at },
+        state,
+      );
+  const secretRolled = (id: string, replaced_by: string, until: string): DomainEvent => ({
+    type: kind === 'api_key' ? 'merchant.key_rolled.v1' : 'exchange_key.secret_rolled.v1',
+    data:
+      kind === 'api_key'
+        ? { merchant_id: 'c1', key_id: id, replaced_by, until, at }
+        : { ...key, secret_id: id, replaced_by, until, at },
+  });
   const revoke =
     (secretId: string): Decision =>
     (state) =>
@@ -90,6 +106,50 @@ describe.each(['api_key', 'exchange_key'] as const)('a credential of kind %s', (
     given(...replaced, secretIssued('s3'))
       .when(issue('s4'))
       .thenRefused('invalid_transition');
+  });
+
+  it('has room for another secret once one is over', () => {
+    const until = '2026-01-02T03:00:00.000Z';
+    const ended = secretIssued('s2');
+    const expired = { ...ended, data: { ...ended.data, expires_at: until } };
+    given(issued, s1, expired).when(issue('s3')).then(secretIssued('s3'));
+    given(issued, s1, s2, secretRolled('s1', 's2', until))
+      .when(issue('s3'))
+      .then(secretIssued('s3'));
+  });
+
+  it('replaces a secret by one with the same name and expiry, after an overlap that the expiry bounds', () => {
+    const facts = { name: 'server', expires_at: '2026-01-02T04:00:00.000Z' };
+    const old = { ...s1, data: { ...s1.data, ...facts } };
+    const next = { ...s2, data: { ...s2.data, ...facts } };
+    given(issued, old)
+      .when(roll('s1', 's2', 60))
+      .then(secretRolled('s1', 's2', '2026-01-02T03:05:05.000Z'), next);
+    given(issued, old)
+      .when(roll('s1', 's2', 86_400))
+      .then(secretRolled('s1', 's2', facts.expires_at), next);
+    given(issued, s1)
+      .when(roll('s1', 's2', 0))
+      .then(secretRolled('s1', 's2', at), s2);
+  });
+
+  it('replaces only what is active, once, and not beyond two valid secrets', () => {
+    const rolled = secretRolled('s1', 's2', '2026-01-03T03:04:05.000Z');
+    given(issued, s1, rolled, s2)
+      .when(roll('s1', 's2', 60))
+      .then();
+    given(issued, s1, rolled, s2)
+      .when(roll('s1', 's3', 60))
+      .thenRefused('invalid_transition');
+    given(issued, s1, rolled, s2)
+      .when(roll('s2', 's3', 60))
+      .thenRefused('invalid_transition');
+    given(issued, s1, s2, secretRevoked('s1'))
+      .when(roll('s1', 's3', 60))
+      .thenRefused('invalid_transition');
+    given(issued, s1)
+      .when(roll('s9', 's3', 60))
+      .thenRefused('not_found');
   });
 
   it('loses a secret once, and none that it never had', () => {

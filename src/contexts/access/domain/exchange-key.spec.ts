@@ -64,7 +64,9 @@ describe('a key of the exchange', () => {
   it('is issued once, with a secret, and may have a label', () => {
     given().when(issue()).then(issued(), secretIssued('s1'));
     given().when(issue(' Shop ')).then(issued('Shop'), secretIssued('s1'));
-    given(issued(), secretIssued('s1')).when(issue()).thenRefused('invalid_transition');
+    given(issued(), secretIssued('s2')).when(issue()).thenRefused('invalid_transition');
+    // A retry after a crash.
+    given(issued(), secretIssued('s1')).when(issue()).then();
     given()
       .when(issue(' '))
       .thenRefused('validation_failed', { label: ['must not be blank'] });

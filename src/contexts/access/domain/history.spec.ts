@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
+import type { HistoryRules } from '../../../kernel/history-rules.js';
 import { exchangeKeyHistory, merchantHistory } from './history.js';
+import { adminKeyHistory, operatorHistory } from './operator-history.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 
@@ -27,7 +29,11 @@ describe('the audit of a merchant', () => {
 
   it('accepts keys in rotation, a suspension, and settings that change', () => {
     const events = [registered, issued('a'), issued('b'), revoked('a'), issued('c'), suspended, reinstated];
-    expect(brokenOf(...events, allowed, embedding).filter(Boolean)).toEqual([]);
+    const renamed = event('renamed', { name: 'Store', at });
+    const limited = event('limits_set', { requests_per_minute: 50, at });
+    const rolled = event('key_rolled', { key_id: 'b', replaced_by: 'd', until: at, at });
+    const settings = [allowed, embedding, renamed, limited, rolled, issued('d')];
+    expect(brokenOf(...events, ...settings).filter(Boolean)).toEqual([]);
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
@@ -48,6 +54,66 @@ describe('the audit of a merchant', () => {
     ],
   ])('names the rule that is broken by one that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
+  });
+});
+
+describe('the audit of operators and their keys', () => {
+  const person = (type: string, data: object = {}): DomainEvent => ({
+    type: `operator.${type}.v1`,
+    data: { operator_id: 'o', at, ...data },
+  });
+  const created = person('created', { name: 'Ada', email: 'ada@ops.example', role: 'viewer' });
+  const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
+  const key = (type: string, data: object = {}): DomainEvent => ({
+    type: `admin_key.${type}.v1`,
+    data: { credential_id: 'k', at, ...data },
+  });
+  const issued = key('issued', {
+    operator_id: 'o',
+    name: 'laptop',
+    scopes: ['payouts:read'],
+    merchants: null,
+    addresses: [],
+    expires_at: null,
+    secret_hash: 'hash',
+    is_pending: true,
+    replaces: null,
+  });
+  const rolled = key('rolled', { replaced_by: 'n', until: '2026-01-03T03:04:05.000Z' });
+
+  it('accepts what the decisions decide', () => {
+    const life = [created, person('role_set', { role: 'finance' }), person('passkey_added', passkey)];
+    const ends = [person('disabled'), person('enabled')];
+    expect(brokenRules(operatorHistory, 'o', [...life, ...ends]).filter(Boolean)).toEqual([]);
+    const keys = [issued, key('activated'), rolled, key('revoked')];
+    expect(brokenRules(adminKeyHistory, 'k', keys).filter(Boolean)).toEqual([]);
+  });
+
+  it.each<[string, HistoryRules, string, readonly DomainEvent[], string]>([
+    ['a person who is created twice', operatorHistory, 'o', [created, created], 'it does not follow'],
+    [
+      'a role that is set again',
+      operatorHistory,
+      'o',
+      [created, person('role_set', { role: 'viewer' })],
+      'it does not follow',
+    ],
+    [
+      'a key that is rolled before it is approved',
+      adminKeyHistory,
+      'k',
+      [issued, rolled],
+      'The credential is pending',
+    ],
+    [
+      'a key that is approved after its end',
+      adminKeyHistory,
+      'k',
+      [issued, key('revoked'), key('activated')],
+      'The key is revoked',
+    ],
+  ])('names the rule that is broken by %s', (_what, rules, id, events, rule) => {
+    expect(brokenRules(rules, id, events).at(-1)).toContain(rule);
   });
 });
 

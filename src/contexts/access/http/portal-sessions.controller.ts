@@ -20,6 +20,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
 import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
+import { PortalAddress } from './portal/portal-address.js';
 import { PORTAL_SESSIONS_VIEW, PortalSessionsView } from '../views/portal-sessions.js';
 import {
   isReturnUrl,
@@ -37,6 +38,7 @@ export class PortalSessionsController {
     private readonly commandBus: CommandBus,
     private readonly view: PortalSessionsView,
     private readonly freshness: ViewProgress,
+    private readonly address: PortalAddress,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
@@ -64,7 +66,8 @@ export class PortalSessionsController {
       throw DomainError.invalid({ return_url: ['must be an https URL'] });
     const person = actor && { id: actor.id, name: actor.name };
     const session = { merchantId, scopes, actor: person, returnUrl: return_url };
-    return new Reply(201, await this.commandBus.execute(new CreatePortalSession(session, ticket, cause)));
+    const command = new CreatePortalSession(session, this.address.url(), ticket, cause);
+    return new Reply(201, await this.commandBus.execute(command));
   }
 
   @Get()

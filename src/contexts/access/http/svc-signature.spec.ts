@@ -15,6 +15,7 @@ class Reply {
   status = 0;
   body = '';
   readonly raw = new EventEmitter();
+  readonly request = { edge: {} };
   readonly all: Record<string, string> = {};
   code(status: number): this {
     this.status = status;

@@ -45,7 +45,7 @@ export class HolderRow {
 /** When a credential was last used; a row of `access.credential_uses`. */
 @Entity({ schema: 'access', name: 'credential_uses', synchronize: false })
 export class CredentialUseRow {
-  @PrimaryColumn('uuid', { name: 'credential_id' })
+  @PrimaryColumn('uuid', { name: 'secret_id' })
   id!: string;
 
   @Column('timestamptz', { name: 'last_used_at' })

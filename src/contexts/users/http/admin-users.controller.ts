@@ -52,6 +52,7 @@ export class AdminUsersController {
     responses: {
       200: [AdminUsersResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      404: 'The key is confined to other merchants than that of merchant_id.',
       403: 'A scope is missing: users:read, or users_personal:read for phone_number.',
     },
   })
@@ -70,7 +71,7 @@ export class AdminUsersController {
       },
       caller.scopes.has(PERSONAL_SCOPE),
     );
-    const merchants = query.merchant_id === undefined ? page.users.map(whose) : (merchantIds ?? []);
+    const merchants = query.merchant_id === undefined ? page.users.map(whose) : [query.merchant_id];
     await this.lookups.read(caller, [...new Set(merchants)], 'users');
     return page;
   }

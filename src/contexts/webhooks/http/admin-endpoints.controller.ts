@@ -28,6 +28,7 @@ export class AdminEndpointsController {
     responses: {
       200: [AdminEndpointsResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      404: 'The key is confined to other merchants than that of merchant_id.',
     },
   })
   async page(@Caller() caller: AdminCaller, @ListQuery() query: EndpointsQuery): Promise<EndpointsPage> {
@@ -41,7 +42,7 @@ export class AdminEndpointsController {
     const merchants =
       query.merchant_id === undefined
         ? page.webhook_endpoints.map(({ merchant_id }) => merchant_id)
-        : (merchantIds ?? []);
+        : [query.merchant_id];
     await this.lookups.read(caller, [...new Set(merchants)], 'webhook endpoints');
     return page;
   }

@@ -22,7 +22,12 @@ export interface DeliveryFilter extends CreatedPage {
  */
 export const READ_AT_ONCE = 5000;
 
+/** Deliveries that are read first, in pages. */
+const FIRST_READ = 4;
+
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
+/** What the index of an endpoint's deliveries has. */
+const KEYS = 'delivery_id, endpoint_id, created_at';
 
 export interface DeliveryRows {
   readonly rows: readonly DeliveryColumns[];
@@ -49,6 +54,18 @@ export async function deliveryPage(
   filter: DeliveryFilter,
 ): Promise<DeliveryRows> {
   if (endpointIds?.length === 0) return { rows: [], next_cursor: null };
+  // Most filters match many: a page is full long before it has read so much.
+  const page = await readPage(database, endpointIds, filter, FIRST_READ * (filter.pageSize + 1));
+  if (page.rows.length === filter.pageSize || page.next_cursor === null) return page;
+  return readPage(database, endpointIds, filter, READ_AT_ONCE);
+}
+
+async function readPage(
+  database: Pick<Database, 'query'>,
+  endpointIds: readonly string[] | null,
+  filter: DeliveryFilter,
+  budget: number,
+): Promise<DeliveryRows> {
   const params: unknown[] = [];
   const parameter: Parameter = (value) => `$${params.push(value)}`;
   const lanes = endpointIds === null ? null : `${parameter(endpointIds)}::uuid[]`;
@@ -61,27 +78,17 @@ export async function deliveryPage(
       ? []
       : [`merchant_id = any(${parameter(filter.merchantIds)}::uuid[])`]),
   ];
-  const max = rowsOfLane(endpointIds?.length ?? 1, filter.pageSize, conditions.length > 0);
+  const max = rowsOfLane(endpointIds?.length ?? 1, filter.pageSize, conditions.length > 0 ? budget : null);
+  // Of many lanes most of what is read is not on the page: its rows are fetched once it is known which they are.
+  const keysFirst = conditions.length === 0 && endpointIds !== null && endpointIds.length > 1;
   const isPending = filter.status === 'pending' && (await hasFewPending(database, endpointIds));
   const source = isPending
     ? allPending(lanes, place)
     : lanes === null
       ? newest(isIndexed ? [...place, `state = 'exhausted'`] : place, max)
-      : newestOfEach(
-          lanes,
-          unsentOnly(filter) ? [...place, `state in ('exhausted', 'dropped')`] : place,
-          max,
-        );
+      : newestOfEach(lanes, keysFirst ? KEYS : DELIVERY_COLUMNS, [...place, ...unsentOnly(filter)], max);
   const rows = await database.query<DeliveryColumns & { readonly matches: boolean }>(
-    `with read_rows as materialized (${source.sql}),
-       ends as (select created_at, delivery_id from read_rows where place = ${source.max} ${NEWEST_FIRST} limit 1),
-       matching as (
-         select * from read_rows where ${['true', ...conditions].join(' and ')} and not exists (
-           select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
-         ${NEWEST_FIRST} limit ${filter.pageSize + 1})
-     (select *, true as matches from matching ${NEWEST_FIRST})
-     union all
-     (select read_rows.*, false from read_rows join ends using (created_at, delivery_id))`,
+    pageSql(source, conditions, filter.pageSize, keysFirst),
     params,
   );
   const matching = rows.filter((row) => row.matches);
@@ -101,15 +108,37 @@ function placeOf(filter: DeliveryFilter, parameter: Parameter): string[] {
   ];
 }
 
-/** Without conditions a page is full of what is read; with some, all lanes together read {@link READ_AT_ONCE}. */
-function rowsOfLane(lanes: number, pageSize: number, isFiltered: boolean): number {
-  const share = Math.ceil((isFiltered ? READ_AT_ONCE : 2 * READ_AT_ONCE) / lanes);
-  return isFiltered ? share : Math.min(share, pageSize + 1);
+/** Without conditions (null) a page is full of what is read; with some, all lanes together read the budget. */
+function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
+  if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
+  return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
+}
+
+/** The page, where all lanes are complete down to its last row, and the row at which it ends where it is not full. */
+function pageSql(
+  { sql, max }: Source,
+  conditions: readonly string[],
+  pageSize: number,
+  keysFirst: boolean,
+): string {
+  const columns = DELIVERY_COLUMNS.replaceAll(/\w+/g, 'd.$&');
+  const from = (keys: string): string =>
+    keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : keys;
+  return `with read_rows as materialized (${sql}),
+       ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
+       matching as (
+         select * from read_rows ${where(conditions)} and not exists (
+           select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
+         ${NEWEST_FIRST} limit ${pageSize + 1})
+     (select ${columns}, true as matches from ${from(keysFirst ? 'matching' : 'matching d')}
+      order by d.created_at desc, d.delivery_id desc)
+     union all
+     (select ${columns}, false from ${from(keysFirst ? 'ends' : 'ends d')})`;
 }
 
 /** The smaller index of what an endpoint did not get has these. */
-function unsentOnly({ status }: DeliveryFilter): boolean {
-  return status === 'exhausted' || status === 'dropped';
+function unsentOnly({ status }: DeliveryFilter): readonly string[] {
+  return status === 'exhausted' || status === 'dropped' ? [`state in ('exhausted', 'dropped')`] : [];
 }
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
@@ -121,11 +150,11 @@ function newest(conditions: readonly string[], max: number): Source {
   return { sql, max };
 }
 
-function newestOfEach(lanes: string, conditions: readonly string[], max: number): Source {
+function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): Source {
   const ofLane = where(['endpoint_id = lane.id', ...conditions]);
   const sql = `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
     from unnest(${lanes}) as lane (id) cross join lateral (
-      select ${DELIVERY_COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
+      select ${columns} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
   return { sql, max };
 }
 

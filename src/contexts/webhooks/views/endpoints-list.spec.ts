@@ -28,7 +28,7 @@ describe('the list of webhook endpoints', () => {
     list = new EndpointsList(
       models,
       failing as unknown as FailingEndpoints,
-      { require: async () => undefined } as unknown as ViewProgress,
+      { current: async () => true } as unknown as ViewProgress,
     );
   });
   afterAll(() => models.onApplicationShutdown());

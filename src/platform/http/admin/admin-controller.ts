@@ -85,11 +85,12 @@ export function requireReach(
   if (merchants !== null && !merchants.includes(merchantId)) throw DomainError.notFound(what);
 }
 
-/** The merchants whose rows a list may show: of the filter, and that the caller is confined to; null: all. */
+/** The merchants whose rows a list may hold; null: all. Throws `not_found` for a filter that the caller is not confined to. */
 export function reachOf(
   { merchants }: Pick<Requester, 'merchants'>,
   merchantId: string | undefined,
 ): readonly string[] | null {
   if (merchantId === undefined) return merchants;
-  return merchants === null || merchants.includes(merchantId) ? [merchantId] : [];
+  requireReach({ merchants }, merchantId, 'Merchant');
+  return [merchantId];
 }

@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { Field, type Rule } from '../../dto/field.js';
+import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
 import type { OperationOutcome } from '../../operations/operations.js';
 import { Reply } from '../reply.js';
@@ -30,6 +30,16 @@ export class WriteBody {
 
   @Field(ticketRule, { optional: true, nullable: true, description: 'The ticket that it belongs to.' })
   ticket?: string | null;
+}
+
+/** The response of a write that needs a second person. */
+export class PendingResponse {
+  @ApiProperty({
+    type: 'object',
+    description: 'As GET /admin/v1/operations/{id} responds with it.',
+    additionalProperties: true,
+  })
+  operation!: object;
 }
 
 /** The response of a write: 202 `{operation}` while a second person is awaited, else `status` with `body` and `operation_id`. */

@@ -5,6 +5,7 @@ import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/
 import { Refusal } from '../../../../platform/http/problem.js';
 import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { AdminKeyDirectory } from '../../application/known-admin-keys.js';
+import { CredentialUses } from '../../store/credential-uses.js';
 import { ConsoleSessions } from './console-sessions.js';
 
 /** Requests a minute of one credential (admin-api.md 1). */
@@ -21,6 +22,7 @@ export class AdminAuthentication extends AdminCallers {
     private readonly keys: AdminKeyDirectory,
     @Inject(ADMIN_RATE_LIMITER)
     private readonly limiter: Pick<CallerRateLimiter, 'take' | 'header' | 'policy'>,
+    private readonly uses: CredentialUses,
     @Optional() private readonly sessions?: ConsoleSessions,
   ) {
     super();
@@ -33,6 +35,7 @@ export class AdminAuthentication extends AdminCallers {
         ? await this.sessions?.find(request)
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
+    if (caller.credentialId !== null) this.uses.record(caller.credentialId);
     await this.count(caller.credentialId ?? caller.sessionId ?? caller.operatorId, reply);
     return caller;
   }

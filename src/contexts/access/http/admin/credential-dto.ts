@@ -1,6 +1,6 @@
 import { ApiProperty, Field, Many, Nested } from '../../../../platform/dto/field.js';
 import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
-import { WriteBody } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
 import type { MemoSigning } from '../../domain/exchange-key.js';
 import {
@@ -135,14 +135,7 @@ export class CredentialCreated {
   @ApiProperty(UUID) operation_id!: string;
 }
 
-export class PendingCredential {
-  @ApiProperty({
-    type: 'object',
-    description: 'As GET /admin/v1/operations/{id} responds.',
-    additionalProperties: true,
-  })
-  operation!: object;
-
+export class PendingCredential extends PendingResponse {
   @Nested(() => NewCredential) credential!: NewCredential;
 }
 

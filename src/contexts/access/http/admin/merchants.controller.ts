@@ -9,7 +9,7 @@ import {
   WriteTicket,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, WriteBody, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
@@ -108,7 +108,7 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: {
       200: [MerchantWritten, 'The merchant as it is now.'],
-      202: 'It raises the limit: another person has to approve all of it.',
+      202: [PendingResponse, 'It raises the limit: another person has to approve all of it.'],
       422: 'A member is invalid.',
     },
   })
@@ -157,7 +157,7 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: {
       200: [MerchantWritten, 'Only where approvals are off: it is active.'],
-      202: 'Another person has to approve it.',
+      202: [PendingResponse, 'Another person has to approve it.'],
       409: 'It is not suspended.',
     },
   })

@@ -9,7 +9,7 @@ import {
   WriteTicket,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { written } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
@@ -29,7 +29,6 @@ import {
 } from './operator-dto.js';
 
 const TAG = 'Admin: operators';
-const PENDING = 'Another person has to approve it.';
 
 /** The persons who operate the service (admin-api.md 3). */
 @AdminController('operators')
@@ -68,7 +67,7 @@ export class OperatorsController {
     scopes: ['operators:write'],
     responses: {
       201: [OperatorWritten, 'Only where approvals are off: the operator exists.'],
-      202: PENDING,
+      202: [PendingResponse, 'Another person has to approve it.'],
       403: 'A scope is missing: operators:write, or one that the role gives.',
       422: 'name, email, role, reason or ticket is invalid.',
     },
@@ -120,7 +119,10 @@ export class OperatorsController {
     scopes: ['operators:write'],
     responses: {
       200: [OperatorWritten, 'The operator as it is now.'],
-      202: 'The role gives scopes that the former one lacked: another person has to approve it.',
+      202: [
+        PendingResponse,
+        'The role gives scopes that the former one lacked: another person has to approve it.',
+      ],
       403: 'A scope is missing: operators:write, or one that the role gives.',
       422: 'role, status, reason or ticket is invalid.',
     },

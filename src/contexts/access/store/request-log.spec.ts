@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { LoggedRequest } from '../../../platform/http/request-log.js';
-import type { RequestBatch } from '../store/request-table.js';
+import type { RequestBatch } from './request-table.js';
 import { BufferedRequestLog } from './request-log.js';
 
 const SECRET = randomUUID();

@@ -1,27 +1,36 @@
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
-import { Problem, theRows } from '../kit/client.js';
-import { oneIn, useKit, useOne, useRows } from '../kit/data.js';
-import { DetailList, RelatedSection, RowsSection, Section } from '../kit/details.js';
-import { rowsAt, textAt, type Row } from '../kit/fields.js';
-import { Heading } from '../kit/frame.js';
-import { ListPage } from '../kit/list.js';
-import { saveJson } from '../kit/save.js';
-import { Loading, Note, Trouble } from '../kit/states.js';
-import { capital, shortened, spoken, visible } from '../kit/text.js';
-import { Id, Status, useNow } from '../kit/value.js';
-import { Actions } from '../kit/write.js';
+import { Problem, theRows } from './client.js';
+import { oneIn, useKit, useOne } from './data.js';
+import { DetailList, RelatedSection, RowsSection, Section } from './details.js';
+import { rowsAt, textAt, type Row } from './fields.js';
+import { Heading } from './frame.js';
+import { ListPage } from './list.js';
+import { saveJson } from './save.js';
+import { Loading, Note, Trouble } from './states.js';
+import { capital, shortened, visible } from './text.js';
+import { Id, Status, useNow } from './value.js';
+import { Actions } from './write.js';
 import { pageOf, toPage, type Further, type Related, type Resource } from './resource.js';
-import { pageOfKind } from './resources/operations.js';
 
 /** The list of a resource. */
 export function ResourceList({ resource }: { resource: Resource }) {
   const { can } = useKit();
   const { query } = useLocation();
-  const { name, title, fields, empty, lead, create = [], open = toPage(name, 'id') } = resource;
+  const { name, title, fields, empty, lead, create = [], open = ownPage(resource) } = resource;
+  const { needs, query: sent } = resource;
   const list = useMemo(() => {
     const filters = (resource.filters ?? []).filter(({ scope }) => scope === undefined || can(scope));
-    return { title, path: `/${name}`, fields, filters, empty, open };
+    return {
+      title,
+      path: `/${name}`,
+      fields,
+      filters,
+      empty,
+      open,
+      ...(needs && { needs }),
+      ...(sent && { query: sent }),
+    };
   }, [resource, can]);
   return (
     <ListPage
@@ -37,14 +46,19 @@ export function ResourceList({ resource }: { resource: Resource }) {
   );
 }
 
+/** Without details a row leads nowhere. */
+function ownPage({ name, details }: Resource): (row: Row) => string | null {
+  return details === undefined ? () => null : toPage(name, 'id');
+}
+
 /** One thing: what it is, what to do, everything that belongs to it. */
 export function ResourcePage({ resource, id }: { resource: Resource; id: string }) {
   const now = useNow();
   const { can } = useKit();
-  const { path, query } = resource.read?.(id) ?? { path: pageOf(resource.name, id) };
+  const { path, query, of = 'id' } = resource.read?.(id) ?? { path: pageOf(resource.name, id) };
   const found = useOne(path, query === undefined ? {} : { query });
-  const row =
-    query === undefined ? oneIn(found.data) : found.data ? (theRows(found.data.body)[0] ?? null) : null;
+  const listed = theRows(found.data?.body ?? {}).find((each) => textAt(each, of) === id) ?? null;
+  const row = query === undefined ? oneIn(found.data) : listed;
   if (found.isPending) return <Loading what={resource.one} />;
   if (row === null) {
     const missing = new Problem(404, 'Not found', '');
@@ -57,7 +71,6 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
   }
   const advice = resource.advice?.(row, now) ?? null;
   const links = (resource.links ?? []).filter(({ scope }) => can(scope));
-  const primary = advice === null || row['status'] !== 'pending_approval' ? '' : 'Approve';
   return (
     <>
       <p class="crumb">
@@ -71,7 +84,7 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
             row={row}
             subject={nameOf(resource, row, id)}
             etag={found.data?.etag ?? null}
-            primary={primary || (resource.actions?.[0]?.label ?? '')}
+            primary={resource.primary?.(row) ?? resource.actions?.[0]?.label ?? ''}
           />
         </div>
       </div>
@@ -100,10 +113,9 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
 }
 
 /** What people call it: its name, or the kind and the id. */
-function nameOf(resource: Resource, row: Row, id: string): string {
-  const name = resource.heading === undefined ? '' : textAt(row, resource.heading);
-  if (name === '' || name === id) return `${resource.one.toLowerCase()} ${shortened(id)}`;
-  return resource.name === 'operations' ? capital(spoken(name).replaceAll('.', ': ')) : visible(name);
+function nameOf({ heading = '', one }: Resource, row: Row, id: string): string {
+  const name = typeof heading === 'string' ? textAt(row, heading) : heading(row);
+  return name === '' || name === id ? `${one.toLowerCase()} ${shortened(id)}` : visible(name);
 }
 
 function Title({ resource, row, id }: { resource: Resource; row: Row; id: string }) {
@@ -157,57 +169,5 @@ function FurtherPart({ further, row, id }: { further: Further; row: Row; id: str
         <Trouble error={error} retry={() => void refetch()} />
       )}
     </Section>
-  );
-}
-
-/** Where a search leads: to the page of what was found, or to a list when there are several. */
-export function SearchPage() {
-  const { query, route } = useLocation();
-  const q = (query['q'] ?? '').trim();
-  const { rows, isPending, isError, error, refetch } = useRows('/search', { q, page_size: '' }, q !== '');
-  const links = rows.map((row) => pageOfKind(textAt(row, 'kind'), textAt(row, 'id')));
-  const only = links.length === 1 ? (links[0] ?? null) : null;
-  useMemo(() => {
-    if (only !== null) queueMicrotask(() => route(only, true));
-  }, [only]);
-  return (
-    <>
-      <div class="head">
-        <Heading title="Search">Search</Heading>
-      </div>
-      {q === '' ? (
-        <SearchHelp title="What are you looking for?" />
-      ) : isError ? (
-        <Trouble error={error} retry={() => void refetch()} />
-      ) : isPending || only !== null ? (
-        <Loading what="Searching" />
-      ) : rows.length === 0 ? (
-        <SearchHelp title="Nothing has exactly this id, number, address or hash" />
-      ) : (
-        <RowsSection
-          title={`${rows.length} results`}
-          rows={rows}
-          open={(row) => pageOfKind(textAt(row, 'kind'), textAt(row, 'id'))}
-          empty=""
-          fields={[
-            { label: 'Found', of: (row) => capital(spoken(textAt(row, 'kind'))) },
-            { label: 'Title', of: 'title' },
-            { label: 'Id', of: 'id', as: 'id' },
-            { label: 'Merchant', of: 'merchant_id', as: 'code', to: toPage('merchants', 'merchant_id') },
-          ]}
-        />
-      )}
-    </>
-  );
-}
-
-function SearchHelp({ title }: { title: string }) {
-  return (
-    <Note tone="quiet" title={title}>
-      <p>
-        Search takes a whole value: an id of anything, a phone number (+49…), an external id, a wallet, a
-        transaction hash or a request id. Parts of values and names do not match: filter the lists for those.
-      </p>
-    </Note>
   );
 }

@@ -4,7 +4,7 @@ import { Background, BackgroundWork } from '../../../platform/background/backgro
 import { MinuteCounts } from '../../../platform/http/address.js';
 import { RequestLog, type LoggedRequest } from '../../../platform/http/request-log.js';
 import { requestsLeftOut } from '../metrics.js';
-import { RequestTable, type RequestBatch } from '../store/request-table.js';
+import { RequestTable, type RequestBatch } from './request-table.js';
 
 const FLUSH_MS = 500;
 const MAX_BATCH = 5000;

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { issueSecret, revokeSecret } from '../domain/credential.js';
+import { exchangeKey, revokeExchangeSecret } from '../domain/exchange-key.js';
+import { merchant } from '../domain/merchant.js';
+import { CredentialList, statusOf, type CredentialFilter } from '../views/credential-list.js';
+import type { CredentialRow } from '../views/credential-rows.js';
+import { DIRECTORY_VIEW } from '../views/directory-projection.js';
+import { Credentials } from './credentials.js';
+
+export interface NewKey {
+  readonly id: string;
+  readonly name: string | null;
+  /** ISO 8601. */
+  readonly expiresAt: string | null;
+}
+
+/** Keys of one merchant, as its own people see and change them. */
+@Injectable()
+export class PortalKeys {
+  constructor(
+    private readonly list: CredentialList,
+    private readonly credentials: Credentials,
+    private readonly freshness: ViewProgress,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async page(merchantId: string, filter: Omit<CredentialFilter, 'merchants' | 'merchantId' | 'operatorId'>) {
+    await this.freshness.require(DIRECTORY_VIEW);
+    return this.list.page({ ...filter, merchantId, merchants: [merchantId] });
+  }
+
+  /** Throws `not_found`. */
+  async find(merchantId: string, id: string): Promise<CredentialRow> {
+    await this.freshness.require(DIRECTORY_VIEW);
+    const row = await this.list.find(id);
+    if (row?.holder.merchantId !== merchantId) throw DomainError.notFound('Key');
+    return row;
+  }
+
+  /** A private key of kind `payouts`: the same again for the same id. Throws `invalid_transition` beyond two. */
+  async issue(merchantId: string, { id, name, expiresAt }: NewKey, cause: EventMetadata): Promise<string> {
+    const { secret } = await this.credentials.issue(
+      'api_key',
+      merchant,
+      merchantId,
+      (state, at, sealed) => issueSecret('api_key', { secret: { ...sealed, name, expiresAt }, at }, state),
+      id,
+      cause,
+    );
+    return secret;
+  }
+
+  /** Throws `not_found`, or `invalid_transition`. */
+  async revoke(merchantId: string, secretId: string, cause: EventMetadata): Promise<CredentialRow> {
+    const row = await this.find(merchantId, secretId);
+    if (statusOf(row, this.clock.now()) === 'revoked') return row;
+    if (row.holder.kind === 'exchange_key')
+      await this.credentials.change(
+        exchangeKey,
+        row.holder.id,
+        (state, at) => revokeExchangeSecret({ secretId, at }, state),
+        [],
+        cause,
+      );
+    else
+      await this.credentials.change(
+        merchant,
+        merchantId,
+        (state, at) => revokeSecret('api_key', { secretId, at }, state),
+        [],
+        cause,
+      );
+    return this.find(merchantId, secretId);
+  }
+}

@@ -1,0 +1,238 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { AdminClient } from '../../support/admin/admin-client.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
+
+const reason = 'a test of credentials';
+
+interface Credential {
+  readonly id: string;
+  readonly secret: string;
+  readonly status: string;
+  readonly api_key: string;
+  readonly scopes: readonly string[];
+}
+interface Written {
+  readonly credential: Credential;
+  readonly operation: { readonly id: string };
+}
+
+describe('credentials in the admin API', () => {
+  const app = onTestApp();
+  let admin: AdminClient;
+  let approver: AdminClient;
+  beforeAll(async () => {
+    [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
+  });
+
+  const newMerchantId = async (): Promise<string> =>
+    (await admin.post('/merchants', { name: 'Keys', reason })).json<{ merchant: { id: string } }>().merchant
+      .id;
+  const issue = async (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
+    admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
+  const issued = async (body: object): Promise<Credential> => {
+    const response = await issue(body);
+    expect(response.status).toBe(201);
+    return response.json<Written>().credential;
+  };
+  const signs = (apiKey: string, privateKey: string, status: number): Promise<true> =>
+    eventually(async () => {
+      const client = new SignedClient(app.url, { apiKey, privateKey });
+      return (await client.get(`/merchants/v1/users/${newId()}`)).status === status;
+    });
+  const statusOf = async (id: string): Promise<string> =>
+    (await admin.get(`/credentials/${id}`)).json<Written>().credential.status;
+
+  it('a private key of a merchant is issued, rolled and revoked; a third valid one is refused', async () => {
+    const merchant_id = await newMerchantId();
+    const first = await issued({ kind: 'payouts', merchant_id });
+    expect(first).toEqual({
+      id: expect.any(String),
+      kind: 'payouts',
+      name: 'server',
+      merchant_id,
+      operator_id: null,
+      merchants: [merchant_id],
+      scopes: [],
+      addresses: [],
+      withdraw_addresses: null,
+      demands_signing: null,
+      memo_signing: null,
+      api_key: null,
+      expires_at: null,
+      last_used_at: null,
+      status: 'active',
+      created_at: expect.any(String),
+      secret: expect.stringMatching(/^dsk_[0-9a-f]{64}$/),
+    });
+    await signs(merchant_id, first.secret, 404);
+    const read = await admin.get(`/credentials/${first.id}`);
+    expect(read.text).not.toContain(first.secret);
+    const rolled = await admin.change(`/credentials/${first.id}`, '/roll', { reason });
+    expect(rolled.status).toBe(201);
+    const second = rolled.json<Written>().credential;
+    await signs(merchant_id, second.secret, 404);
+    await signs(merchant_id, first.secret, 404);
+    expect(await statusOf(first.id)).toBe('rolling');
+    expect((await issue({ kind: 'payouts', merchant_id })).status).toBe(409);
+    expect((await admin.change(`/credentials/${second.id}`, '/roll', { reason })).status).toBe(409);
+    expect((await admin.change(`/credentials/${first.id}`, '/revoke', { reason })).status).toBe(200);
+    await signs(merchant_id, first.secret, 401);
+    const third = await issued({ kind: 'payouts', merchant_id });
+    const revoked = await admin.change(`/credentials/${second.id}`, '/revoke', { reason });
+    expect(revoked.json()).toMatchObject({ credential: { status: 'revoked' } });
+    await signs(merchant_id, second.secret, 401);
+    expect((await admin.change(`/credentials/${second.id}`, '/revoke', { reason })).status).toBe(409);
+    await signs(merchant_id, third.secret, 404);
+  });
+
+  it('a key that is rolled without an overlap is refused at once', async () => {
+    const merchant_id = await newMerchantId();
+    const old = await issued({ kind: 'payouts', merchant_id });
+    const body = { overlap_seconds: 0, reason };
+    const next = (await admin.change(`/credentials/${old.id}`, '/roll', body)).json<Written>().credential;
+    await signs(merchant_id, old.secret, 401);
+    await signs(merchant_id, next.secret, 404);
+    expect(await statusOf(old.id)).toBe('expired');
+    for (const overlap_seconds of [-1, 604_801])
+      expect(
+        (await admin.change(`/credentials/${next.id}`, '/roll', { overlap_seconds, reason })).status,
+      ).toBe(422);
+  });
+
+  it('a key that expires is refused within two seconds of its expiry', async () => {
+    const merchant_id = await newMerchantId();
+    const expires_at = new Date(Date.now() + 3000).toISOString();
+    const { id, secret } = await issued({ kind: 'payouts', merchant_id, expires_at });
+    await signs(merchant_id, secret, 401);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at));
+    expect(await statusOf(id)).toBe('expired');
+    expect((await issue({ kind: 'payouts', merchant_id, expires_at })).status).toBe(422);
+  });
+
+  it('a key of the exchange pays out to its addresses alone, and ends with its last secret', async () => {
+    const merchant_id = await newMerchantId();
+    const address = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+    const key = await issued({
+      kind: 'exchange',
+      merchant_id,
+      demands_signing: false,
+      withdraw_addresses: [address],
+    });
+    expect(key).toMatchObject({ demands_signing: false, memo_signing: 'contract', addresses: [] });
+    const client = new ExchangeClient(app.url, { apiKey: key.api_key, secret: key.secret });
+    const order = async (to: string): Promise<number> =>
+      (
+        await client.call({
+          method: 'POST',
+          path: '/v1/orders',
+          query: { pair_id: 'USDCSOL', withdraw_address: to },
+        })
+      ).status;
+    await eventually(async () => (await order(address)) === 201);
+    expect(await order('9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin')).toBe(403);
+    expect((await admin.change(`/credentials/${key.id}`, '/revoke', { reason })).status).toBe(200);
+    await eventually(async () => (await order(address)) === 401);
+  });
+
+  it('an admin key is dead until another person approves it, and no more than its person may', async () => {
+    const requested = await issue({ kind: 'admin', scopes: ['payouts:read'] });
+    expect(requested.status).toBe(202);
+    const { credential, operation } = requested.json<Written>();
+    expect(credential).toMatchObject({ status: 'pending', operator_id: admin.operatorId });
+    const client = new AdminClient(admin.baseUrl, credential.secret, admin.operatorId);
+    expect((await client.get('/whoami')).status).toBe(401);
+    const approved = await approver.post(`/operations/${operation.id}/approve`, { reason });
+    expect(approved.status).toBe(200);
+    expect(approved.text).not.toContain(credential.secret);
+    await eventually(async () => (await client.get('/whoami')).status === 200);
+    expect((await client.get('/whoami')).json()).toMatchObject({ scopes: ['payouts:read'] });
+    expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
+  });
+
+  it('an admin key that is rejected is revoked', async () => {
+    const { credential, operation } = (await issue({ kind: 'admin' })).json<Written>();
+    expect((await approver.post(`/operations/${operation.id}/reject`, { reason })).status).toBe(200);
+    expect(await statusOf(credential.id)).toBe('revoked');
+  });
+
+  it('nobody gives a scope that they lack, or issues and rolls for another', async () => {
+    const writer = await app.newAdmin({ scopes: ['credentials:read', 'credentials:write', 'payouts:read'] });
+    const ask = async (body: object): Promise<ApiResponse> =>
+      writer.post('/credentials', { kind: 'admin', name: 'more', reason, ...body });
+    const refused = await ask({ scopes: ['payouts:read', 'audit:read'] });
+    expect(refused.status).toBe(403);
+    expect(refused.json()).toMatchObject({ detail: 'The scope audit:read is missing' });
+    expect((await ask({})).status).toBe(403);
+    const unknown = await ask({ scopes: ['payouts:all'] });
+    expect(unknown.status).toBe(422);
+    expect(unknown.json<{ errors: object }>().errors).toHaveProperty('scopes');
+    expect((await ask({ operator_id: admin.operatorId, scopes: [] })).status).toBe(403);
+    const own = (await writer.get('/whoami')).json<{ actor: { credential_id: string } }>().actor;
+    const rolled = await admin.change(`/credentials/${own.credential_id}`, '/roll', { reason });
+    expect(rolled.status).toBe(403);
+    expect((await writer.change(`/credentials/${own.credential_id}`, '/roll', { reason })).status).toBe(201);
+    expect((await admin.change(`/credentials/${own.credential_id}`, '/revoke', { reason })).status).toBe(200);
+    await eventually(async () => (await writer.get('/whoami')).status === 401);
+  });
+
+  it('a secret of any kind that leaked ends its credential', async () => {
+    const merchant_id = await newMerchantId();
+    const payouts = await issued({ kind: 'payouts', merchant_id });
+    const exchange = await issued({ kind: 'exchange', merchant_id });
+    const leaked = await app.newAdmin();
+    const url = 'https://paste.example/1';
+    for (const token of [payouts.secret, exchange.secret, leaked.key]) {
+      const response = await admin.post('/credentials/revoke_leaked', { token, url, reason });
+      expect(response.status).toBe(200);
+      const { credential_id, operation_id } = response.json<Record<string, string>>();
+      expect(await statusOf(credential_id!)).toBe('revoked');
+      expect((await admin.get(`/operations/${operation_id}`)).text).not.toContain(token);
+    }
+    await eventually(async () => (await leaked.get('/whoami')).status === 401);
+    const none = await admin.post('/credentials/revoke_leaked', { token: 'dsk_none', url, reason });
+    expect(none.json()).toEqual({ credential_id: null, operation_id: null });
+  });
+
+  it('a repeat under the same Idempotency-Key has the secret, and is stored sealed', async () => {
+    const merchant_id = await newMerchantId();
+    const key = newId();
+    const first = await issue({ kind: 'payouts', merchant_id }, key);
+    const again = await issue({ kind: 'payouts', merchant_id }, key);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    const { secret } = first.json<Written>().credential;
+    const rows = await app.database.query<{ text: string }>(
+      `select (select string_agg(r.body, ' ') from event_store.responses r) ||
+              (select string_agg(e::text, ' ') from event_store.events e) ||
+              (select string_agg(s::text, ' ') from access.secrets s) as text`,
+    );
+    expect(rows[0]!.text).not.toContain(secret);
+  });
+
+  it('are listed by kind, merchant, person and status, within the reach of the key', async () => {
+    const merchant_id = await newMerchantId();
+    const other = await newMerchantId();
+    const { id } = await issued({ kind: 'payouts', merchant_id });
+    const exchange = await issued({ kind: 'exchange', merchant_id });
+    await issued({ kind: 'payouts', merchant_id: other });
+    const list = async (client: AdminClient, query: string): Promise<string[]> => {
+      const response = await client.get(`/credentials?${query}`);
+      expect(response.status).toBe(200);
+      return response.json<{ credentials: Credential[] }>().credentials.map((each) => each.id);
+    };
+    expect(await list(admin, `merchant_id=${merchant_id}`)).toEqual([exchange.id, id]);
+    expect(await list(admin, `merchant_id=${merchant_id}&kind=payouts`)).toEqual([id]);
+    expect(await list(admin, `merchant_id=${merchant_id}&status=revoked`)).toEqual([]);
+    expect(await list(admin, `operator_id=${admin.operatorId}&status=active`)).not.toEqual([]);
+    const confined = await app.newAdmin({ merchants: [merchant_id] });
+    expect(await list(confined, '')).toEqual([exchange.id, id]);
+    expect((await confined.get(`/credentials/${id}`)).status).toBe(200);
+    const [hidden] = await list(admin, `merchant_id=${other}`);
+    expect((await confined.get(`/credentials/${hidden}`)).status).toBe(404);
+    expect((await admin.get('/credentials?status=dead')).status).toBe(400);
+  });
+});

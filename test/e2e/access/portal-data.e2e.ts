@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
+import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
+import { createUser, reported } from '../../support/payouts/payout-calls.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
+
+const app = onTestApp();
+
+const DATA = '/api/v1';
+const READS = ['keys', 'endpoints', 'deliveries', 'payouts', 'orders', 'requests', 'usage'] as const;
+const ALL = [...READS, 'events'].flatMap((each) => [`${each}:read`, `${each}:write`]);
+
+const browserOf = async (merchant: SignedClient, scopes: readonly string[] = ALL): Promise<PortalBrowser> =>
+  PortalBrowser.enter(
+    (await createPortalSession(merchant, { scopes, actor: { id: 'u-1', name: 'Ada' } })).url,
+  );
+
+const list = async <T>(browser: PortalBrowser, path: string, name: string): Promise<T[]> => {
+  const response = await browser.get(`${DATA}${path}`);
+  expect([path, response.status]).toEqual([path, 200]);
+  return response.json<Record<string, T[]>>()[name]!;
+};
+
+interface Identified {
+  readonly id: string;
+}
+
+describe('the data of the portal', () => {
+  let browser: PortalBrowser;
+  let stranger: PortalBrowser;
+  let userId: string;
+  let payoutId: string;
+  let receiver: TestReceiver;
+  let endpointId: string;
+
+  beforeAll(async () => {
+    const { merchant, secondMerchant } = app;
+    [browser, stranger] = [await browserOf(merchant), await browserOf(secondMerchant)];
+    receiver = await TestReceiver.start();
+    const endpoint = await merchant.post('/merchants/v1/webhook_endpoints', {
+      webhook_endpoint: { url: receiver.url },
+    });
+    endpointId = endpoint.json<{ webhook_endpoint: Identified }>().webhook_endpoint.id;
+    userId = await createUser(merchant);
+    payoutId = (await reported(merchant, userId)).id;
+  });
+
+  afterAll(() => receiver.stop());
+
+  const testDelivery = async (): Promise<string> => {
+    const response = await browser.post(`${DATA}/endpoints/${endpointId}/test`);
+    expect(response.status).toBe(202);
+    return response.json<{ webhook_delivery: Identified }>().webhook_delivery.id;
+  };
+
+  it('has payouts as the merchant API returns them', async () => {
+    const payouts = await list<Identified>(browser, '/payouts', 'payouts');
+    const api = (await app.merchant.get('/merchants/v1/payouts')).json<{ payouts: Identified[] }>();
+    expect(payouts).toEqual(api.payouts);
+    expect((await browser.get(`${DATA}/payouts/${payoutId}`)).json()).toEqual({ payout: payouts[0] });
+    expect((await browser.get(`${DATA}/payouts/${payoutId}/evidence`)).status).toBe(409);
+  });
+
+  it('has the endpoints, their test deliveries with attempts, and sends these again', async () => {
+    expect(await list<Identified>(browser, '/endpoints', 'webhook_endpoints')).toEqual([
+      expect.objectContaining({ id: endpointId }),
+    ]);
+    const id = await testDelivery();
+    const read = async (): Promise<{ status: string; attempts: object[] }> =>
+      (await browser.get(`${DATA}/deliveries/${id}`)).json<{
+        delivery: { status: string; attempts: object[] };
+      }>().delivery;
+    await eventually(async () => (await read()).status === 'succeeded');
+    expect(
+      await list<Identified>(browser, `/deliveries?endpoint_id=${endpointId}`, 'deliveries'),
+    ).toContainEqual(expect.objectContaining({ id, status: 'succeeded' }));
+    expect((await browser.post(`${DATA}/deliveries/${id}/resend`)).status).toBe(202);
+    await eventually(async () => (await read()).attempts.length === 2);
+  });
+
+  it('records the session of the person in the events of what they write, and sends it once per Idempotency-Key', async () => {
+    const key = { 'idempotency-key': `"${randomUUID()}"` };
+    const path = `${DATA}/endpoints/${endpointId}/rotate_secret`;
+    const [first, repeated] = [
+      await browser.post(path, { overlap_seconds: 60 }, key),
+      await browser.post(path, { overlap_seconds: 60 }, key),
+    ];
+    expect([first.status, repeated.text]).toEqual([200, first.text]);
+    expect(first.json<{ webhook_endpoint: object }>().webhook_endpoint).toHaveProperty('signing_secret');
+    const rows = await app.database.query<{ metadata: { portal_session_id: string; actor: string } }>(
+      `select metadata::json as metadata from event_store.events
+       where type = 'webhook_endpoint.secret_rotated.v1' and data::text like '%' || $1 || '%'`,
+      [endpointId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]!.metadata).toMatchObject({
+      actor: 'POST /api/v1/endpoints/:id/rotate_secret',
+      portal_session_id: expect.any(String),
+      merchant_id: app.merchant.credentials.apiKey,
+    });
+    const since = new Date(Date.now() - 60_000).toISOString();
+    expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
+  });
+
+  it('issues a key that works at once, lists it with its use, and revokes it', async () => {
+    const merchant = await app.newMerchant();
+    const own = await browserOf(merchant);
+    const key = { 'idempotency-key': `"${randomUUID()}"` };
+    const [issued, repeated] = [
+      await own.post(`${DATA}/keys`, { name: 'second server' }, key),
+      await own.post(`${DATA}/keys`, { name: 'second server' }, key),
+    ];
+    expect([issued.status, repeated.text]).toEqual([201, issued.text]);
+    const { id, secret } = issued.json<{ credential: { id: string; secret: string } }>().credential;
+    const { apiKey } = merchant.credentials;
+    const server = new SignedClient(app.url, { apiKey, privateKey: secret });
+    const status = async (): Promise<number> => (await server.get('/merchants/v1/payouts')).status;
+    await eventually(async () => (await status()) === 200);
+    const listed = (): Promise<Record<string, unknown>[]> => list(own, '/keys', 'credentials');
+    await eventually(async () => (await listed()).some((each) => each['id'] === id && each['last_used_at']));
+    expect(await listed()).toHaveLength(2);
+    expect(JSON.stringify(await listed())).not.toContain(secret);
+    expect((await own.post(`${DATA}/keys`)).status).toBe(409);
+    expect((await stranger.post(`${DATA}/keys/${id}/revoke`)).status).toBe(404);
+    const revoked = await own.post(`${DATA}/keys/${id}/revoke`);
+    expect(revoked.json()).toMatchObject({ credential: { id, kind: 'payouts', status: 'revoked' } });
+    await eventually(async () => (await status()) === 401);
+  });
+
+  it('has the journey of a user, orders, requests, usage and lookups', async () => {
+    expect(await list(browser, `/events?user_id=${userId}`, 'events')).toEqual([]);
+    expect((await browser.get(`${DATA}/events`)).status).toBe(400);
+    expect(await list(browser, '/orders', 'orders')).toEqual([]);
+    expect(await list(browser, '/lookups', 'lookups')).toEqual([]);
+    await eventually(async () => {
+      const requests = await list<{ path: string }>(
+        browser,
+        '/requests?path=/merchants/v1/payouts/rep',
+        'requests',
+      );
+      return requests.length > 0 && requests.every(({ path }) => path === '/merchants/v1/payouts/report');
+    });
+    const usage = (await browser.get(`${DATA}/usage`)).json<{
+      limit: number;
+      used: number;
+      resets_at: string;
+      days: { day: string; requests: number; refused: number }[];
+    }>();
+    expect(usage).toMatchObject({ limit: 1_000_000, resets_at: expect.any(String) });
+    expect(usage.used).toBeGreaterThan(0);
+    expect(usage.days).toHaveLength(1);
+    expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
+  });
+
+  it('has nothing of another merchant', async () => {
+    const delivery = await testDelivery();
+    for (const path of [
+      `/payouts/${payoutId}`,
+      `/payouts/${payoutId}/evidence`,
+      `/payouts/${payoutId}/proof`,
+    ])
+      expect((await stranger.get(`${DATA}${path}`)).status).toBe(404);
+    for (const path of [`/endpoints/${endpointId}`, `/deliveries/${delivery}`, `/events?user_id=${userId}`])
+      expect((await stranger.get(`${DATA}${path}`)).status).toBe(404);
+    for (const path of [
+      `/endpoints/${endpointId}/test`,
+      `/endpoints/${endpointId}/rotate_secret`,
+      `/deliveries/${delivery}/resend`,
+    ])
+      expect((await stranger.post(`${DATA}${path}`)).status).toBe(404);
+    for (const [path, name] of [
+      ['/payouts', 'payouts'],
+      ['/endpoints', 'webhook_endpoints'],
+      ['/deliveries', 'deliveries'],
+      [`/deliveries?endpoint_id=${endpointId}`, 'deliveries'],
+    ] as const)
+      expect(await list(stranger, path, name)).toEqual([]);
+    const requests = await list<{ merchant_id: string }>(stranger, '/requests', 'requests');
+    const own = app.secondMerchant.credentials.apiKey;
+    expect(requests.every(({ merchant_id }) => merchant_id === own)).toBe(true);
+  });
+
+  it('is refused without the scope, with its name', async () => {
+    const poor = await browserOf(app.merchant, ['usage:read']);
+    const refused = async (response: Promise<ApiResponse>): Promise<unknown> => {
+      const got = await response;
+      return [got.status, got.json<{ detail: string }>().detail];
+    };
+    for (const resource of READS.filter((each) => each !== 'usage'))
+      expect(await refused(poor.get(`${DATA}/${resource}`))).toEqual([
+        403,
+        `The scope ${resource}:read is missing`,
+      ]);
+    const reader = await browserOf(app.merchant, ['endpoints:read', 'deliveries:read']);
+    expect(await refused(reader.post(`${DATA}/endpoints/${endpointId}/test`))).toEqual([
+      403,
+      'The scope endpoints:write is missing',
+    ]);
+  });
+
+  it('is written by the page of the portal alone', async () => {
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of foreign)
+      expect((await browser.post(`${DATA}/endpoints/${endpointId}/test`, undefined, headers)).status).toBe(
+        403,
+      );
+  });
+
+  it('is only read once the merchant is suspended', async () => {
+    const merchant = await app.newMerchant();
+    const suspended = await browserOf(merchant);
+    await app.app.get(CommandBus).execute(new SuspendMerchant(merchant.credentials.apiKey));
+    await eventually(
+      async () => (await suspended.post(`${DATA}/endpoints/${randomUUID()}/test`)).status === 403,
+    );
+    expect(await list(suspended, '/payouts', 'payouts')).toEqual([]);
+  });
+});
+
+describe('GET /admin/v1/requests', () => {
+  it('lists what merchants requested, filtered, and records that an operator read it', async () => {
+    const merchant = await app.newMerchant();
+    const { apiKey } = merchant.credentials;
+    const other = await app.newAdmin({ merchants: [app.merchant.credentials.apiKey] });
+    const admin = await app.newAdmin();
+    const unknown = await merchant.get(`/merchants/v1/payouts/${randomUUID()}`);
+    await merchant.get('/merchants/v1/users/by_issuer_wallet_address?address=0x1');
+    const requests = async (query: string): Promise<{ request_id: string; query_names: string[] }[]> =>
+      (await admin.get(`/requests?merchant_id=${apiKey}${query}`)).json<{ requests: [] }>().requests;
+    await eventually(async () => (await requests('')).length === 2);
+    expect(await requests('&status=404&path=/merchants/v1/payouts')).toEqual([
+      expect.objectContaining({
+        request_id: unknown.headers['request-id'],
+        merchant_id: apiKey,
+        status: 404,
+      }),
+    ]);
+    expect(await requests(`&request_id=${unknown.headers['request-id']}`)).toHaveLength(1);
+    expect(await requests('&path=/merchants/v1/%25')).toEqual([]);
+    expect((await requests('&path=/merchants/v1/users'))[0]!.query_names).toEqual(['address']);
+    expect((await other.get(`/requests?merchant_id=${apiKey}`)).status).toBe(404);
+    const first = (await admin.get(`/requests?merchant_id=${apiKey}&page_size=1`)).json<{
+      next_cursor: string;
+    }>();
+    expect(await requests(`&page_size=1&page_cursor=${first.next_cursor}`)).toEqual([
+      expect.objectContaining({ request_id: unknown.headers['request-id'] }),
+    ]);
+    const lookups = await list<object>(await browserOf(merchant), '/lookups', 'lookups');
+    expect(lookups).toContainEqual(
+      expect.objectContaining({
+        kind: 'read',
+        subject: 'requests',
+        operator_name: 'Test operator',
+        reason: null,
+      }),
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { invoke } from '../../support/programs/operator.js';
+import { createPayee, reported, USERS } from '../../support/payouts/payout-calls.js';
+
+interface System {
+  readonly processes: readonly {
+    readonly id: string;
+    readonly roles: readonly string[];
+    readonly version: string;
+  }[];
+  readonly subscriptions: readonly {
+    readonly name: string;
+    readonly lag_events: number;
+    readonly halted_at: null;
+  }[];
+  readonly backlogs: readonly { readonly name: string; readonly due: number }[];
+  readonly schedules: readonly {
+    readonly name: string;
+    readonly every_ms: number;
+    readonly last_at: string | null;
+  }[];
+  readonly nodes: readonly { readonly url_host: string; readonly head: number; readonly status: string }[];
+  readonly providers: readonly { readonly name: string; readonly status: string }[];
+  readonly audit: {
+    readonly head: { readonly size: number } | null;
+    readonly last_verify: { readonly outcome: string } | null;
+  };
+}
+
+interface Results {
+  readonly results: readonly {
+    readonly kind: string;
+    readonly id: string;
+    readonly merchant_id: string | null;
+  }[];
+}
+
+describe('what operators see of the whole service', () => {
+  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
+  const system = async (): Promise<System> => (await (await app.newAdmin()).get('/system')).json<System>();
+
+  it('has the processes, their work and what they depend on', async () => {
+    await eventually(async () => {
+      const { processes, nodes, schedules } = await system();
+      return processes.length === 1 && nodes.length === 1 && schedules.some(({ last_at: at }) => at !== null);
+    });
+    const found = await system();
+    expect(found.processes[0]!.roles).toEqual(expect.arrayContaining(['api', 'worker', 'admin']));
+    expect(found.processes[0]!.version).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+$/);
+    expect(found.subscriptions.map(({ name }) => name)).toContain('access.directory');
+    expect(found.subscriptions.every(({ halted_at: at }) => at === null)).toBe(true);
+    expect(found.backlogs).toContainEqual({ name: 'webhooks.deliveries', due: 0, oldest_at: null });
+    expect(found.schedules.find(({ name }) => name === 'operations.heartbeat')?.every_ms).toBe(3000);
+    expect(found.nodes[0]).toMatchObject({ url_host: new URL(app.chain.rpcUrl).host, status: 'ok' });
+    expect(found.providers).toContainEqual({ name: 'sms:sandbox', status: 'ok' });
+  });
+
+  it('drops a process that stopped beating a minute ago', async () => {
+    const id = newId();
+    const insert = (seconds: number) =>
+      app.database.query(
+        `insert into platform.processes (process_id, version, roles, started_at, seen_at, clock_skew_ms, facts)
+         values ($1, '0.0.0', '{worker}', now(), now() - $2 * interval '1 s', 0, $3)
+         on conflict (process_id) do update set seen_at = excluded.seen_at`,
+        [id, seconds, { schedules: [], halted: [], nodes: [], providers: [] }],
+      );
+    await insert(0);
+    expect((await system()).processes.map((each) => each.id)).toContain(id);
+    await insert(61);
+    expect((await system()).processes.map((each) => each.id)).not.toContain(id);
+    await eventually(async () => {
+      const sql = 'select from platform.processes where process_id = $1';
+      return (await app.database.query(sql, [id])).length === 0;
+    });
+  });
+
+  it('has the newest signed head, its proof, and the outcome of the last verification', async () => {
+    const admin = await app.newAdmin();
+    const head = await eventually(async () => {
+      const response = await admin.get('/audit/head');
+      return response.status === 200 && response.json<{ head: { size: number } }>().head;
+    });
+    const proof = await admin.get(`/audit/consistency?from=${head.size}`);
+    expect(proof.status).toBe(200);
+    expect((await system()).audit.last_verify).toBeNull();
+    const settings = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };
+    await invoke('audit', settings, 'verify');
+    const { audit } = await system();
+    expect(audit.head!.size).toBeGreaterThanOrEqual(head.size);
+    expect(['in_order', 'incomplete']).toContain(audit.last_verify!.outcome);
+    const viewer = await app.newAdmin({ role: 'viewer' });
+    expect((await viewer.get('/audit/head')).status).toBe(403);
+  });
+
+  it('finds what merchants and operators know by its id, name, wallet or hash', async () => {
+    const admin = await app.newAdmin();
+    const user = await createPayee(app.merchant);
+    const transaction_hash = `0x${'ab'.repeat(32)}`;
+    const payout = await reported(app.merchant, user.id, { amount: '2', transaction_hash });
+    const search = async (q: string, by = admin) =>
+      (await by.get(`/search?q=${encodeURIComponent(q)}`)).json<Results>().results;
+    const merchantId = app.merchant.credentials.apiKey;
+    const found = (kind: string, id: string, merchant: string | null = merchantId) =>
+      expect.arrayContaining([expect.objectContaining({ kind, id, merchant_id: merchant })]) as object;
+    await eventually(async () => (await search(user.wallet)).length > 0);
+    await eventually(async () => (await search(transaction_hash)).length > 0);
+    expect(await search(user.wallet)).toEqual(found('user', user.id));
+    expect(await search(user.id.toUpperCase())).toEqual(found('user', user.id));
+    expect(await search(` ${payout.id} `)).toEqual(found('payout', payout.id));
+    expect(await search(transaction_hash)).toEqual(found('payout', payout.id));
+    expect(await search(merchantId)).toEqual(found('merchant', merchantId));
+    expect(await search(admin.operatorId)).toEqual(found('operator', admin.operatorId, null));
+    expect(await search(newId())).toEqual([]);
+    const { merchants } = { merchants: [app.secondMerchant.credentials.apiKey] };
+    expect(await search(payout.id, await app.newAdmin({ merchants }))).toEqual([]);
+  });
+
+  it('shows users by phone number to those who may read personal data', async () => {
+    const phone_number = '+15550001234';
+    const created = await app.merchant.post(USERS, { phone_number });
+    const { user } = created.json<{ user: { id: string } }>();
+    const q = `/search?q=${encodeURIComponent(phone_number)}`;
+    const support = await app.newAdmin({ role: 'support' });
+    const results = await eventually(async () => {
+      const found = (await support.get(q)).json<Results>().results;
+      return found.length > 0 && found;
+    });
+    expect(results).toEqual([expect.objectContaining({ kind: 'user', id: user.id })]);
+    const viewer = await app.newAdmin({ role: 'viewer' });
+    expect((await viewer.get(q)).status).toBe(403);
+    expect((await viewer.get(`/search?q=${'a'.repeat(256)}`)).status).toBe(400);
+    expect((await viewer.get('/search?q=a&page=2')).status).toBe(400);
+  });
+});

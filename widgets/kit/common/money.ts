@@ -1,0 +1,94 @@
+import type { Field } from '../fields.js';
+import { actionOn, type Further, type Related } from '../resource.js';
+
+export const HASH: Field = { label: 'Transaction', of: 'transaction_hash', as: 'code' };
+
+/** Of a payout that was received. */
+export const EVIDENCE: Further = {
+  title: 'Evidence',
+  path: actionOn('payouts', 'evidence'),
+  when: ({ status }) => status === 'received',
+  none: 'There is no evidence of this payout.',
+  file: 'evidence',
+  fields: [
+    { label: 'Chain', of: 'chain_id' },
+    { label: 'Block', of: 'block_number', as: 'number' },
+    { label: 'Block hash', of: 'block_hash', as: 'id' },
+    { label: 'Block time', of: 'block_time', as: 'time' },
+    { label: 'Log index', of: 'log_index' },
+    { label: 'Confirmations', of: 'confirmations', as: 'number' },
+    { label: 'From', of: 'from', as: 'id' },
+    { label: 'To', of: 'to', as: 'id' },
+    { label: 'Token', of: 'token', as: 'id' },
+    { label: 'SHA-256 of the receipt', of: 'receipt.sha256', as: 'id' },
+  ],
+};
+
+/** Of a payout. */
+export const PROOF: Further = {
+  title: 'Proof in the ledger',
+  path: actionOn('payouts', 'proof'),
+  none: 'The ledger has no signed head that covers this payout yet. Retry in a minute.',
+  file: 'proof',
+  fields: [
+    { label: 'Events proven', of: (row) => (Array.isArray(row['events']) ? row['events'].length : 0) },
+    { label: 'Root', of: 'head.root', as: 'id' },
+    { label: 'Size of the ledger', of: 'head.size', as: 'number' },
+    { label: 'Signed', of: 'head.signed_at', as: 'time' },
+    { label: 'Signing key', of: 'head.key_id', as: 'id' },
+  ],
+};
+
+export const ORDER_STATUSES = [
+  'pending',
+  'paid',
+  'processing',
+  'completed',
+  'cancelled',
+  'expired',
+  'failed',
+  'refunded',
+];
+
+/** What matters of an order, after who it is of. */
+export const ORDER_DETAILS: readonly Field[] = [
+  { label: 'Reason', of: 'reason' },
+  { label: 'Amount to send', of: 'amount_from', as: 'money' },
+  { label: 'Received', of: 'amount_received', as: 'money' },
+  { label: 'Refundable', of: 'amount_refundable', as: 'money' },
+  { label: 'Amount to pay out', of: 'amount_to', as: 'money' },
+  { label: 'Rate', of: 'rate' },
+  { label: 'Deposit address', of: 'deposit_address', as: 'id' },
+  { label: 'Deposit tag', of: 'deposit_address_tag', as: 'id' },
+  { label: 'Withdraw address', of: 'withdraw_address', as: 'id' },
+  { label: 'Withdraw tag', of: 'withdraw_address_tag', as: 'id' },
+  { label: 'Withdraw memo', of: 'withdraw_address_memo', as: 'id' },
+  { label: 'Withdraw transaction', of: 'withdraw_transaction_hash', as: 'id' },
+];
+
+const DEPOSIT: readonly Field[] = [
+  { ...HASH, as: 'id' },
+  { label: 'Amount', of: 'amount', as: 'money' },
+  { label: 'Deposited', of: 'deposited_at', as: 'time' },
+];
+
+/** What belongs to an order. */
+export const ORDER_PARTS: readonly Related[] = [
+  { title: 'Deposits', fields: DEPOSIT, rows: 'deposits', empty: 'No deposit has arrived.' },
+  {
+    title: 'Late deposits',
+    fields: DEPOSIT,
+    rows: 'late_deposits',
+    empty: 'None: nothing arrived after the end of the order.',
+  },
+  {
+    title: 'Refunds',
+    fields: [
+      { ...HASH, as: 'id' },
+      { label: 'Amount', of: 'amount', as: 'money' },
+      { label: 'Recorded', of: 'recorded_at', as: 'time' },
+    ],
+    rows: 'refunds',
+    empty: 'No refund is recorded.',
+  },
+];

@@ -1,0 +1,107 @@
+import { textAt, type Field, type Row } from './fields.js';
+import type { Filter } from './list.js';
+import type { Tone } from './states.js';
+import type { Action } from './write.js';
+
+/** What a state means, and what to do next: for people at 2 a.m. */
+export interface Advice {
+  readonly tone: Tone;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A list that belongs to one thing: read from a path of the API, or part of what was read. */
+export interface Related {
+  readonly title: string;
+  readonly fields: readonly Field[];
+  readonly empty: string;
+  /** A path in the row. */
+  readonly rows?: string;
+  readonly from?: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
+  readonly open?: (row: Row) => string | null;
+  /** The page with all of them. */
+  readonly all?: (row: Row) => string;
+  readonly scope?: string;
+}
+
+/** Something else that the API says of one thing, which may not exist (yet). */
+export interface Further {
+  readonly title: string;
+  readonly path: (row: Row) => string;
+  readonly fields: readonly Field[];
+  readonly none: string;
+  /** The name of the file in which a person may take it along. */
+  readonly file?: string;
+  readonly when?: (row: Row) => boolean;
+}
+
+/** What the API has many of: how it is listed, displayed and changed. */
+export interface Resource {
+  /** In the address of the page and of the API. */
+  readonly name: string;
+  readonly title: string;
+  readonly one: string;
+  readonly scope: string;
+  readonly lead?: string;
+  readonly fields: readonly Field[];
+  readonly filters?: readonly Filter[];
+  readonly empty: string;
+  /** Sent with every read of the list. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Filters of which the API requires one; nothing is listed without. */
+  readonly needs?: readonly string[];
+  /** What comes before the list while nothing is filtered. */
+  readonly first?: Related;
+  readonly create?: readonly Action[];
+  /** Where a row leads; to its own page without it. */
+  readonly open?: (row: Row) => string | null;
+  /** Of its page: the id where it is empty. */
+  readonly heading?: string | ((row: Row) => string);
+  readonly status?: string;
+  readonly details?: readonly Field[];
+  readonly read?: (id: string) => {
+    readonly path: string;
+    /** Of a list with the thing in it. */
+    readonly query?: Readonly<Record<string, string>>;
+    /** What the rows of that list have the id in; `id` without it. */
+    readonly of?: string;
+  };
+  readonly advice?: (row: Row, now: number) => Advice | null;
+  readonly actions?: readonly Action[];
+  /** The label of the action that is likely next; the first one without it. */
+  readonly primary?: (row: Row) => string | null;
+  readonly links?: readonly Linked[];
+  readonly related?: readonly Related[];
+  readonly further?: readonly Further[];
+}
+
+export interface Linked {
+  readonly label: string;
+  readonly href: (row: Row) => string;
+  readonly scope: string;
+}
+
+/** The page of what a member of a row names. */
+export const toPage =
+  (name: string, of: string) =>
+  (row: Row): string | null =>
+    textAt(row, of) === '' ? null : pageOf(name, textAt(row, of));
+
+export function pageOf(name: string, id: string): string {
+  return `/${name}/${encodeURIComponent(id)}`;
+}
+
+/** The path of the API for an action on a row: `/users/{id}/retry`. */
+export const actionOn =
+  (name: string, action = '') =>
+  (row: Row): string =>
+    pageOf(name, textAt(row, 'id')) + (action === '' ? '' : `/${action}`);
+
+/** The page of a list with a filter. */
+export const listOf =
+  (name: string, filter: string, of = 'id') =>
+  (row: Row): string | null =>
+    textAt(row, of) === '' ? null : `/${name}?${filter}=${encodeURIComponent(textAt(row, of))}`;
+
+export const ID: Field = { label: 'Id', of: 'id', as: 'id' };
+export const CREATED: Field = { label: 'Created', of: 'created_at', as: 'time' };

@@ -1,0 +1,84 @@
+import { isFailing } from '../kit/common/webhooks.js';
+import { useKit, useOne } from '../kit/data.js';
+import { textAt } from '../kit/fields.js';
+import { Heading } from '../kit/frame.js';
+import { Counted, Item, type Matter } from '../kit/matters.js';
+import { grouped } from '../kit/text.js';
+import { limitIn, usageToday } from './limit.js';
+import { WHOLE } from './resources/webhooks.js';
+
+const DAY_MS = 86_400_000;
+/** What is older needs no one. */
+const since = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
+
+/** What may need a person of the merchant now, the most urgent first. */
+const MATTERS: readonly Matter[] = [
+  {
+    title: 'Endpoints failing',
+    scope: 'endpoints:read',
+    path: '/endpoints',
+    query: WHOLE,
+    local: { query: '?trouble=failing', counts: isFailing },
+    next: 'Open one: its newest deliveries have the responses of your receiver. A disabled endpoint misses what happens until you enable it.',
+  },
+  {
+    title: 'Deliveries exhausted, last 7 days',
+    scope: 'deliveries:read',
+    path: '/deliveries',
+    query: { status: 'exhausted', from: since },
+    next: 'No further attempt follows. Repair the receiver, then resend each, or recover the endpoint from a time on.',
+  },
+  {
+    title: 'Payouts expired, last 7 days',
+    scope: 'payouts:read',
+    path: '/payouts',
+    query: { status: 'expired', created_from: since },
+    next: 'The transfer was not confirmed in time. Open one for the reason; if the money was sent, report the payout again with the right transaction.',
+  },
+];
+
+export function Attention() {
+  const { can } = useKit();
+  return (
+    <>
+      <div class="head">
+        <Heading title="What needs attention">What needs attention</Heading>
+      </div>
+      <p class="lead">Nothing here needs you while the counts are zero.</p>
+      <ul class="matters">
+        {MATTERS.filter(({ scope }) => can(scope)).map((matter) => (
+          <Counted key={matter.title} matter={matter} />
+        ))}
+        {can('usage:read') && <OfToday />}
+      </ul>
+    </>
+  );
+}
+
+/** Refusals of this day, and how much of the limit is used. */
+function OfToday() {
+  const { can } = useKit();
+  const { data, isError } = useOne('/usage');
+  const today = usageToday(data?.body);
+  const { used, limit, isClose } = limitIn(data?.body);
+  const text = (found: string): string => (isError ? '!' : data === undefined ? '…' : found);
+  const refused = textAt(today, 'refused') || '0';
+  return (
+    <>
+      <Item
+        title="Requests refused today"
+        href={can('requests:read') ? '/requests?refused=only' : '/usage'}
+        text={text(grouped(refused))}
+        calm={refused === '0' && !isError}
+        next="Each has the reason; of a wrong signature also the text that the service expected to be signed."
+      />
+      <Item
+        title="Requests in this minute"
+        href="/usage"
+        text={text(grouped(used))}
+        calm={!isClose && !isError}
+        next={`The limit is ${grouped(limit)} a minute; beyond it requests are refused with 429. Spread them, or have the limit raised.`}
+      />
+    </>
+  );
+}

@@ -1,0 +1,16 @@
+import { rowsAt, textAt, type Row } from '../kit/fields.js';
+
+/** Of the limit: from here on a person should know. */
+const CLOSE = 0.8;
+
+/** How much of the limit this minute has used. */
+export function limitIn(usage: Row | undefined): { used: string; limit: string; isClose: boolean } {
+  const [used, limit] = [textAt(usage, 'used') || '0', textAt(usage, 'limit')];
+  return { used, limit, isClose: limit !== '' && Number(used) >= Number(limit) * CLOSE };
+}
+
+/** The day of now, in UTC. */
+export function usageToday(usage: Row | undefined): Row | undefined {
+  const today = new Date().toISOString().slice(0, 10);
+  return rowsAt(usage, 'days').find((row) => textAt(row, 'day').startsWith(today));
+}

@@ -1,0 +1,118 @@
+import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
+import { textAt, type Field, type Row } from '../../kit/fields.js';
+import { CREATED, ID, listOf, type Advice, type Resource } from '../../kit/resource.js';
+
+const AMOUNT: Field = { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' };
+const USER: Field = { label: 'User', of: 'user_id', as: 'code' };
+
+export const payouts: Resource = {
+  name: 'payouts',
+  title: 'Payouts',
+  one: 'Payout',
+  scope: 'payouts:read',
+  status: 'status',
+  empty: 'Payouts that your backend reports are listed here.',
+  fields: [
+    ID,
+    AMOUNT,
+    { label: 'Status', of: 'status', as: 'status' },
+    { ...USER, to: listOf('payouts', 'user_id', 'user_id') },
+    HASH,
+    { label: 'Reason', of: 'reason', hidden: true },
+    CREATED,
+  ],
+  filters: [
+    { name: 'status', label: 'Status', options: ['pending', 'received', 'expired'] },
+    { name: 'user_id', label: 'User id' },
+    { name: 'created_from', label: 'Created from', type: 'date' },
+    { name: 'created_to', label: 'Created to', type: 'date' },
+  ],
+  details: [
+    ID,
+    AMOUNT,
+    USER,
+    { label: 'Transaction', of: 'transaction_hash', as: 'id' },
+    CREATED,
+    { label: 'Reason', of: 'reason' },
+    { label: 'Metadata', of: 'custom_metadata', as: 'json' },
+  ],
+  advice: payoutAdvice,
+  links: [
+    {
+      label: 'Payouts to this user',
+      href: (row) => listOf('payouts', 'user_id', 'user_id')(row) ?? '/payouts',
+      scope: 'payouts:read',
+    },
+    {
+      label: 'Journey of this user',
+      href: (row) => listOf('events', 'user_id', 'user_id')(row) ?? '/events',
+      scope: 'events:read',
+    },
+  ],
+  further: [EVIDENCE, PROOF],
+};
+
+function payoutAdvice({ status }: Row): Advice | null {
+  if (status === 'pending')
+    return {
+      tone: 'busy',
+      title: 'Waits for the transfer to be confirmed',
+      text: 'The chain is checked continually. payout.received or payout.failed is sent with the outcome.',
+    };
+  if (status !== 'expired') return null;
+  return {
+    tone: 'warn',
+    title: 'Expired: the transfer was not confirmed in time',
+    text: 'Compare the transaction with the reason below. If the money was sent, report the payout again with the right transaction; an expired payout does not change any more.',
+  };
+}
+
+export const orders: Resource = {
+  name: 'orders',
+  title: 'Orders',
+  one: 'Order',
+  scope: 'orders:read',
+  status: 'status',
+  empty: 'Orders are created through the exchange API and the pay page.',
+  fields: [
+    ID,
+    { label: 'Pair', of: 'pair_id' },
+    { label: 'Status', of: 'status', as: 'status' },
+    { label: 'Amount', of: 'amount_from', as: 'money' },
+    { label: 'Received', of: 'amount_received', as: 'money' },
+    { label: 'Refundable', of: 'amount_refundable', as: 'money' },
+    { label: 'User', of: 'user_id' },
+    CREATED,
+  ],
+  filters: [
+    { name: 'status', label: 'Status', options: ORDER_STATUSES },
+    { name: 'refundable', label: 'Refundable', options: ['true'] },
+    { name: 'user_id', label: 'User id' },
+  ],
+  details: [
+    ID,
+    { label: 'Pair', of: 'pair_id' },
+    { label: 'User', of: 'user_id', as: 'id' },
+    ...ORDER_DETAILS,
+    CREATED,
+    { label: 'Expires', of: 'expires_at', as: 'time' },
+  ],
+  advice: orderAdvice,
+  related: ORDER_PARTS,
+};
+
+function orderAdvice(row: Row): Advice | null {
+  const refundable = textAt(row, 'amount_refundable');
+  if (Number(refundable) > 0)
+    return {
+      tone: 'warn',
+      title: `${refundable} will be refunded`,
+      text: 'The service sends it back to the sender of the deposit; the transaction is listed below once it is recorded.',
+    };
+  if (row['status'] !== 'failed') return null;
+  return {
+    tone: 'bad',
+    title: 'Failed',
+    text: 'Nothing is to be refunded. If your customer says that they paid, send the id of the order and the transaction to your account manager.',
+  };
+}

@@ -1,0 +1,202 @@
+import { ATTEMPTS, DELIVERY_STATUSES, ENDPOINT_FIELDS, isFailing } from '../../kit/common/webhooks.js';
+import { rowsAt, textAt, type Field, type Row } from '../../kit/fields.js';
+import { actionOn, CREATED, ID, listOf, toPage, type Advice, type Resource } from '../../kit/resource.js';
+
+/** A list without pages: it has no parameters. */
+export const WHOLE = { page_size: '' };
+
+const MORE: readonly Field[] = [
+  { label: 'Description', of: 'description' },
+  { label: 'Event types', of: 'event_types', as: 'list', none: 'all' },
+];
+const DELIVERY_FIELDS: readonly Field[] = [
+  ID,
+  { label: 'Type', of: 'type' },
+  { label: 'Status', of: 'status', as: 'status' },
+  { label: 'Attempts', of: 'attempt_count', as: 'number' },
+  { label: 'Next attempt', of: 'next_attempt_at', as: 'time' },
+];
+const isEnabled = ({ status }: Row): boolean => status === 'enabled';
+const deliveriesOf = listOf('deliveries', 'endpoint_id');
+
+export const endpoints: Resource = {
+  name: 'endpoints',
+  title: 'Endpoints',
+  one: 'Endpoint',
+  scope: 'endpoints:read',
+  heading: 'url',
+  status: 'status',
+  lead: 'Register, change and enable endpoints through the API. A disabled endpoint misses what happens until it is enabled again; recover it afterwards.',
+  empty: 'Register an endpoint through the API: POST /merchants/v1/webhook_endpoints.',
+  query: WHOLE,
+  fields: [...ENDPOINT_FIELDS, ...MORE.map((field) => ({ ...field, hidden: true })), { ...ID, hidden: true }],
+  filters: [
+    {
+      name: 'trouble',
+      label: 'Trouble',
+      options: ['failing'],
+      local: isFailing,
+    },
+  ],
+  details: [
+    ID,
+    ...ENDPOINT_FIELDS.filter(({ label }) => label !== 'URL' && label !== 'Status'),
+    ...MORE,
+    CREATED,
+    { label: 'Changed', of: 'updated_at', as: 'time' },
+  ],
+  advice: endpointAdvice,
+  actions: [
+    {
+      label: 'Send test',
+      path: actionOn('endpoints', 'test'),
+      scope: 'endpoints:write',
+      says: 'Sends a webhook_endpoint.test event, signed like any other. It reaches a disabled endpoint too.',
+      done: 'The test is sent.',
+      then: (body) => toPage('deliveries', 'webhook_delivery.id')(body),
+    },
+    {
+      label: 'Recover',
+      path: actionOn('endpoints', 'recover'),
+      scope: 'endpoints:write',
+      when: isEnabled,
+      says: 'Sends again, oldest first, what was created since a time and is exhausted or dropped. Test deliveries are left out.',
+      fields: [
+        {
+          name: 'since',
+          label: 'Since',
+          kind: 'time',
+          required: true,
+          hint: 'In UTC: when your receiver began to fail.',
+        },
+      ],
+      done: 'The recovery has begun.',
+    },
+    {
+      label: 'Rotate secret',
+      path: actionOn('endpoints', 'rotate_secret'),
+      scope: 'endpoints:write',
+      danger: true,
+      says: 'Creates a new signing secret, displayed once in the next step. During the overlap deliveries carry a signature of both secrets.',
+      fields: [
+        {
+          name: 'overlap_seconds',
+          label: 'Overlap in seconds',
+          kind: 'number',
+          preset: '86400',
+          required: true,
+          hint: '0 to 86400 (24 hours). 0 after a leak: the former secret ends at once.',
+        },
+      ],
+      done: 'The secret is rotated.',
+    },
+  ],
+  related: [
+    {
+      title: 'Newest deliveries',
+      fields: [...DELIVERY_FIELDS, CREATED],
+      empty: 'Nothing has been delivered to it yet.',
+      from: (row) => ({ path: '/deliveries', query: { endpoint_id: textAt(row, 'id') } }),
+      open: toPage('deliveries', 'id'),
+      all: (row) => deliveriesOf(row) ?? '/deliveries',
+      scope: 'deliveries:read',
+    },
+  ],
+};
+
+function endpointAdvice(row: Row): Advice | null {
+  if (!isEnabled(row))
+    return {
+      tone: row['disabled_cause'] === 'merchant' ? 'warn' : 'bad',
+      title: 'Disabled: what happens now is not delivered',
+      text: 'Repair the receiver and check it with “Send test”. Then enable the endpoint through the API (PATCH with status “enabled”) and recover what it missed since the time below.',
+    };
+  if (!isFailing(row)) return null;
+  return {
+    tone: 'warn',
+    title: 'Attempts fail',
+    text: 'Open one of the deliveries below: it has the response of your receiver. Sustained failures disable the endpoint.',
+  };
+}
+
+export const deliveries: Resource = {
+  name: 'deliveries',
+  title: 'Deliveries',
+  one: 'Delivery',
+  scope: 'deliveries:read',
+  status: 'status',
+  empty: 'Events are delivered to your endpoints from the time they are registered.',
+  fields: [
+    ...DELIVERY_FIELDS,
+    { label: 'Endpoint', of: 'webhook_endpoint_id', as: 'code', hidden: true },
+    { label: 'Finished', of: 'finished_at', as: 'time', hidden: true },
+    CREATED,
+  ],
+  filters: [
+    { name: 'status', label: 'Status', options: DELIVERY_STATUSES },
+    { name: 'type', label: 'Type' },
+    { name: 'endpoint_id', label: 'Endpoint id' },
+    { name: 'from', label: 'Created from', type: 'date' },
+    { name: 'to', label: 'Created to', type: 'date' },
+  ],
+  details: [
+    { label: 'webhook-id', of: 'id', as: 'id' },
+    { label: 'Type', of: 'type' },
+    {
+      label: 'Endpoint',
+      of: 'webhook_endpoint_id',
+      as: 'id',
+      to: toPage('endpoints', 'webhook_endpoint_id'),
+      toScope: 'endpoints:read',
+    },
+    CREATED,
+    { label: 'Attempts', of: 'attempt_count', as: 'number' },
+    { label: 'Next attempt', of: 'next_attempt_at', as: 'time', none: 'none' },
+    { label: 'Finished', of: 'finished_at', as: 'time' },
+    { label: 'Payload', of: 'payload', as: 'json' },
+  ],
+  advice: deliveryAdvice,
+  actions: [
+    {
+      label: 'Resend',
+      path: actionOn('deliveries', 'resend'),
+      scope: 'deliveries:write',
+      says: 'Sends the same payload under the same webhook-id at once; attempts are scheduled from the start. Receivers that have processed it ignore it.',
+      done: 'The delivery is sent again.',
+    },
+  ],
+  related: [ATTEMPTS],
+};
+
+function deliveryAdvice(row: Row): Advice | null {
+  const last = rowsAt(row, 'attempts').at(-1);
+  const code = textAt(last, 'http_status');
+  const why =
+    code === ''
+      ? textAt(last, 'error') || textAt(last, 'error_class')
+      : `your receiver responded with ${code}`;
+  switch (row['status']) {
+    case 'pending':
+      if (last === undefined)
+        return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
+      return {
+        tone: 'warn',
+        title: `The last attempt failed: ${why || 'no response'}`,
+        text: 'It is retried for about three days. Respond with 2xx within 30 seconds; anything else counts as a failure.',
+      };
+    case 'exhausted':
+      return {
+        tone: 'bad',
+        title: `No further attempt: ${why || 'all attempts failed'}`,
+        text: 'Repair the receiver, then “Resend”. For many at once recover the endpoint from a time on.',
+      };
+    case 'dropped':
+      return {
+        tone: 'bad',
+        title: 'Dropped: the endpoint was disabled or deleted',
+        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
+      };
+    default:
+      return null;
+  }
+}

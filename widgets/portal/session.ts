@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query';
+import { Client, Problem } from '../kit/client.js';
+import { at, textAt, type Row } from '../kit/fields.js';
+
+/** What the server says to the document. */
+export interface PortalFacts {
+  readonly page: 'portal';
+  readonly mode: string;
+}
+
+export const BRAND = 'Disburse portal';
+
+/** The calls about the session, outside the data. */
+export const site = new Client('');
+export const api = new Client('/api/v1');
+
+/** Who is here for which merchant (`GET /me`, admin-api.md 6); null: there is no session. */
+export function useSession(enabled: boolean) {
+  return useQuery({
+    queryKey: ['session'],
+    enabled,
+    // A poll would keep a session that is idle.
+    staleTime: 60_000,
+    queryFn: async (): Promise<Row | null> => {
+      try {
+        return (await api.get('/me')).body;
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+export function scopesOf(session: Row): readonly string[] {
+  const scopes = at(session, 'scopes');
+  return Array.isArray(scopes) ? scopes.map(String) : [];
+}
+
+/** The address of the merchant's own pages: a link, and never a script. */
+export function returnLink(session: Row | null | undefined): string | null {
+  const url = textAt(session, 'return_url');
+  return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
+}
+
+/** Exchanges the code of a link for a session; a code is good once. */
+export async function enter(code: string): Promise<void> {
+  await site.write({ method: 'POST', path: '/session', body: { code } });
+}
+
+export async function signOut(): Promise<void> {
+  await site.write({ method: 'POST', path: '/logout', body: {} }).catch(() => undefined);
+}
