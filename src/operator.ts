@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Command } from 'commander';
@@ -7,6 +7,7 @@ import { ContextsModule } from './platform/boot/contexts.module.js';
 import { type Config, ConfigModule } from './platform/config/config.js';
 import { about, ConfigError } from './platform/config/settings.js';
 import { forOperators, type Programs } from './platform/context.js';
+import { CHANGES_NEED_OPERATION } from './platform/event-store/current-operation.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import type { Operator } from './platform/operator/operator.js';
 import { printable } from './platform/operator/printable.js';
@@ -42,6 +43,14 @@ export async function programOf(name: string, io: OperatorIo): Promise<Command> 
   return program;
 }
 
+/** Programs change nothing outside an operation (admin-api.md 4). */
+@Global()
+@Module({
+  providers: [{ provide: CHANGES_NEED_OPERATION, useValue: true }],
+  exports: [CHANGES_NEED_OPERATION],
+})
+class OperationsOnlyModule {}
+
 /** What operators act on: the contexts with their commands, no listener and no worker. */
 @Module({})
 class OperatorModule {}
@@ -54,6 +63,7 @@ function operatorOf({ env, print, exit, complete = (given) => given }: OperatorI
       throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
     const imports = [
       ConfigModule.of(given),
+      OperationsOnlyModule,
       CqrsModule.forRoot(),
       DatabaseModule.of(MIGRATIONS),
       SealingModule,
@@ -69,6 +79,7 @@ function operatorOf({ env, print, exit, complete = (given) => given }: OperatorI
     migrations: MIGRATIONS,
     print: (text) => print(printable(text)),
     exit,
+    adminKey: env['DISBURSE_ADMIN_KEY']?.trim() || null,
     config,
     boot: () => onOwnSchema(createContext),
   };

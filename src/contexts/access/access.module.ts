@@ -1,5 +1,6 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
+import { KeyHolders } from '../../platform/operations/key-holders.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import {
@@ -7,7 +8,6 @@ import {
   MERCHANT_DIRECTORY,
   type MerchantDirectory,
 } from '../../platform/http/merchant-directory.js';
-import { KeyHolders } from '../../platform/operations/key-holders.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
@@ -26,6 +26,7 @@ import {
 } from './application/admin-key-commands.js';
 import { credentialOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
+import { programOperations } from './application/program-operations.js';
 import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import {
@@ -34,8 +35,8 @@ import {
   RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
+import { AdminKeyHolders } from './application/key-holders.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
-import { AdminKeyHolders } from './application/admin-key-holders.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
   AddMerchantHandler,
@@ -227,6 +228,6 @@ export const access = defineContext({
     operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
   },
   entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
-  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations],
+  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],
   migrations: [Access1795000000200],
 });

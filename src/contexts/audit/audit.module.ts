@@ -5,6 +5,7 @@ import { provideSaga } from '../../platform/projections/subscription-registry.js
 import { HeadSigner } from './application/head-signer.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
+import { LEDGER_OPERATIONS } from './application/ledger-operations.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { AdminProofController } from './http/admin-proof.controller.js';
@@ -58,6 +59,7 @@ export const audit = defineContext({
     },
   },
   vitals: (get) => ({ audit: () => get(AuditState).read() }),
+  operations: LEDGER_OPERATIONS,
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },

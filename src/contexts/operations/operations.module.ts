@@ -9,7 +9,7 @@ import { Execution } from './application/execution.js';
 import { OperationLog } from './application/operation-log.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
-import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from './application/rebuilds.js';
+import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from '../../platform/projections/rebuilds.js';
 import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
@@ -47,7 +47,12 @@ class RequestedOperationsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule],
-  providers: [ImmediateRebuilds, { provide: Rebuilds, useExisting: ImmediateRebuilds }],
+  providers: [
+    OperationDecisions,
+    OperationsView,
+    ImmediateRebuilds,
+    { provide: Rebuilds, useExisting: ImmediateRebuilds },
+  ],
   exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
 })
 class OperationsOfProgramsModule {}
@@ -93,5 +98,6 @@ export const operations = defineContext({
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
   operations: systemOperations,
+  programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
   operator: { module: () => OperationsOfProgramsModule },
 });

@@ -25,3 +25,4 @@ export {
   type OnboardingJson,
 } from './application/onboarding-progress.js';
 export { USER_SUBJECT } from './application/user-operations.js';
+export { LocateUser } from './application/locate-user.js';

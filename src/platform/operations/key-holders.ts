@@ -1,7 +1,9 @@
 import type { Requester } from './operations.js';
 
-/** Who holds a key of the admin API, for programs that request operations with one. The access context provides it. */
+/** Who holds an admin key, for programs of operators. The access context provides it. */
 export abstract class KeyHolders {
-  /** Null for a key that the admin API refuses. It has no address: the program runs on a machine of the operator. */
+  /** Every scope there is: the shell of the machine has them. */
+  abstract readonly allScopes: ReadonlySet<string>;
+  /** Null for what is no valid admin key. Throws `forbidden` for a key that is confined to network ranges: a program has no address. */
   abstract personOf(key: string): Promise<Requester | null>;
 }

@@ -3,15 +3,9 @@ import type { Command } from 'commander';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
-import {
-  addFreshKey,
-  FRESH_AFTER_SECONDS,
-  retireFormer,
-  ringStatus,
-  type RingStatus,
-  type SealedTexts,
-} from '../sealing/key-rotation.js';
+import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
 import { operate, type Operator } from './operator.js';
+import { writes } from './write.js';
 
 /** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
 export function keysProgram(program: Command, operator: Operator): void {
@@ -28,29 +22,38 @@ export function keysProgram(program: Command, operator: Operator): void {
       }),
     );
 
-  program
-    .command('fresh')
-    .description('create a new key, which seals everything that is written from then on')
-    .action(
-      operate(operator, async (context) => {
-        const id = await addFreshKey(...parts(context));
-        return {
-          text: `Created ${id}, which seals in ${FRESH_AFTER_SECONDS} seconds; personal keys are wrapped by it after that`,
-          json: { key_id: id, seals_in_seconds: FRESH_AFTER_SECONDS },
-        };
-      }),
-    );
+  writes(
+    program
+      .command('fresh')
+      .description('create a new key, which seals everything that is written from then on'),
+    operator,
+    async (context, write) => {
+      const id = parts(context)[1].current.id;
+      const json = (await write({ name: 'keys.create', subject: id, merchantId: null })) as FreshKey;
+      const { key_id, seals_in_seconds: seconds } = json;
+      const text = `Created ${key_id}, which seals in ${seconds} seconds; personal keys are wrapped by it after that`;
+      return { text, json };
+    },
+  );
 
-  program
-    .command('retire-former')
-    .description('let no master key but MASTER_KEY open the key ring, and create a new key that seals')
-    .action(
-      operate(operator, async (context) => {
-        const retired = await retireFormer(...parts(context));
-        const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
-        return { text, json: { retired } };
-      }),
-    );
+  writes(
+    program
+      .command('retire-former')
+      .description('let no master key but MASTER_KEY open the key ring, and create a new key that seals'),
+    operator,
+    async (context, write) => {
+      const id = parts(context)[1].current.id;
+      const json = await write({ name: 'master_key.retire_former', subject: id, merchantId: null });
+      const { retired } = json as { readonly retired: readonly string[] };
+      const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
+      return { text, json };
+    },
+  );
+}
+
+interface FreshKey {
+  readonly key_id: string;
+  readonly seals_in_seconds: number;
 }
 
 function parts(context: INestApplicationContext): [Database, MasterKeys] {

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Option, type Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
@@ -14,6 +13,8 @@ export interface Operator {
   readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
+  /** Of the person who runs the program, `DISBURSE_ADMIN_KEY`; null: the shell of the machine acts. */
+  readonly adminKey: string | null;
   /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
   config(): Config;
   /** Boots what operators act on (`operator` of each context). */
@@ -63,22 +64,6 @@ export function parseId(text: string | undefined, title: string): string {
   return text.toLowerCase();
 }
 
-/** What is given with a command that events record for ever: why, and who did it. */
-export interface ReasonOptions {
-  readonly reason: string;
-  readonly actor: string;
-}
-
-/** Adds `--reason`, which is required, and `--actor`, by default the user of the operating system. */
-export function withReason(command: Command): Command {
-  return command
-    .requiredOption(
-      '--reason <text>',
-      'why, in at most 500 characters: a ticket, say. It is kept for ever, so write nothing in it that identifies the person',
-    )
-    .option('--actor <name>', 'who does it', userInfo().username);
-}
-
 /** `--limit <number>`: how many rows a list has. */
 export function limitOption(): Option {
   return new Option('--limit <number>', 'how many').default(100).argParser(limitOf);
@@ -92,10 +77,12 @@ function limitOf(text: string): number {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** The seconds of `--older-than`, such as 30m. Throws `bad_request`. */
-export function secondsOf(text: string): number {
+/** The seconds of an option, `--older-than` for example, such as 30m. Throws `bad_request`. */
+export function secondsOf(text: string, option = '--older-than', max = Infinity): number {
   const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];
   if (count === undefined)
-    throw new DomainError('bad_request', '--older-than must be a duration, such as 30m, 1h or 2d');
-  return Number(count) * UNITS[unit!]!;
+    throw new DomainError('bad_request', `${option} must be a duration, such as 30m, 1h or 2d`);
+  const seconds = Number(count) * UNITS[unit!]!;
+  if (seconds > max) throw new DomainError('bad_request', `${option} must be at most ${max} seconds`);
+  return seconds;
 }

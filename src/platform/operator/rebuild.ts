@@ -1,6 +1,9 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { Operator } from './operator.js';
+import { ImmediateRebuilds } from '../projections/rebuilds.js';
+import { writerOf } from './write.js';
 import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
 
 /** Exit code of a comparison that found differences. */
@@ -12,7 +15,8 @@ interface Options {
 }
 
 /** `npm run rebuild`: rebuilds read models from the events, while the service runs. */
-export function rebuildProgram(program: Command, { boot, print, exit }: Operator): void {
+export function rebuildProgram(program: Command, operator: Operator): void {
+  const { boot, print, exit } = operator;
   program
     .description(
       'Rebuilds read models from the events, and reports which rows differed. Readers see the old rows until the new ones are complete.',
@@ -20,7 +24,9 @@ export function rebuildProgram(program: Command, { boot, print, exit }: Operator
     .argument('[names...]', 'read models, such as payouts.views; all of them when none is named')
     .option('--compare-only', 'report what differs, and change nothing; exit 2 when anything does')
     .option('--no-compare', 'build and swap alone, which takes less time')
-    .action(async (names: string[], { compare, compareOnly = false }: Options) => {
+    .option('--reason <text>', 'why, in 3 to 500 characters; required unless nothing is changed')
+    .option('--ticket <text>', 'the ticket that it belongs to')
+    .action(async function (this: Command, names: string[], { compare, compareOnly = false }: Options) {
       const asJson = program.opts<{ json?: boolean }>().json === true;
       const context = await boot();
       try {
@@ -33,10 +39,13 @@ export function rebuildProgram(program: Command, { boot, print, exit }: Operator
             `No read model ${unknown.join(', ')}. There are: ${known.join(', ')}`,
           );
         }
+        const printing = asJson ? {} : { print };
+        const rebuild = compareOnly
+          ? (name: string) => readModels.rebuild(name, { ...printing, compare, compareOnly })
+          : await requested(this, context, operator, { ...printing, compare });
         for (const name of names.length > 0 ? names : known) {
           const started = performance.now();
-          const printing = asJson ? {} : { print };
-          const rebuilt = await readModels.rebuild(name, { ...printing, compare, compareOnly });
+          const rebuilt = await rebuild(name);
           const seconds = (performance.now() - started) / 1000;
           print(
             asJson
@@ -49,6 +58,24 @@ export function rebuildProgram(program: Command, { boot, print, exit }: Operator
         await context.close();
       }
     });
+}
+
+/** Rebuilds by an operation each. */
+async function requested(
+  command: Command,
+  context: INestApplicationContext,
+  operator: Operator,
+  { print = () => undefined, compare }: { readonly print?: Operator['print']; readonly compare: boolean },
+): Promise<(name: string) => Promise<Rebuilt>> {
+  const { write } = await writerOf(command, context, operator);
+  context.get(ImmediateRebuilds, { strict: false }).print = print;
+  return async (name) =>
+    (await write({
+      name: 'projections.rebuild',
+      subject: name,
+      merchantId: null,
+      parameters: { compare },
+    })) as Rebuilt;
 }
 
 function differs({ compared }: Rebuilt): boolean {

@@ -1,12 +1,13 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { knownTypes } from '../context.js';
 import type { EventStore } from '../event-store/port.js';
 import { Checkpoints } from '../projections/checkpoints.js';
 import { PassingTypes, type PassingType } from '../projections/passing-types.js';
-import { DomainError } from '../../kernel/domain-error.js';
 import type { Database } from '../postgres/database.js';
 import { connected } from './connected.js';
-import type { Operator } from './operator.js';
+import type { Operator, Outcome } from './operator.js';
+import { writes, type Write } from './write.js';
 
 /** `npm run subscriptions -- ...`: how far they are, and what they do about types that no version here knows (ADR 96). */
 export function subscriptionsProgram(program: Command, operator: Operator): void {
@@ -26,31 +27,30 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
       }),
     );
 
-  program
-    .command('let-pass <type>')
-    .requiredOption('--because <reason>', 'stored with the rule')
-    .description(
-      'subscriptions go past events of this type, for good: only for types that no version will need',
-    )
-    .action((type: string, { because }: { because: string }) =>
-      connected(operator, async (database) => {
-        if (known.has(type))
-          throw new DomainError('bad_request', `This version knows ${type}: nothing waits at it.`);
-        await new PassingTypes(database).allow(type, because);
-        say(`Subscriptions go past ${type}`, { type, because });
-      }),
-    );
-
-  program
-    .command('hold <type>')
-    .description('removes the rule; a process that went past one of this type does so until it is restarted')
-    .action((type: string) =>
-      connected(operator, async (database) => {
-        if (!(await new PassingTypes(database).forbid(type)))
-          throw new DomainError('bad_request', `There is no rule for ${type}.`);
-        say(`Subscriptions wait at ${type}`, { type });
-      }),
-    );
+  const onType =
+    (name: string, done: string) =>
+    async (_: INestApplicationContext, write: Write, type: string): Promise<Outcome> => {
+      await write({ name, subject: type, merchantId: null });
+      return { text: `${done} ${type}`, json: { type } };
+    };
+  writes(
+    program
+      .command('let-pass <type>')
+      .description(
+        'subscriptions go past events of this type, for good: only for types that no version will need',
+      ),
+    operator,
+    onType('event_types.let_pass', 'Subscriptions go past'),
+  );
+  writes(
+    program
+      .command('hold <type>')
+      .description(
+        'removes the rule; a process that went past one of this type does so until it is restarted',
+      ),
+    operator,
+    onType('event_types.hold', 'Subscriptions wait at'),
+  );
 }
 
 /** The checkpoint of each subscription, and its next event. */

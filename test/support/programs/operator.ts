@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
 import { programOf, type OperatorIo } from '../../../src/operator.js';
 
@@ -7,16 +8,29 @@ export interface Run {
   readonly exitCode: number | null;
 }
 
-/** Runs an operator's program in this process. Rejects with what it throws. */
+/** Runs an operator's program in this process, without second persons unless `env` says otherwise. Rejects with what it throws. */
 export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
   let printed = '';
   let exitCode: number | null = null;
   const io: OperatorIo = {
-    env,
+    env: env['MODE'] === 'production' ? env : { OPERATIONS_APPROVALS: 'off', ...env },
     complete: withRunningSandbox,
     print: (text) => (printed += `${text}\n`),
     exit: (code) => (exitCode = code),
   };
-  await (await programOf(program, io)).parseAsync(args, { from: 'user' });
+  const command = await programOf(program, io);
+  await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
   return { printed, exitCode };
+}
+
+/** A reason, where the command writes and is given none: most suites are about what it changes. */
+function reasonFor(program: Command, args: readonly string[]): readonly string[] {
+  const named = (command: Command, [name, ...rest]: readonly string[]): Command => {
+    if (name === undefined) return command;
+    const found = command.commands.find((each) => each.name() === name);
+    return named(found ?? command, rest);
+  };
+  const takesReason = named(program, args).options.some(({ long }) => long === '--reason');
+  const isGiven = args.some((arg) => ['--reason', '--compare-only', '--help'].includes(arg));
+  return takesReason && !isGiven ? ['--reason', 'requested by a suite'] : [];
 }

@@ -1,26 +1,43 @@
-import { CommandBus, type Command as BusCommand } from '@nestjs/cqrs';
+import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
+import { newId } from '../../../kernel/ids.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
+import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { writes, type ProgramWrite, type Write } from '../../../platform/operator/write.js';
 import {
   changeOutcome,
   parseId,
-  operate,
   withNotice,
   type Operator,
   type Outcome,
 } from '../../../platform/operator/operator.js';
-import {
-  IssueSecret,
-  SetAddresses,
-  type CredentialChanged,
-  type IssuedSecret,
-} from '../application/credentials.js';
+import type { IssuedCredential } from '../application/credential-operations.js';
 import { KINDS, type CredentialKind } from '../domain/credential.js';
+import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import type { SecretRow } from '../views/directory.js';
 
 /** What operators call the secret of a kind, and its member in JSON. */
 const SECRETS = {
   api_key: { secret: 'private key', id: 'key id', member: 'private_key' },
   exchange_key: { secret: 'secret', id: 'secret id', member: 'secret' },
+} as const;
+
+/** Waits until the change is effective in this database; false where no worker runs. */
+export async function isVisible(context: INestApplicationContext): Promise<boolean> {
+  return context.get(ViewProgress).current(DIRECTORY_VIEW);
+}
+
+/** What a credential of merchants is issued with, unless said otherwise. */
+const PLAIN = {
+  api_key: null,
+  operator_id: null,
+  scopes: null,
+  merchants: null,
+  addresses: [],
+  withdraw_addresses: [],
+  demands_signing: false,
+  memo_signing: 'contract',
+  expires_at: null,
 } as const;
 
 /** The commands of every kind of credential, and their output. */
@@ -36,46 +53,47 @@ export class CredentialCommands {
     command: string,
     description: string,
     done: string | ((...others: string[]) => string),
-    of: (id: string, ...others: string[]) => BusCommand<CredentialChanged>,
+    of: (
+      context: INestApplicationContext,
+      id: string,
+      ...others: string[]
+    ) => Promise<ProgramWrite> | ProgramWrite,
   ): void {
-    this.program
-      .command(command)
-      .description(description)
-      .action(
-        operate(this.operator, async (context, id, ...others) => {
-          const change = await context.get(CommandBus).execute(of(this.id(id), ...others));
-          return changeOutcome(typeof done === 'string' ? done : done(...others), change);
-        }),
-      );
-  }
-
-  issueSecret(command: string, description: string): void {
-    const done = `Issued a ${SECRETS[this.kind].secret}; revoke the old one when it is out of use`;
-    this.program
-      .command(command)
-      .description(description)
-      .action(
-        operate(this.operator, async (context, id) =>
-          this.issued(
-            `${done}\n\n`,
-            await context.get(CommandBus).execute(new IssueSecret(this.kind, this.id(id))),
-          ),
-        ),
-      );
-  }
-
-  setAddresses(command: string, description: string): void {
-    const cleared = 'Allow list cleared: requests from anywhere are let in';
-    this.change(
-      command,
-      description,
-      (...cidrs) => (cidrs.length === 0 ? cleared : 'Allow list set'),
-      (id, ...cidrs) => new SetAddresses(this.kind, id, cidrs),
+    writes(
+      this.program.command(command).description(description),
+      this.operator,
+      async (context, write, id, ...others) => {
+        await write(await of(context, this.id(id), ...others));
+        const visible = await isVisible(context);
+        return changeOutcome(typeof done === 'string' ? done : done(...others), { visible });
+      },
     );
   }
 
+  /** Issues a secret of the kind and gives what is printed. Its parameters are those of `credentials.issue`. */
+  async issue(
+    context: INestApplicationContext,
+    write: Write,
+    text: string,
+    { merchantId, ...rest }: { readonly merchantId: string; readonly name: string } & JsonObject,
+    json: object = {},
+  ): Promise<Outcome> {
+    const kind = this.kind === 'api_key' ? 'payouts' : 'exchange';
+    const issued = await write({
+      name: 'credentials.issue',
+      subject: newId(),
+      merchantId,
+      parameters: { ...PLAIN, kind, merchant_id: merchantId, ...rest },
+    });
+    return this.issued(text, { ...(issued as IssuedCredential), visible: await isVisible(context) }, json);
+  }
+
   /** The output of a new secret, after `text` and `json`. */
-  issued(text: string, { secretId, secret, visible }: IssuedSecret, json: object = {}): Outcome {
+  issued(
+    text: string,
+    { credential_id: secretId, secret, visible }: IssuedCredential & { readonly visible: boolean },
+    json: object = {},
+  ): Outcome {
     const words = SECRETS[this.kind];
     const lines = [
       line(words.secret, secret),
@@ -114,4 +132,8 @@ export function validity(revokedAt: Date | null): string {
 
 export function line(title: string, text: string): string {
   return `  ${title.padEnd(11)}  ${text}`;
+}
+
+export function allowed(cidrs: readonly string[]): string {
+  return cidrs.length === 0 ? 'Allow list cleared: requests from anywhere are let in' : 'Allow list set';
 }

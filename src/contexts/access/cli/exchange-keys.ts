@@ -1,24 +1,39 @@
 import { readFileSync } from 'node:fs';
-import { CommandBus } from '@nestjs/cqrs';
+import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { changeOutcome, parseId, operate, type Operator } from '../../../platform/operator/operator.js';
-import { RevokeSecret } from '../application/credentials.js';
+import { newId } from '../../../kernel/ids.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import {
-  IssueExchangeKey,
-  RevokeExchangeKey,
-  SetExchangeKeyPage,
-} from '../application/exchange-key-commands.js';
+  changeOutcome,
+  parseId,
+  operate,
+  secondsOf,
+  type Operator,
+} from '../../../platform/operator/operator.js';
+import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
+import type { IssuedCredential } from '../application/credential-operations.js';
 import { logoOf, type MemoSigning } from '../domain/exchange-key.js';
-import { DirectoryView, type ExchangeKeyRow } from '../views/directory.js';
-import { CredentialCommands, line, secretLines, secretsJson, validity } from './credentials.js';
+import { DirectoryView, isValid, type ExchangeKeyRow } from '../views/directory.js';
+import {
+  allowed,
+  CredentialCommands,
+  isVisible,
+  line,
+  secretLines,
+  secretsJson,
+  validity,
+} from './credentials.js';
+
+const MAX_OVERLAP_SECONDS = 604_800;
 
 /** `exchange key ...`: the API keys of the exchange. */
 export function exchangeKeyCommands(program: Command, operator: Operator): void {
   const key = program.command('key').description('issue, list, rotate, restrict and revoke API keys');
   const commands = new CredentialCommands(key, operator, 'exchange_key');
 
-  key
+  const issue = key
     .command('issue')
     .description('issue a key of a merchant and show its secret, once')
     .requiredOption('--merchant <merchant-id>', 'the merchant whom it belongs to')
@@ -28,16 +43,20 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       'what a tag or memo needs: contract, or full, a signature_v2',
       'contract',
     )
-    .option('--label <text>', 'what operators call the key')
-    .action(
-      operate(operator, async function (context) {
-        const { merchant, demandSignature, memoSigning, label } = this.opts<IssueOptions>();
-        const command = new IssueExchangeKey(merchant, demandSignature, label ?? null, memoSigning);
-        const issued = await context.get(CommandBus).execute(command);
-        const text = `Issued a key that ${demands(command)}\n\n${line('api_key', issued.keyId)}\n`;
-        return commands.issued(text, issued, { api_key: issued.keyId });
-      }),
-    );
+    .option('--label <text>', 'what operators call the key');
+  writes(issue, operator, async function (context, write) {
+    const { merchant, demandSignature, memoSigning, label = '' } = this.opts<IssueOptions>();
+    const keyId = newId();
+    const text = `Issued a key that ${demands({ demandsSignature: demandSignature, memoSigning })}\n\n${line('api_key', keyId)}\n`;
+    const order = {
+      merchantId: parseId(merchant, 'Merchant'),
+      name: label,
+      api_key: keyId,
+      demands_signing: demandSignature,
+      memo_signing: memoSigning,
+    };
+    return commands.issue(context, write, text, order, { api_key: keyId });
+  });
 
   key
     .command('list')
@@ -52,41 +71,89 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       }),
     );
 
-  commands.issueSecret(
-    'rotate <api-key>',
-    'issue a second secret alongside the one in use, and show it, once',
-  );
+  const rotate = key
+    .command('rotate <api-key>')
+    .description('issue a secret that replaces the one in use, and show it, once')
+    .option('--overlap <duration>', 'for how long the former secret is valid, at most 7d', '24h');
+  writes(rotate, operator, async function (context, write, id) {
+    const { overlap } = this.opts<{ overlap: string }>();
+    const { keyId, merchantId, secrets } = await keyOf(context, commands.id(id));
+    const former = secrets.findLast(
+      ({ revokedAt, rollingUntil }) => revokedAt === null && rollingUntil === null,
+    );
+    if (former === undefined) throw new DomainError('invalid_transition', 'The key has no secret to replace');
+    const issued = await write({
+      name: 'credentials.roll',
+      subject: former.secretId,
+      merchantId,
+      parameters: {
+        ...holder(keyId, merchantId),
+        overlap_seconds: secondsOf(overlap, '--overlap', MAX_OVERLAP_SECONDS),
+      },
+    });
+    const done = `Issued a secret; the former one is valid for ${overlap}: revoke it when it is out of use\n\n`;
+    const visible = await isVisible(context);
+    return commands.issued(done, { ...(issued as IssuedCredential), visible });
+  });
   commands.change(
     'revoke-secret <api-key> <secret-id>',
     'refuse signatures of this secret; the last one of a key stays',
     'Revoked the secret',
-    (id, secretId) => new RevokeSecret('exchange_key', id, secretId!),
+    async (context, id, secretId) => {
+      const { keyId, merchantId, secrets } = await keyOf(context, id);
+      const now = context.get<Clock>(CLOCK, { strict: false }).now();
+      const valid = secrets.filter((secret) => isValid(secret, now)).map((secret) => secret.secretId);
+      if (valid.length === 1 && valid[0] === secretId)
+        throw new DomainError(
+          'invalid_transition',
+          'It is the last secret: rotate the key first, or revoke it',
+        );
+      const parameters = holder(keyId, merchantId);
+      return { name: 'credentials.revoke', subject: parseId(secretId, 'Secret'), merchantId, parameters };
+    },
   );
   commands.change(
     'revoke <api-key>',
     'refuse every request with this key, for good',
     'Revoked the key',
-    (id) => new RevokeExchangeKey(id),
+    async (context, id) => onKey('credentials.revoke_key', await keyOf(context, id), {}),
   );
-  commands.setAddresses(
+  commands.change(
     'allow <api-key> [cidrs...]',
     'refuse requests from outside these addresses and ranges with 403; none: anywhere',
+    (...cidrs) => allowed(cidrs),
+    async (context, id, ...addresses) =>
+      onKey('credentials.restrict', await keyOf(context, id), { addresses }),
   );
 
-  key
+  const page = key
     .command('page <api-key>')
     .description('set what the pay page of the key displays; an option that is left out is cleared')
     .option('--logo <file>', 'a PNG or WebP of at most 16 KiB')
     .option('--help-url <url>', 'where a customer finds help')
-    .option('--terms-url <url>', 'the terms of the merchant')
-    .action(
-      operate(operator, async function (context, id) {
-        const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
-        const page = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
-        const command = new SetExchangeKeyPage(commands.id(id), page);
-        return changeOutcome('Pay page set', await context.get(CommandBus).execute(command));
-      }),
-    );
+    .option('--terms-url <url>', 'the terms of the merchant');
+  writes(page, operator, async function (context, write, id) {
+    const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
+    const settings = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
+    await write(onKey('credentials.set_page', await keyOf(context, commands.id(id)), { page: settings }));
+    return changeOutcome('Pay page set', { visible: await isVisible(context) });
+  });
+}
+
+/** Throws `not_found`. */
+async function keyOf(context: INestApplicationContext, id: string): Promise<ExchangeKeyRow> {
+  const found = await context.get(DirectoryView).exchangeKey(id);
+  if (found === null) throw DomainError.notFound('Key');
+  return found;
+}
+
+function onKey(name: string, { keyId, merchantId }: ExchangeKeyRow, parameters: JsonObject): ProgramWrite {
+  return { name, subject: keyId, merchantId, parameters };
+}
+
+/** What operations on a secret of a key are recorded with. */
+function holder(keyId: string, merchantId: string): JsonObject {
+  return { kind: 'exchange', merchant_id: merchantId, api_key: keyId };
 }
 
 interface IssueOptions {

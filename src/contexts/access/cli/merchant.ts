@@ -1,35 +1,32 @@
-import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
 import { ConfigError } from '../../../platform/config/settings.js';
-import { changeOutcome, operate, type Operator } from '../../../platform/operator/operator.js';
-import { RevokeSecret } from '../application/credentials.js';
-import {
-  RegisterMerchant,
-  ReinstateMerchant,
-  SetEmbedding,
-  SuspendMerchant,
-} from '../application/merchant-commands.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
+import { changeOutcome, operate, parseId, type Operator } from '../../../platform/operator/operator.js';
+import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
-import { CredentialCommands, line, secretLines, secretsJson } from './credentials.js';
+import { allowed, CredentialCommands, isVisible, line, secretLines, secretsJson } from './credentials.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
 export function merchantProgram(program: Command, operator: Operator): void {
   program.description('Registers merchants and issues their keys.');
   const commands = new CredentialCommands(program, operator, 'api_key');
 
-  program
-    .command('create')
-    .description('register a merchant and show its first private key, once')
-    .requiredOption('--name <name>', 'what it is called; people who sign up read it too')
-    .action(
-      operate(operator, async function (context) {
-        const { name } = this.opts<{ name: string }>();
-        const registered = await context.get(CommandBus).execute(new RegisterMerchant(name));
-        const text = `Registered ${name.trim()}\n\n${line('svc-api-key', registered.merchantId)}\n`;
-        return commands.issued(text, registered, { merchant_id: registered.merchantId });
-      }),
-    );
+  writes(
+    program
+      .command('create')
+      .description('register a merchant and show its first private key, once')
+      .requiredOption('--name <name>', 'what it is called; people who sign up read it too'),
+    operator,
+    async function (context, write) {
+      const { name } = this.opts<{ name: string }>();
+      const merchantId = newId();
+      await write({ name: 'merchants.register', subject: merchantId, merchantId, parameters: { name } });
+      const text = `Registered ${name.trim()}\n\n${line('svc-api-key', merchantId)}\n`;
+      return commands.issue(context, write, text, { merchantId, name: '' }, { merchant_id: merchantId });
+    },
+  );
 
   program
     .command('list')
@@ -53,33 +50,49 @@ export function merchantProgram(program: Command, operator: Operator): void {
       }),
     );
 
-  commands.issueSecret(
-    'issue-key <merchant-id>',
-    'issue a second private key for a rotation, and show it, once',
+  writes(
+    program
+      .command('issue-key <merchant-id>')
+      .description('issue a second private key for a rotation, and show it, once'),
+    operator,
+    (context, write, id) => {
+      const text = 'Issued a private key; revoke the old one when it is out of use\n\n';
+      return commands.issue(context, write, text, { merchantId: commands.id(id), name: '' });
+    },
   );
   commands.change(
     'revoke-key <merchant-id> <key-id>',
     'refuse signatures of this private key',
     'Revoked',
-    (id, keyId) => new RevokeSecret('api_key', id, keyId!),
+    (_, merchantId, keyId) => ({
+      name: 'credentials.revoke',
+      subject: parseId(keyId, 'Private key'),
+      merchantId,
+      parameters: { kind: 'payouts', merchant_id: merchantId, api_key: null },
+    }),
   );
   commands.change(
     'suspend <merchant-id>',
     'refuse every call of the merchant with 403',
     'Suspended',
-    (id) => new SuspendMerchant(id),
+    (_, merchantId) => ({ name: 'merchants.suspend', subject: merchantId, merchantId }),
   );
+  commands.change('reinstate <merchant-id>', 'end a suspension', 'Reinstated', (_, merchantId) => ({
+    name: 'merchants.reinstate',
+    subject: merchantId,
+    merchantId,
+  }));
   commands.change(
-    'reinstate <merchant-id>',
-    'end a suspension',
-    'Reinstated',
-    (id) => new ReinstateMerchant(id),
-  );
-  commands.setAddresses(
     'allow-ips <merchant-id> [cidrs...]',
     'refuse calls from outside these addresses and ranges with 403; none: anywhere',
+    (...cidrs) => allowed(cidrs),
+    (_, merchantId, ...cidrs) => update(merchantId, { ip_allow_list: cidrs }),
   );
   embeddingCommand(program, operator, commands);
+}
+
+function update(merchantId: string, parameters: JsonObject): ProgramWrite {
+  return { name: 'merchants.update', subject: merchantId, merchantId, parameters };
 }
 
 interface EmbeddingOptions {
@@ -91,7 +104,7 @@ interface EmbeddingOptions {
 
 function embeddingCommand(program: Command, operator: Operator, commands: CredentialCommands): void {
   const collect = (each: string, all: readonly string[] = []): readonly string[] => [...all, each];
-  program
+  const command = program
     .command('embedding <merchant-id>')
     .description(
       'set whose pages may show the onboarding page in a frame, and where it leads back to; an option that is left out stays as it was',
@@ -107,22 +120,20 @@ function embeddingCommand(program: Command, operator: Operator, commands: Creden
       collect,
     )
     .option('--shown-as <name>', 'the name that people who sign up read, instead of the registered one')
-    .option('--clear', 'clear every one of these settings first')
-    .action(
-      operate(operator, async function (context, id) {
-        const { origin, callback, shownAs: displayName, clear = false } = this.opts<EmbeddingOptions>();
-        const change = {
-          ...(clear && { origins: [], callbacks: [], displayName: null }),
-          ...(origin && { origins: origin }),
-          ...(callback && { callbacks: callback }),
-          ...(displayName !== undefined && { displayName }),
-        };
-        if (Object.keys(change).length === 0)
-          throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
-        const command = new SetEmbedding(commands.id(id), change);
-        return changeOutcome('Embedding set', await context.get(CommandBus).execute(command));
-      }),
-    );
+    .option('--clear', 'clear every one of these settings first');
+  writes(command, operator, async function (context, write, id) {
+    const { origin, callback, shownAs, clear = false } = this.opts<EmbeddingOptions>();
+    const embedding = {
+      ...(clear && { origins: [], callbacks: [], display_name: null }),
+      ...(origin && { origins: origin }),
+      ...(callback && { callbacks: callback }),
+      ...(shownAs !== undefined && { display_name: shownAs }),
+    };
+    if (Object.keys(embedding).length === 0)
+      throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
+    await write(update(commands.id(id), { embedding }));
+    return changeOutcome('Embedding set', { visible: await isVisible(context) });
+  });
 }
 
 function merchantText(row: MerchantRow): string {

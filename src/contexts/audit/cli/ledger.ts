@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { writes } from '../../../platform/operator/write.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { Config } from '../../../platform/config/config.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/operator/connected.js';
-import { operate, type Operator } from '../../../platform/operator/operator.js';
+import type { Operator } from '../../../platform/operator/operator.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
 import type { ledgerAtHand } from '../application/checked-ledger.js';
-import { keyOfPem, LedgerKeys, pemOf } from '../application/ledger-keys.js';
+import { keyOfPem, pemOf } from '../application/ledger-keys.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
-import { LedgerStart } from '../application/ledger-follower.js';
 import { printResult } from './output.js';
 
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
@@ -43,28 +43,32 @@ export function ledgerProgram(program: Command, operator: Operator): void {
         });
       }),
     );
-  key
-    .command('rotate')
-    .description('sign with a new key from now on, which the present one signs')
-    .action(
-      operate(operator, async (context) => {
-        const key = readKey(await context.get(LedgerKeys, { strict: false }).rotate());
-        return { text: described(key), json: key };
-      }),
-    );
+  writes(
+    key.command('rotate').description('sign with a new key from now on, which the present one signs'),
+    operator,
+    async (_, write) => {
+      const key = (await write({
+        name: 'ledger.rotate_key',
+        subject: 'keys',
+        merchantId: null,
+      })) as SigningKey;
+      return { text: described(key), json: key };
+    },
+  );
 
   // The only way to a new ledger of a log that has events.
-  program
-    .command('begin')
-    .description(
-      'after a ledger was lost or changed: delete its leaves and heads, and rebuild it from the first event',
-    )
-    .action(
-      operate(operator, async (context) => {
-        await context.get(LedgerStart, { strict: false }).again();
-        return { text: BEGUN, json: { begun: true } };
-      }),
-    );
+  writes(
+    program
+      .command('begin')
+      .description(
+        'after a ledger was lost or changed: delete its leaves and heads, and rebuild it from the first event',
+      ),
+    operator,
+    async (_, write) => {
+      await write({ name: 'ledger.begin', subject: 'ledger', merchantId: null });
+      return { text: BEGUN, json: { begun: true } };
+    },
+  );
 }
 
 /** That of the master key, where it is at hand. Throws ConfigError where it is not the one of this database. */

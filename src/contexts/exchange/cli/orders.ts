@@ -1,6 +1,4 @@
-import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { isDecimal } from '../../../kernel/decimal.js';
@@ -9,7 +7,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { limitOption, operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
-import { RecordRefund } from '../application/record-refund.js';
+import { writes } from '../../../platform/operator/write.js';
 import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
@@ -48,31 +46,40 @@ export function orderCommands(program: Command, operator: Operator): void {
     .description('display an order: its current state, its refundable amount, and every event')
     .action(operate(operator, (context, id) => history(context, orderId(id))));
 
-  program
+  const refund = program
     .command('refund <order-id>')
     .description('record a refund; repeating it with the same transaction has no effect')
     .requiredOption('--amount <amount>', 'how much of the refundable amount, a decimal')
     .requiredOption('--transaction <hash>', 'the transaction of the refund')
-    .option('--to <address>', 'the recipient, unless it is an address that paid the order')
-    .option('--by <name>', 'the operator', userInfo().username)
-    .action(async function (this: Command, id: string) {
-      const { amount, transaction, to = null, by } = this.opts<RefundOptions>();
-      if (!isDecimal(amount))
-        throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
-      if (to !== null && !/^0x[0-9a-f]{40}$/i.test(to))
-        throw new DomainError('bad_request', '--to must be an address of 40 hexadecimal digits after 0x');
-      await operate(operator, async (context) => {
-        const refund = { amount, transactionHash: transaction.trim(), actor: by };
-        const command = new RecordRefund(orderId(id), refund, to);
-        const { state, unchecked } = await context.get(CommandBus).execute(command);
-        const currency = currencyOf(state.facts.pair_id);
-        const notice = unchecked === null ? '' : ` (${unchecked})`;
-        return {
-          text: `Recorded: ${amount} ${currency}${notice}; ${amountRefundable(state)} ${currency} is still refundable`,
-          json: { refundable: amountRefundable(state), currency, is_checked: unchecked === null },
-        };
-      }).call(this);
-    });
+    .option('--to <address>', 'the recipient, unless it is an address that paid the order');
+  writes(refund, operator, async function (context, write, id) {
+    const { amount, transaction, to = null } = this.opts<RefundOptions>();
+    if (!isDecimal(amount)) throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
+    if (to !== null && !/^0x[0-9a-f]{40}$/i.test(to))
+      throw new DomainError('bad_request', '--to must be an address of 40 hexadecimal digits after 0x');
+    const subject = orderId(id);
+    const { merchant_id: merchantId, pair_id } = (await loaded(context, subject)).facts;
+    const parameters = { amount, transaction_hash: transaction.trim(), recipient: to };
+    const { unchecked } = (await write({
+      name: 'orders.record_refund',
+      subject,
+      merchantId,
+      parameters,
+    })) as {
+      readonly unchecked: string | null;
+    };
+    const refundable = amountRefundable(await loaded(context, subject));
+    const currency = currencyOf(pair_id);
+    const notice = unchecked === null ? '' : ` (${unchecked})`;
+    return {
+      text: `Recorded: ${amount} ${currency}${notice}; ${refundable} ${currency} is still refundable`,
+      json: { refundable, currency, is_checked: unchecked === null },
+    };
+  });
+}
+
+async function loaded(context: INestApplicationContext, id: string): Promise<ExistingOrder> {
+  return existingOrder(await context.get(CommandLoop, { strict: false }).loadForDisplay(order, id));
 }
 
 interface ListOptions {
@@ -87,11 +94,10 @@ interface RefundOptions {
   readonly amount: string;
   readonly transaction: string;
   readonly to?: string;
-  readonly by: string;
 }
 
 async function history(context: INestApplicationContext, id: string): Promise<Outcome> {
-  const state = existingOrder(await context.get(CommandLoop, { strict: false }).loadForDisplay(order, id));
+  const state = await loaded(context, id);
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
   const events = await store.readStream(streamOf(order, id));
   return { text: historyText(state, events), json: historyJson(state, events) };

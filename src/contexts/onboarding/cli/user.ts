@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import {
   parseId,
   limitOption,
@@ -10,10 +10,9 @@ import {
   type Operator,
   type Outcome,
 } from '../../../platform/operator/operator.js';
-import { DecideReview, RetryStep } from '../application/operator-commands.js';
+import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
+import { LocateUser } from '../../users/contract.js';
 import { Progress, type Stuck } from '../views/progress.js';
-
-const MAX_REASON_LENGTH = 200;
 
 /** `npm run user -- ...`: onboardings that wait, and how operators continue them. */
 export function onboardingProgram(program: Command, operator: Operator): void {
@@ -28,51 +27,54 @@ export function onboardingProgram(program: Command, operator: Operator): void {
       }),
     );
 
-  program
-    .command('retry <user-id>')
-    .description('retry the step that the onboarding waits for now: identity, wallet, card, activation')
-    .action(
-      operate(operator, async (context, id) => {
-        const userId = parseId(id, 'User');
-        const stage = await context.get(CommandBus).execute(new RetryStep(userId));
-        const text = `The onboarding is at ${stage}: the service retries it as soon as it runs`;
-        return { text, json: { user_id: userId, stage } };
-      }),
-    );
+  writes(
+    program
+      .command('retry <user-id>')
+      .description('retry the step that the onboarding waits for now: identity, wallet, card, activation'),
+    operator,
+    async (context, write, id) => {
+      const userId = parseId(id, 'User');
+      const { stage } = (await write(await onUser(context, 'users.retry', userId))) as { stage: string };
+      const text = `The onboarding is at ${stage}: the service retries it as soon as it runs`;
+      return { text, json: { user_id: userId, stage } };
+    },
+  );
 
-  program
-    .command('review <user-id>')
-    .description('decide an identity that the sandbox keeps under review (last name Review)')
-    .option('--approve', 'it passes')
-    .option('--reject <reason>', 'it fails; the person reads the reason')
-    .action(
-      operate(operator, async function (context, id) {
-        const [userId, outcome] = [parseId(id, 'User'), outcomeOf(this.opts<Decision>())];
-        if (operator.config().mode !== 'sandbox')
-          throw new DomainError(
-            'bad_request',
-            'Outside the sandbox the identity provider decides, in its dashboard',
-          );
-        await context.get(CommandBus).execute(new DecideReview(userId, outcome));
-        const text = `The identity ${outcome.passed ? 'passes' : 'is rejected'} when a worker next checks it`;
-        return { text, json: { user_id: userId, ...outcome } };
-      }),
-    );
+  writes(
+    program
+      .command('review <user-id>')
+      .description('decide an identity that the sandbox keeps under review (last name Review)')
+      .option('--approve', 'it passes')
+      .option('--reject', 'it fails; the person reads that the check was not passed'),
+    operator,
+    async function (context, write, id) {
+      const [userId, decision] = [parseId(id, 'User'), decisionOf(this.opts<Decision>())];
+      await write(await onUser(context, 'users.review', userId, { decision }));
+      const outcome = decision === 'approve' ? 'passes' : 'is rejected';
+      const text = `The identity ${outcome} when a worker next checks it`;
+      return { text, json: { user_id: userId, passed: decision === 'approve' } };
+    },
+  );
+}
+
+async function onUser(
+  context: INestApplicationContext,
+  name: string,
+  userId: string,
+  parameters: JsonObject = {},
+): Promise<ProgramWrite> {
+  const merchantId = await context.get(LocateUser, { strict: false }).merchantOf(userId);
+  return { name, subject: userId, merchantId, parameters };
 }
 
 interface Decision {
   readonly approve?: true;
-  readonly reject?: string;
+  readonly reject?: true;
 }
 
-function outcomeOf({ approve, reject }: Decision): DecideReview['outcome'] {
-  if ((approve === undefined) === (reject === undefined))
-    throw new DomainError('bad_request', 'Give one of --approve and --reject');
-  if (reject === undefined) return { passed: true };
-  const reason = reject.trim();
-  if (reason === '' || [...reason].length > MAX_REASON_LENGTH || /[\p{Cc}\p{Cs}]/u.test(reason))
-    throw new DomainError('bad_request', `The reason must have 1 to ${MAX_REASON_LENGTH} characters`);
-  return { passed: false, reason };
+function decisionOf({ approve, reject }: Decision): 'approve' | 'reject' {
+  if (approve === reject) throw new DomainError('bad_request', 'Give one of --approve and --reject');
+  return approve ? 'approve' : 'reject';
 }
 
 interface StuckOptions {

@@ -40,6 +40,13 @@ export class LocateUser {
     return state.accountState === 'unknown' ? null : state;
   }
 
+  /** Whose user it is. Throws `not_found`. */
+  async merchantOf(userId: string): Promise<string> {
+    const found = await this.by({ userId });
+    if (found === null) throw DomainError.notFound('User');
+    return found.merchantId;
+  }
+
   /** Ids of the users of these merchants who have the phone number (E.164) now, or had it last: their state says which. */
   async holdersOf(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
     const holders = await inParallel(merchantIds, AT_A_TIME, (merchantId) =>

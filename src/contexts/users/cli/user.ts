@@ -1,22 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import {
-  parseId,
-  operate,
-  type Outcome,
-  type Operator,
-  type ReasonOptions,
-  withReason,
-} from '../../../platform/operator/operator.js';
+import { parseId, operate, type Outcome, type Operator } from '../../../platform/operator/operator.js';
+import { writes } from '../../../platform/operator/write.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { ErasingWorker, ERASING_SAGA } from '../application/erasure-worker.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
 import { userJson } from '../application/user-json.js';
-import { EraseUser } from '../application/user-commands.js';
 
 const HIDDEN = '  phone_number, email    hidden without --personal';
 
@@ -77,29 +69,31 @@ const POLL_MS = 50;
 const CACHED = 'A process that just read the user can read the personal data for another minute.';
 
 function eraseCommand(program: Command, operator: Operator): void {
-  withReason(program.command('erase <user-id>'))
+  const command = program
+    .command('erase <user-id>')
     .description('erase a deactivated user for good: all personal data is dropped, payouts stay')
-    .option('--yes', 'do it: only a backup restores the data')
-    .action(
-      operate(operator, function (context, id) {
-        const { yes, ...act } = this.opts<ReasonOptions & { yes?: true }>();
-        if (yes !== true)
-          throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
-        return erase(context, new EraseUser(parseId(id, 'User'), act));
-      }),
-    );
+    .option('--yes', 'do it: only a backup restores the data');
+  writes(command, operator, async function (context, write, id) {
+    if (this.opts<{ yes?: true }>().yes !== true)
+      throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
+    const userId = parseId(id, 'User');
+    await write({
+      name: 'users.erase',
+      subject: userId,
+      merchantId: await context.get(LocateUser).merchantOf(userId),
+    });
+    return erased(context, userId);
+  });
 }
 
-async function erase(context: INestApplicationContext, command: EraseUser): Promise<Outcome> {
-  const { state, position } = await context.get(CommandBus).execute(command);
-  const { userId } = command;
-  const begun = await context.get(ViewProgress).reached(ERASING_SAGA, position);
+async function erased(context: INestApplicationContext, userId: string): Promise<Outcome> {
+  const begun = await context.get(ViewProgress).current(ERASING_SAGA);
   const left = begun ? await waitUntilDropped(context, userId) : 'everything: no worker has started yet';
   const text =
     left === null
       ? `The user is erased, and nothing is left to drop.\n${CACHED}`
       : `The user is erased. Workers have still to drop: ${left}.\n${CACHED}\nnpm run user -- show ${userId} displays the progress.`;
-  return { text, json: { user_id: userId, account_state: state.accountState, still_to_drop: left } };
+  return { text, json: { user_id: userId, account_state: 'erased', still_to_drop: left } };
 }
 
 async function waitUntilDropped(context: INestApplicationContext, userId: string): Promise<string | null> {

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Operations, SHELL } from '../../../platform/operations/operations.js';
+import { writes } from '../../../platform/operator/write.js';
 import {
   limitOption,
   operate,
@@ -35,26 +35,24 @@ export function deliveryProgram(program: Command, operator: Operator): void {
     .description('show what became of a delivery, each attempt, and what to do next')
     .action(operate(operator, (context, id) => show(context, parseId(id, 'Delivery'))));
 
-  program
-    .command('resend <delivery-id>')
-    .description('send a delivery again at once, under the same webhook-id')
-    .requiredOption('--reason <text>', 'why, in 3 to 500 characters; it is kept for ever')
-    .option('--ticket <text>', 'the ticket that it belongs to')
-    .action(
-      operate(operator, function (context, id) {
-        return resend(context, parseId(id, 'Delivery'), this.opts<ResendOptions>());
-      }),
-    );
+  writes(
+    program
+      .command('resend <delivery-id>')
+      .description('send a delivery again at once, under the same webhook-id'),
+    operator,
+    async (context, write, given) => {
+      const id = parseId(given, 'Delivery');
+      const found = await context.get(DeliveriesView).find(id);
+      if (found === null) throw DomainError.notFound('Delivery');
+      await write({ name: 'deliveries.resend', subject: id, merchantId: found.merchant_id });
+      return { text: 'The delivery is sent again as soon as a worker runs', json: { delivery_id: id } };
+    },
+  );
 }
 
 interface StuckOptions {
   readonly olderThan: string;
   readonly limit: number;
-}
-
-interface ResendOptions {
-  readonly reason: string;
-  readonly ticket?: string;
 }
 
 async function stuck(context: INestApplicationContext, { olderThan, limit }: StuckOptions): Promise<Outcome> {
@@ -100,24 +98,4 @@ async function show(context: INestApplicationContext, id: string): Promise<Outco
 function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {
   const outcome = http_status ?? [error_class, error].filter((part) => part !== null).join(': ');
   return `  attempt ${attempt}  ${started_at}  ${outcome}  after ${latency_ms} ms`;
-}
-
-async function resend(
-  context: INestApplicationContext,
-  id: string,
-  { reason, ticket = null }: { readonly reason: string; readonly ticket?: string | null },
-): Promise<Outcome> {
-  const found = await context.get(DeliveriesView).find(id);
-  if (found === null) throw DomainError.notFound('Delivery');
-  const { operation } = await context.get(Operations, { strict: false }).request({
-    name: 'deliveries.resend',
-    subject: { id, revision: null },
-    parameters: {},
-    reason,
-    ticket,
-    requester: { ...SHELL, scopes: new Set(['webhooks:write']) },
-    merchantId: found.merchant_id,
-  });
-  const text = `The delivery is sent again as soon as a worker runs (operation ${operation.id})`;
-  return { text, json: { delivery_id: id, operation_id: operation.id } };
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Background } from '../../../platform/background/background-work.js';
-import { ReadModelRebuild, type Rebuilt } from '../../../platform/projections/read-model-rebuild.js';
-import { DueWork } from '../../../platform/work/due-work.js';
-import { WorkItems } from '../../../platform/work/work-items.js';
+import { Background } from '../background/background-work.js';
+import { ReadModelRebuild, type Rebuilt } from './read-model-rebuild.js';
+import { DueWork } from '../work/due-work.js';
+import { WorkItems } from '../work/work-items.js';
 
 /** Starts the rebuild of a read model: in the background of the service, at once in a program. */
 export abstract class Rebuilds {

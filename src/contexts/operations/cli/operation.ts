@@ -1,0 +1,96 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
+import type { OperationJson } from '../../../platform/operations/operations.js';
+import {
+  limitOption,
+  operate,
+  parseId,
+  type Operator,
+  type Outcome,
+} from '../../../platform/operator/operator.js';
+import { requesterOf, whyOf, withReason } from '../../../platform/operator/write.js';
+import { OperationDecisions } from '../application/decide-operation.js';
+import { OperationLog } from '../application/operation-log.js';
+import { existingOperation } from '../domain/operation.js';
+import { operationJson } from '../views/operation-json.js';
+import { OperationsView } from '../views/operations.js';
+
+const DECISIONS = [
+  ['approve', 'execute an operation that another person requested'],
+  ['reject', 'reject an operation, or withdraw your own'],
+  ['confirm', 'confirm an operation that was executed at once'],
+] as const;
+
+/** `npm run operation -- ...`: what operators did, and the decisions of second persons, with DISBURSE_ADMIN_KEY. */
+export function operationProgram(program: Command, operator: Operator): void {
+  program.description('Shows operations of operators, and decides on them.');
+
+  program
+    .command('list')
+    .description('list operations, newest first')
+    .option('--status <status>', 'such as pending_approval or unconfirmed')
+    .addOption(limitOption())
+    .action(
+      operate(operator, async function (context) {
+        const { status, limit: pageSize } = this.opts<{ status?: string; limit: number }>();
+        const view = context.get(OperationsView, { strict: false });
+        const { operations } = await view.page({ status, pageSize, merchants: null });
+        return { text: operations.map(lineOf).join('\n') || 'No operations', json: { operations } };
+      }),
+    );
+
+  program
+    .command('show <operation-id>')
+    .description('show an operation; npm run audit -- explain operation ID leads to what it changed')
+    .action(
+      operate(operator, async (context, id) => {
+        const log = context.get(OperationLog, { strict: false });
+        const { state } = await log.load(parseId(id, 'Operation'));
+        return shown(operationJson(existingOperation(state)));
+      }),
+    );
+
+  for (const [decision, description] of DECISIONS)
+    withReason(program.command(`${decision} <operation-id>`).description(description)).action(
+      operate(operator, async function (context, id) {
+        return decide(this, context, operator, decision, parseId(id, 'Operation'));
+      }),
+    );
+}
+
+async function decide(
+  command: Command,
+  context: INestApplicationContext,
+  operator: Operator,
+  decision: (typeof DECISIONS)[number][0],
+  id: string,
+): Promise<Outcome> {
+  const { reason } = whyOf(command);
+  const requester = await requesterOf(context, operator);
+  const decisions = context.get(OperationDecisions, { strict: false });
+  const { operation, result } = await decisions[decision](id, requester, reason);
+  const { login_url: url } = result as { readonly login_url?: string };
+  const { text, json } = shown(operation);
+  return {
+    text: url === undefined ? text : `${text}\n\n  login, once: ${url}`,
+    json: { ...json, login_url: url },
+  };
+}
+
+function lineOf({ id, name, status, subject, requested_by, requested_at }: OperationJson): string {
+  return `${requested_at}  ${id}  ${status.padEnd(16)}  ${name}  ${subject.kind} ${subject.id}  by ${requested_by.name}`;
+}
+
+function shown(operation: OperationJson): Outcome {
+  const { subject, requested_by, decided_by, failure, parameters, ...rest } = operation;
+  const rows = {
+    ...rest,
+    subject: `${subject.kind} ${subject.id}, revision ${subject.revision ?? 'none'}`,
+    parameters: JSON.stringify(parameters),
+    requested_by: requested_by.name,
+    decided_by: decided_by?.name ?? null,
+    failure: failure === null ? null : `${failure.code}: ${failure.message}`,
+  };
+  const lines = Object.entries(rows).map(([name, value]) => `  ${name.padEnd(16)}  ${value ?? 'none'}`);
+  return { text: lines.join('\n'), json: { operation } };
+}
