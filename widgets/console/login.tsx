@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Heading } from '../kit/frame.js';
 import { Gate } from '../kit/gate.js';
 import { Note } from '../kit/states.js';
-import { enrol, signInByPasskey, signInTrouble, type ConsoleFacts } from './session.js';
+import { enrol, signInByLink, signInByPasskey, signInTrouble, type ConsoleFacts } from './session.js';
 
 const TO = 'console.to';
 
@@ -67,6 +67,8 @@ export function Enrol({
 }) {
   const { route } = useLocation();
   const { busy, trouble, run } = useAttempt(() => enrol(token ?? ''), done);
+  const link = useAttempt(() => signInByLink(token ?? ''), done);
+  const problem = trouble ?? link.trouble;
   return (
     <Gate brand="Disburse console" mode={facts.mode}>
       <Heading title="Create your passkey">Create your passkey</Heading>
@@ -89,8 +91,13 @@ export function Enrol({
             <button type="button" class="primary" disabled={busy} onClick={run}>
               {busy ? 'Waiting for your device…' : 'Create passkey'}
             </button>
+            {facts.mode === 'sandbox' && (
+              <button type="button" disabled={link.busy} onClick={link.run}>
+                Sign in without a passkey
+              </button>
+            )}
           </div>
-          {trouble !== null && <Problematic text={trouble} />}
+          {problem !== null && <Problematic text={problem} />}
         </>
       )}
     </Gate>

@@ -53,6 +53,11 @@ export async function enrol(token: string): Promise<void> {
   await site.write({ method: 'POST', path: '/enrol', body: { token, response } });
 }
 
+/** Signs in with a one-time link, without a passkey: in the sandbox alone. */
+export async function signInByLink(token: string): Promise<void> {
+  await site.write({ method: 'POST', path: '/login/link', body: { token } });
+}
+
 export async function signOut(): Promise<void> {
   await site.write({ method: 'POST', path: '/logout', body: {} }).catch(() => undefined);
 }

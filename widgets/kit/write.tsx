@@ -44,22 +44,13 @@ interface ActionsProps {
   readonly actions: readonly Action[];
   readonly row?: Row;
   readonly etag?: string | null;
-  /** What every write says in addition. */
-  readonly also?: readonly FormField[];
   readonly primary?: string;
   /** What they change, for the heading of the dialog. */
   readonly subject?: string;
 }
 
 /** The buttons of the writes that the session may do now. */
-export function Actions({
-  actions,
-  row = {},
-  etag = null,
-  also = REASON_FIELDS,
-  primary,
-  subject,
-}: ActionsProps) {
+export function Actions({ actions, row = {}, etag = null, primary, subject }: ActionsProps) {
   const { can, me, readOnly } = useKit();
   const [open, setOpen] = useState<Action | null>(null);
   const possible = actions.filter(({ scope, when }) => can(scope) && when?.(row, me) !== false);
@@ -82,7 +73,6 @@ export function Actions({
           title={subject === undefined ? open.label : `${open.label}: ${visible(subject)}`}
           row={row}
           etag={etag}
-          also={also}
           close={() => setOpen(null)}
         />
       )}
@@ -95,7 +85,6 @@ interface WriteProps {
   readonly title: string;
   readonly row: Row;
   readonly etag: string | null;
-  readonly also: readonly FormField[];
   readonly close: () => void;
 }
 
@@ -109,8 +98,8 @@ interface Done {
   readonly body: Row;
 }
 
-function WriteDialog({ action, title, row, etag, also, close }: WriteProps) {
-  const { client, queries, say, signInAgain } = useKit();
+function WriteDialog({ action, title, row, etag, close }: WriteProps) {
+  const { client, queries, say, signInAgain, also } = useKit();
   const fields = useMemo(() => [...(action.fields ?? []), ...also], [action, also]);
   const before = useMemo(() => initialValues(fields, row), [fields]);
   const [values, setValues] = useState<Values>(before);

@@ -142,8 +142,8 @@ import { accessSearches } from './views/search.js';
   ],
   exports: [
     CredentialSecrets,
-    Credentials,
     KeyHolders,
+    Credentials,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,

@@ -144,7 +144,6 @@ export const webhooks = defineContext({
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
-  searches: webhookSearches,
   operator: { module: () => WebhooksOperatorModule },
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,

@@ -19,6 +19,13 @@ import { ViewProgress } from './view-progress.js';
     ReadModelRebuild,
     ViewProgress,
   ],
-  exports: [SubscriptionRegistry, SubscriptionRunner, SubscriptionLag, ReadModelRebuild, ViewProgress],
+  exports: [
+    PassingTypes,
+    SubscriptionRegistry,
+    SubscriptionRunner,
+    SubscriptionLag,
+    ReadModelRebuild,
+    ViewProgress,
+  ],
 })
 export class ProjectionsModule {}

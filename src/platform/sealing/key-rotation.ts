@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { Database } from '../postgres/database.js';
+import { Database } from '../postgres/database.js';
 import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js';
 import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
 import { keyId } from './sealer.js';
@@ -136,4 +137,18 @@ async function freshKey(tx: Tx, masters: readonly MasterKey[]): Promise<string> 
     masters.map((master) => master.wrap(id, fresh, rows[0]!.at)),
   );
   return id;
+}
+
+/** The ring of this process's database, for what may not know the database. */
+@Injectable()
+export class KeyRotation {
+  constructor(private readonly database: Database) {}
+
+  addFreshKey(keys: MasterKeys): Promise<string> {
+    return addFreshKey(this.database, keys);
+  }
+
+  retireFormer(keys: MasterKeys): Promise<readonly string[]> {
+    return retireFormer(this.database, keys);
+  }
 }

@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { KeyRing, masterKeysOf } from './key-ring.js';
+import { KeyRotation } from './key-rotation.js';
 import { KeyedHash } from './keyed-hash.js';
 import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
@@ -29,6 +30,7 @@ const REFRESH_MS = 5000;
         }
       },
     },
+    KeyRotation,
     { provide: Sealer, inject: [KeyRing], useFactory: (ring: KeyRing) => ring.sealer },
     {
       provide: KeyedHash,
@@ -38,7 +40,7 @@ const REFRESH_MS = 5000;
     PersonalKeys,
     Resealing,
   ],
-  exports: [KeyRing, Sealer, KeyedHash, PersonalKeys],
+  exports: [KeyRing, KeyRotation, Sealer, KeyedHash, PersonalKeys],
 })
 export class SealingModule implements OnModuleInit {
   private readonly logger = new Logger(SealingModule.name);

@@ -1,4 +1,5 @@
 import { CommandBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
@@ -8,10 +9,15 @@ import { OperatorsView } from '../views/operators.js';
 import { LoginLinks } from './console/login-links.js';
 import { CreateOperator, emailTaken, UpdateOperator } from './operator-commands.js';
 
+/** One operator alone can approve nothing: the shell adds the first two. */
+const FIRST_OPERATORS = 2;
+
 interface NewPerson {
   readonly name: string;
   readonly email: string;
   readonly role: string;
+  /** One of the first, by the shell: there is no second person yet. */
+  readonly is_first?: true;
 }
 interface PersonChange {
   readonly role?: string;
@@ -31,15 +37,21 @@ async function gained({ role }: PersonChange, get: Get, id: string): Promise<rea
   return scopesGained(readRole(role), person.role);
 }
 
+async function isBeginning(get: Get): Promise<boolean> {
+  return (await get(OperatorsView).countActive()) < FIRST_OPERATORS;
+}
+
 export const operatorOperations = [
   defineOperation<NewPerson>({
     ...OPERATOR,
     name: 'operators.create',
-    secondPerson: 'before',
+    secondPerson: async ({ is_first }) => (is_first ? null : 'before'),
     gives: async ({ role }) => ROLE_SCOPES[readRole(role)],
     check: async (person, get, operatorId) => {
       const { state } = await get(CommandLoop).load(operatorPerson, operatorId);
       createOperator({ ...person, operatorId, at: '' }, state);
+      if (person.is_first && !(await isBeginning(get)))
+        throw new DomainError('invalid_transition', 'There are operators already: they add others');
       if ((await get(OperatorsView).byEmail(person.email.trim())) !== null) throw emailTaken();
     },
     execute: async ({ subjectId, parameters }, get) => {
@@ -48,6 +60,15 @@ export const operatorOperations = [
       if (get<Config>(CONFIG).adminOidcIssuer !== null) return {};
       return { login_url: await get(LoginLinks).issue(subjectId) };
     },
+  }),
+  defineOperation<Record<string, never>>({
+    ...OPERATOR,
+    name: 'operators.issue_login_link',
+    streams: () => [],
+    // With the link of another person the shell would be a second person of its own.
+    secondPerson: async (_, get) =>
+      get<Config>(CONFIG).mode === 'sandbox' || (await isBeginning(get)) ? null : 'before',
+    execute: async ({ subjectId }, get) => ({ login_url: await get(LoginLinks).issue(subjectId) }),
   }),
   defineOperation<PersonChange>({
     ...OPERATOR,

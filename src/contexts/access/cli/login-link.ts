@@ -1,25 +1,37 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { operate, type Operator } from '../../../platform/operator/operator.js';
-import { LoginLinks } from '../application/console/login-links.js';
+import { newId } from '../../../kernel/ids.js';
+import type { Operator } from '../../../platform/operator/operator.js';
+import { writes } from '../../../platform/operator/write.js';
 import { OperatorsView } from '../views/operators.js';
 
-/** `npm run operator -- login-link <email>`: for the first administrator, and for a person who has lost all passkeys. */
+/** `npm run operator -- login-link <email>`: for the first administrators, and for a person who has lost all passkeys. */
 export function loginLinkProgram(program: Command, operator: Operator): void {
-  program
+  const command = program
     .command('login-link <email>')
     .description('print a one-time link with which an operator enrols a passkey for the console')
-    .action(
-      operate(operator, async (context, email) => {
-        const person = await context.get(OperatorsView, { strict: false }).byEmail(email!.trim());
-        if (person === null) throw DomainError.notFound('Operator');
-        if (person.status === 'disabled')
-          throw new DomainError('invalid_transition', 'The operator is disabled');
-        const url = await context.get(LoginLinks, { strict: false }).issue(person.operatorId);
-        return {
-          text: `For ${person.name}, once:\n\n${url}`,
-          json: { operator_id: person.operatorId, login_url: url },
-        };
-      }),
-    );
+    .option('--name <name>', 'adds the person first, as one of the first two administrators');
+  writes(command, operator, async function (context, write, email = '') {
+    const { name } = this.opts<{ readonly name?: string }>();
+    const person = await context.get(OperatorsView, { strict: false }).byEmail(email.trim());
+    if (person?.status === 'disabled')
+      throw new DomainError('invalid_transition', 'The operator is disabled');
+    if (person === null && name === undefined) throw DomainError.notFound('Operator');
+    const { login_url = null } = (await (person === null
+      ? write({
+          name: 'operators.create',
+          subject: newId(),
+          merchantId: null,
+          parameters: { name: name!, email, role: 'administrator', is_first: true },
+        })
+      : write({
+          name: 'operators.issue_login_link',
+          subject: person.operatorId,
+          merchantId: null,
+        }))) as { readonly login_url?: string };
+    const who = person?.name ?? name!;
+    const text =
+      login_url === null ? `${who} signs in with the identity provider` : `For ${who}, once:\n\n${login_url}`;
+    return { text, json: { login_url } };
+  });
 }

@@ -29,6 +29,11 @@ export class OperatorsView {
     return this.first(`${OPERATORS} where lower(email) = lower($1)`, email);
   }
 
+  async countActive(): Promise<number> {
+    const sql = "select count(*)::int as count from access.operators where status = 'active'";
+    return (await this.database.query<{ count: number }>(sql))[0]!.count;
+  }
+
   private async first(sql: string, value: string): Promise<OperatorRow | null> {
     return (await this.database.query<OperatorRow>(sql, [value]))[0] ?? null;
   }

@@ -2,11 +2,10 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CONTEXTS, knownTypes, type Context } from '../../../platform/context.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
-import { Database } from '../../../platform/postgres/database.js';
 import { PassingTypes } from '../../../platform/projections/passing-types.js';
 import { ReadModelRebuild } from '../../../platform/projections/read-model-rebuild.js';
 import { masterKeysOf } from '../../../platform/sealing/key-ring.js';
-import { addFreshKey, FRESH_AFTER_SECONDS, retireFormer } from '../../../platform/sealing/key-rotation.js';
+import { FRESH_AFTER_SECONDS, KeyRotation } from '../../../platform/sealing/key-rotation.js';
 import { Rebuilds } from '../../../platform/projections/rebuilds.js';
 
 const NO_STREAMS = { scope: 'system:write', streams: () => [] } as const;
@@ -15,10 +14,6 @@ const DAY_MS = 86_400_000;
 /** The master key that the process has; the subject of operations on it, which any process may execute. */
 export function masterKeyId(get: Get): string {
   return masterKeysOf(get<Config>(CONFIG)).current.id;
-}
-
-function passingTypes(get: Get): PassingTypes {
-  return new PassingTypes(get(Database));
 }
 
 /** Of the platform (admin-api.md 3, `/system`). */
@@ -43,17 +38,17 @@ export const systemOperations = [
       if (knownTypes(get<readonly Context[]>(CONTEXTS)).has(type))
         throw new DomainError('invalid_transition', `This version knows ${type}: nothing waits at it.`);
     },
-    execute: ({ subjectId, reason }, get) => passingTypes(get).allow(subjectId, reason),
+    execute: ({ subjectId, reason }, get) => get(PassingTypes).allow(subjectId, reason),
   }),
   defineOperation({
     ...NO_STREAMS,
     name: 'event_types.hold',
     subject: 'event_type',
     check: async (_, get, type) => {
-      if (!(await passingTypes(get).includes(type)))
+      if (!(await get(PassingTypes).includes(type)))
         throw new DomainError('not_found', `There is no rule for ${type}.`);
     },
-    execute: async ({ subjectId }, get) => void (await passingTypes(get).forbid(subjectId)),
+    execute: async ({ subjectId }, get) => void (await get(PassingTypes).forbid(subjectId)),
   }),
   defineOperation({
     ...NO_STREAMS,
@@ -68,7 +63,7 @@ export const systemOperations = [
           'invalid_transition',
           `MASTER_KEY of this process is ${current.id}, not ${subjectId}`,
         );
-      return { retired: await retireFormer(get(Database), { current, former }) };
+      return { retired: await get(KeyRotation).retireFormer({ current, former }) };
     },
   }),
   defineOperation({
@@ -76,7 +71,7 @@ export const systemOperations = [
     name: 'keys.create',
     subject: 'master_key',
     execute: async (_, get) => ({
-      key_id: await addFreshKey(get(Database), masterKeysOf(get<Config>(CONFIG))),
+      key_id: await get(KeyRotation).addFreshKey(masterKeysOf(get<Config>(CONFIG))),
       seals_in_seconds: FRESH_AFTER_SECONDS,
     }),
   }),
