@@ -64,7 +64,7 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   const inHaste = new SignedClient(brief.address!, merchant.credentials);
   const expired = (await reported(inHaste, leaver.id, { amount: '3' })).id;
   await brief.close();
-  await run('user', 'deactivate', leaver.id, '--reason', 'requested', '--actor', 'ops@example.com');
+  await run('user', 'deactivate', leaver.id, '--reason', 'requested');
 
   const sale = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   await chain.transfer(sale.deposit_address, '100');

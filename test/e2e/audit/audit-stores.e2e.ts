@@ -109,7 +109,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(created.status).toBe(201);
     expect((await merchant.post(USERS, { phone_number })).status).toBe(422);
     const { id } = created.json<{ user: { id: string } }>().user;
-    await journey.run('user', 'deactivate', id, '--reason', 'on request', '--actor', 'ops@example.com');
+    await journey.run('user', 'deactivate', id, '--reason', 'on request');
     const won = await eventually(async () => {
       const all = await Promise.all(Array.from({ length: 8 }, () => merchant.post(USERS, { phone_number })));
       const created = all.filter(({ status }) => status === 201);

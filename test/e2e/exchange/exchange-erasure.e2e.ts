@@ -102,7 +102,7 @@ async function found(payer: Payer): Promise<string[]> {
   return tracesOf([...dump, ...opened, ...files()], { ...payer });
 }
 
-const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--by', 'grace', '--yes');
+const erase = (...args: string[]) => operatorOf(app)('exchange', 'erase', ...args, '--yes');
 
 it('user_id, tag and memo of orders are in no table in clear, and after an erasure no key opens them', async () => {
   const [gone, stays] = [newPayer(), newPayer()];
@@ -237,7 +237,7 @@ it(
   'an erasure of orders whose process is killed at any of its points is completed by the next worker',
   async () => {
     for (const [n, point] of ORDER_ERASURE_FAILPOINTS.entries()) {
-      const args = ['exchange', 'erase', '--order', killed[n]!.id, '--by', 'grace', '--yes'];
+      const args = ['exchange', 'erase', '--order', killed[n]!.id, '--yes', '--reason', 'on request'];
       if (point === 'order.erasure_recorded') {
         expect(await runBuilt(app, CLI, { FAILPOINT: point }, ...args).ended).toBe('SIGKILL');
         expect(await found(killed[n]!.payer)).toContain('sealed in event_store.events: user_id');

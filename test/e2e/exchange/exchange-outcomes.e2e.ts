@@ -128,11 +128,11 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     const payer = await app.chain.funded.getAddress();
     const back = (await app.chain.transfer(payer, '33.5')).hash;
     const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
-      exchange('refund', order.id, '--amount', amount, '--transaction', transaction, '--by', 'ops', ...more);
+      exchange('refund', order.id, '--amount', amount, '--transaction', transaction, ...more);
     await expect(refund('33.5')).rejects.toThrow('The block of the transaction is not final yet');
     await app.chain.mine();
     await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
-    await expect(refund('33.5', '0xabc')).rejects.toThrow('--transaction must be a transaction of ethereum');
+    await expect(refund('33.5', '0xabc')).rejects.toThrow('transaction_hash must be a transaction of ethereum');
     const stranger = app.chain.newAddress();
     await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
     expect(await refund('33.5')).toEqual({

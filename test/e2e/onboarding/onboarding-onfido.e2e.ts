@@ -86,7 +86,7 @@ describe('a service whose identities are checked by Onfido', () => {
     const userId = await handedIn();
     onfido.complete(await openCheck(), 'clear');
     await eventually(async () => (await stageOf(userId)) === 'completed');
-    const act = ['--reason', 'request', '--actor', 'a'];
+    const act = ['--reason', 'request'];
     await user('deactivate', userId, ...act);
     const applicants = (): readonly unknown[] => [...onfido.records.applicants.values()];
     const before = applicants().length;

@@ -40,7 +40,7 @@ describe('events of a newer version', () => {
   });
 
   const program = (which: string, ...args: string[]): Promise<Run> =>
-    invoke(which, { DATABASE_URL: app.config.databaseUrl! }, ...args);
+    invoke(which, { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
   const ready = async () => {
     const response = await fetch(`${app.url}/health/ready`);
     return { status: response.status, body: (await response.json()) as { checks: Record<string, object> } };
@@ -87,7 +87,7 @@ describe('events of a newer version', () => {
   it('pass once an operator says so, on the record', async () => {
     const other = await createUser(app.merchant);
     const payout = await reported(app.merchant, other);
-    await program('subscriptions', 'let-pass', NEWER, '--because', 'rolled back for good');
+    await program('subscriptions', 'let-pass', NEWER, '--reason', 'rolled back for good');
     await eventually(async () => (await getPayout(app.merchant, payout.id))?.status === 'pending');
     await eventually(async () => !('detail' in (await ready()).body.checks['subscriptions']!));
     expect((await program('subscriptions', 'show')).printed).toMatch(
@@ -97,7 +97,7 @@ describe('events of a newer version', () => {
     expect(audit.printed).toContain(`LET PASS  ${NEWER}`);
     expect(audit.exitCode).not.toBe(2);
     await expect(
-      program('subscriptions', 'let-pass', 'payout.reported.v1', '--because', 'x'),
+      program('subscriptions', 'let-pass', 'payout.reported.v1', '--reason', 'xyz'),
     ).rejects.toThrow('This version knows payout.reported.v1');
   });
 });

@@ -9,7 +9,7 @@ import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { expectInOrder } from '../../support/in-order.js';
 
 const [RECORDED, ...OF_THE_WORKER] = ERASURE_FAILPOINTS;
-const ERASE = ['--reason', 'request of the person', '--actor', 'grace', '--yes'];
+const ERASE = ['--reason', 'request of the person', '--yes'];
 
 let app: TestApp;
 let life: Life;

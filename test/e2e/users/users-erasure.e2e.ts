@@ -32,7 +32,7 @@ const NAME_THE_USER = [
   'users.wallets',
 ];
 
-const UNTOUCHED = ['--reason', 'no', '--actor', 'grace'];
+const UNTOUCHED = ['--reason', 'not this one'];
 
 describe('an erased user', () => {
   let app: TestApp;
@@ -137,9 +137,9 @@ describe('an erased user', () => {
       issuer_wallet_address: life.wallet,
       deactivation_at: expect.any(String),
       deactivation_reason: 'moved house',
-      deactivation_actor: 'grace',
+      deactivation_actor: 'shell',
       erasure_at: expect.any(String),
-      erasure_actor: 'grace',
+      erasure_actor: 'shell',
       erasure_reason: 'request of the person',
       still_to_drop: null,
     });

@@ -28,6 +28,7 @@ export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, 
       PAY_PORT: '0',
       METRICS_PORT: '0',
       READ_YOUR_WRITES_MS: '1',
+      OPERATIONS_APPROVALS: 'off',
       ...env,
     },
   });

@@ -138,7 +138,7 @@ async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
 }
 
 export async function deactivate(app: TestApp, id: string): Promise<void> {
-  await operatorOf(app)('user', 'deactivate', id, '--reason', 'moved house', '--actor', 'grace');
+  await operatorOf(app)('user', 'deactivate', id, '--reason', 'moved house');
   await eventually(async () => {
     const got = await app.merchant.get(`${USERS}/${id}`);
     return got.json<{ user: { account_state: string } }>().user.account_state === 'deactivated';
@@ -147,6 +147,6 @@ export async function deactivate(app: TestApp, id: string): Promise<void> {
 
 /** The output of the operator's command. */
 export async function erase(app: TestApp, id: string): Promise<string> {
-  const args = ['--reason', 'request of the person', '--actor', 'grace', '--yes'];
+  const args = ['--reason', 'request of the person', '--yes'];
   return (await operatorOf(app)('user', 'erase', id, ...args)).printed;
 }

@@ -3,6 +3,7 @@ import { progressProjection } from '../../../src/contexts/onboarding/views/progr
 import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
 import { usersProjection } from '../../../src/contexts/users/views/users-projection.js';
+import { operationViews } from '../../../src/contexts/operations/views/operation-projection.js';
 import { endpointsProjection } from '../../../src/contexts/webhooks/views/endpoints-projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
@@ -102,5 +103,31 @@ export const VIEWS: readonly View[] = [
       ];
     },
     count: `select count(*)::int as n from webhooks.endpoints where status = 'disabled'`,
+  },
+  {
+    definition: operationViews,
+    tables: ['operations.operations'],
+    facts: () => {
+      const operation_id = newId();
+      const requested = {
+        operation_id,
+        name: 'users.retry',
+        subject: { kind: 'user', id: newId(), revision: 0 },
+        parameters: {},
+        reason: 'stuck',
+        ticket: null,
+        merchant_id: newId(),
+        approval: 'none',
+        second_person: null,
+        requested_by: { operator_id: null, name: 'shell', role: null, credential_id: null, address: null },
+        requested_at: AT,
+        expires_at: null,
+      };
+      return [
+        ['operation.requested.v1', requested],
+        ['operation.executed.v1', { operation_id, changes: [], at: AT }],
+      ];
+    },
+    count: `select count(*)::int as n from operations.operations where status = 'executed'`,
   },
 ];

@@ -89,7 +89,8 @@ async function issue(operation: RunningOperation<IssueParameters>, get: Get): Pr
       cidrs: addresses,
       withdrawAddresses,
     };
-    await run(get, new IssueExchangeKey(merchant_id!, demands_signing, name, memo_signing, order));
+    const label = name === '' ? null : name;
+    await run(get, new IssueExchangeKey(merchant_id!, demands_signing, label, memo_signing, order));
   } else await run(get, new IssueAdminKey(secretId, adminOrder(parameters), false));
   return secretOf(get, secretId, parameters);
 }

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type RecordedEvent,
 } from '../../../platform/event-store/port.js';
+import type { RequestedOperation } from '../../operations/contract.js';
 import type { AuditedPayouts, Figures } from '../../payouts/contract.js';
 import type { AuditedDeliveries } from '../../webhooks/contract.js';
 
@@ -25,6 +26,8 @@ interface Cause {
   readonly traceparent: string | null;
   /** The event or delivery that it follows from. */
   readonly causation_id: string | null;
+  /** Of the operation of an operator that wrote it. */
+  readonly operation_id: string | null;
   /** Of that event, where it is one of the explained events. */
   readonly causing_position: string | null;
 }
@@ -58,6 +61,8 @@ export interface Explanation {
   readonly sections: readonly Section[];
   /** Positions from the last event back to its first cause. */
   readonly chain: readonly string[];
+  /** Who requested the operations of the causes, and why, by id. */
+  readonly operations: Readonly<Record<string, string>>;
   /** Names of the merchants of the causes, by id. */
   readonly merchants: Readonly<Record<string, string>>;
 }
@@ -71,12 +76,12 @@ export interface ExplainedBalance extends Explanation {
 export async function withCauses(
   { log, sealed }: Sources,
   events: readonly RecordedEvent[],
-): Promise<Pick<Explanation, 'events' | 'chain' | 'merchants'>> {
+): Promise<Pick<Explanation, 'events' | 'chain' | 'merchants' | 'operations'>> {
   const ordered = [...events].sort((a, b) => comparePositions(a.position, b.position));
   const positions = new Map(ordered.map(({ id, position }) => [id, position]));
   const explained = ordered.map((event): ExplainedEvent => {
     const { position, recordedAt: recorded_at, stream, id, type, data, metadata } = event;
-    const { actor, request_id, merchant_id, key_id, traceparent, causation_id } = metadata;
+    const { actor, request_id, merchant_id, key_id, traceparent, causation_id, operation_id } = metadata;
     return {
       position,
       recorded_at,
@@ -92,6 +97,7 @@ export async function withCauses(
         key_id: key_id ?? null,
         traceparent: traceparent ?? null,
         causation_id: causation_id ?? null,
+        operation_id: operation_id ?? null,
         causing_position: positions.get(causation_id ?? '') ?? null,
       },
     };
@@ -105,7 +111,24 @@ export async function withCauses(
     events: explained,
     chain: causesOf(events.at(-1), events).map(({ position }) => position),
     merchants,
+    operations: await operationsOf(log, explained),
   };
+}
+
+/** `users.erase by Ada (administrator): requested by the user`. */
+async function operationsOf(
+  log: Sources['log'],
+  events: readonly ExplainedEvent[],
+): Promise<Record<string, string>> {
+  const operations: Record<string, string> = {};
+  for (const id of new Set(events.flatMap(({ cause: { operation_id: each } }) => each ?? []))) {
+    const [first] = await eventsOfStream(log, `operation-${id}`);
+    const { name, reason, requested_by: by } = (first?.data ?? {}) as Partial<RequestedOperation>;
+    const person =
+      by === undefined ? 'NOT in the log' : `${name} by ${by.name} (${by.role ?? 'no person'}): ${reason}`;
+    operations[id] = person;
+  }
+  return operations;
 }
 
 /** An event and its causes among `events`, from the last one back. */
@@ -114,10 +137,20 @@ export function causesOf(
   events: readonly RecordedEvent[],
 ): readonly RecordedEvent[] {
   const byId = new Map(events.map((event) => [event.id, event]));
+  const causeOf = (event: RecordedEvent): RecordedEvent | undefined =>
+    byId.get(event.metadata.causation_id ?? '') ?? operationBefore(event, events);
   const causes = new Set<RecordedEvent>();
-  for (let event = last; event && !causes.has(event); event = byId.get(event.metadata.causation_id ?? ''))
-    causes.add(event);
+  for (let event = last; event && !causes.has(event); event = causeOf(event)) causes.add(event);
   return [...causes];
+}
+
+/** What an operation wrote follows from its approval, or from its request. */
+function operationBefore(event: RecordedEvent, events: readonly RecordedEvent[]): RecordedEvent | undefined {
+  const { operation_id: id } = event.metadata;
+  if (id === undefined) return undefined;
+  return events.findLast(
+    ({ stream, position }) => stream === `operation-${id}` && comparePositions(position, event.position) < 0,
+  );
 }
 
 /** Without marks of abandoned claims. */

@@ -15,26 +15,36 @@ import {
 } from '../application/causes.js';
 import { explainDelivery } from '../application/explain-delivery.js';
 import { explainBalance, explainOrder, explainPayout } from '../application/explain.js';
+import { explainOperation, type ProvingSources } from '../application/explain-operation.js';
 import { POINT_FORMS } from '../domain/log-point.js';
+import { storedLedger } from './ledger.js';
 import { columns, printResult, progressOf, time } from './output.js';
 
 /** `npm run audit -- explain ...`: the events behind a figure, and the cause of each. Changes nothing. */
 export function explainProgram(program: Command, operator: Operator): void {
   const explain = program.command('explain').description('the events behind something, and what caused them');
   const print = async <Explained extends Explanation>(
-    explained: (sources: Sources) => Promise<Explained>,
+    explained: (sources: ProvingSources) => Promise<Explained>,
     text: (explained: Explained) => string,
   ): Promise<void> =>
     printResult(
       program,
       operator,
-      await connected(operator, (database, log) => explained(sourcesOf(operator, database, log))),
+      await connected(operator, async (database, log) => {
+        const stored = { ledger: storedLedger(database), logId: await log.identity() };
+        return explained({ ...sourcesOf(operator, database, log), ...stored });
+      }),
       text,
     );
   for (const [name, what, explained] of [
     ['payout', 'its events, its evidence, and its deliveries to the merchant', explainPayout],
     ['order', 'its events', explainOrder],
     ['delivery', 'its event, and each attempt', explainDelivery],
+    [
+      'operation',
+      'from the person to each event that it wrote, its leaf and a signed head',
+      explainOperation,
+    ],
   ] as const)
     explain
       .command(`${name} <id>`)
@@ -103,9 +113,11 @@ function balanceText({ what, figure, events, after }: ExplainedBalance): string 
 
 function eventLines(
   { position, recorded_at: at, type, says, cause }: ExplainedEvent,
-  { merchants }: Explanation,
+  { merchants, operations }: Explanation,
 ): string[] {
   const { actor, request_id: request, merchant_id: merchant, key_id: key, traceparent } = cause;
+  // The events of an operation are of it.
+  const operation = type.startsWith('operation.') ? null : cause.operation_id;
   const from =
     cause.causation_id !== null && because(cause) === '' ? `, because of ${cause.causation_id}` : '';
   const caller = [
@@ -118,6 +130,9 @@ function eventLines(
     ...says.map((line) => `    ${printable(line)}`),
     `    by ${actor}${because(cause)}${from}`,
     ...(request === null ? [] : [`       ${caller.join(', ')}`]),
+    ...(operation === null
+      ? []
+      : [`       operation ${operation}, ${printable(operations[operation] ?? '')}`]),
     ...(traceparent === null ? [] : [`       traceparent ${traceparent}`]),
   ];
 }

@@ -104,3 +104,18 @@ function splitOf(size: number): number {
 function half(value: number): number {
   return Math.floor(value / 2);
 }
+
+/** Whether the hashes of {@link inclusionRanges} lead from the leaf to the root of a tree of `size` leaves. */
+export function provesInclusion(
+  { hash, index }: { readonly hash: Buffer; readonly index: number },
+  { size, root }: { readonly size: number; readonly root: Buffer },
+  path: readonly Buffer[],
+): boolean {
+  const ranges = inclusionRanges(index, size);
+  if (ranges.length !== path.length) return false;
+  const top = ranges.reduce(
+    (node, { from }, place) => (from > index ? nodeHash(node, path[place]!) : nodeHash(path[place]!, node)),
+    hash,
+  );
+  return top.equals(root);
+}

@@ -77,11 +77,11 @@ function eraseCommand(program: Command, operator: Operator): void {
     if (this.opts<{ yes?: true }>().yes !== true)
       throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
     const userId = parseId(id, 'User');
-    await write({
-      name: 'users.erase',
-      subject: userId,
-      merchantId: await context.get(LocateUser).merchantOf(userId),
-    });
+    const found = await context.get(LocateUser).by({ userId });
+    if (found === null) throw DomainError.notFound('User');
+    // A repeat displays the progress.
+    if (found.accountState !== 'erased')
+      await write({ name: 'users.erase', subject: userId, merchantId: found.merchantId });
     return erased(context, userId);
   });
 }

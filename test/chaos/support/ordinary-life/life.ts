@@ -10,7 +10,7 @@ import type { Random } from '../random.js';
 import type { LifeHarness } from './life-harness.js';
 
 const API = '/merchants/v1';
-const ACT = ['--reason', 'requested by the customer', '--actor', 'chaos'];
+const ACT = ['--reason', 'requested by the customer'];
 /** Two of a merchant's requests meet: nothing is wrong with either. */
 const CONFLICT = 409;
 const DECIDED_MS = 180_000;
