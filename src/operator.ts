@@ -30,14 +30,20 @@ export interface OperatorIo extends Pick<Operator, 'print' | 'exit'> {
   readonly complete?: (given: Config) => Config;
 }
 
+const ALL_PROGRAMS: readonly Programs[] = [
+  PLATFORM_PROGRAMS,
+  ...ALL_CONTEXTS.map(({ programs = {} }) => programs),
+];
+
+export function programNames(): readonly string[] {
+  return [...new Set(ALL_PROGRAMS.flatMap((each) => Object.keys(each)))].sort();
+}
+
 /** The operator's program of this name, with the commands of every context that has some for it. */
 export async function programOf(name: string, io: OperatorIo): Promise<Command> {
-  const all = [PLATFORM_PROGRAMS, ...ALL_CONTEXTS.map(({ programs = {} }) => programs)];
-  const found = all.flatMap((programs) => programs[name] ?? []);
-  if (found.length === 0) {
-    const names = [...new Set(all.flatMap((each) => Object.keys(each)))].sort();
-    throw new ConfigError(`There is no program ${name}. There are: ${names.join(', ')}`);
-  }
+  const found = ALL_PROGRAMS.flatMap((programs) => programs[name] ?? []);
+  if (found.length === 0)
+    throw new ConfigError(`There is no program ${name}. There are: ${programNames().join(', ')}`);
   const program = new Command(name).option('--json', 'print JSON for machines');
   for (const load of found) (await load())(program, operatorOf(io));
   return program;

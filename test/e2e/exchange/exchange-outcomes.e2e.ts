@@ -132,10 +132,12 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     await expect(refund('33.5')).rejects.toThrow('The block of the transaction is not final yet');
     await app.chain.mine();
     await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
-    await expect(refund('33.5', '0xabc')).rejects.toThrow('transaction_hash must be a transaction of ethereum');
+    await expect(refund('33.5', '0xabc')).rejects.toThrow(
+      'transaction_hash must be a transaction of ethereum',
+    );
     const stranger = app.chain.newAddress();
     await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
-    expect(await refund('33.5')).toEqual({
+    expect(await refund('33.5')).toMatchObject({
       refundable: '0',
       currency: 'USDC on Ethereum',
       is_checked: true,

@@ -23,13 +23,15 @@ const DELIVERIES = 5;
 
 /** What stays under the user's id. */
 const NAME_THE_USER = [
+  'access.requests',
   'event_store.events',
+  'operations.operations',
   'payouts.balances',
   'payouts.deactivations',
   'payouts.payouts',
   'payouts.wallets',
   'platform.personal_keys',
-  'users.wallets',
+  'users.users',
 ];
 
 const UNTOUCHED = ['--reason', 'not this one'];
@@ -251,7 +253,7 @@ describe('an erased user', () => {
     expect(await found(gone)).toEqual([]);
     const deliveries = (await webhooks.list(endpoint)).webhook_deliveries;
     expect(deliveries.filter(({ status }) => status === 'succeeded')).toHaveLength(DELIVERIES);
-    expect((await naming(gone.id)).sort()).toEqual(NAME_THE_USER);
+    expect([...new Set(await naming(gone.id))].sort()).toEqual(NAME_THE_USER);
     // As docs/data-protection.md has it.
     await eventually(async () => {
       // A transaction that began before the erasure keeps the row until it ends.

@@ -1,0 +1,128 @@
+import { expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { programOf, programNames } from '../../src/operator.js';
+import { isProgram, sources, type Source } from './ratchet/sources.js';
+
+/** Commands of programs that change nothing. Every other one requests operations, with `--reason`. */
+const READING = [
+  'audit balance',
+  'audit explain balance',
+  'audit explain delivery',
+  'audit explain operation',
+  'audit explain order',
+  'audit explain payout',
+  'audit export',
+  'audit heads',
+  'audit key',
+  'audit proof',
+  'audit recheck',
+  'audit verify',
+  'delivery show',
+  'delivery stuck',
+  'exchange key list',
+  'exchange order',
+  'exchange orders',
+  'exchange recheck',
+  'exchange settings',
+  'keys status',
+  'merchant list',
+  'merchant show',
+  'operation list',
+  'operation show',
+  'payout show',
+  'payout stuck',
+  'subscriptions show',
+  'user find',
+  'user show',
+  'user stuck',
+];
+
+/** Commands that do something themselves, by their whole names. */
+function commandsOf(command: Command, name: string): readonly [name: string, command: Command][] {
+  const own = Reflect.get(command, '_actionHandler') === null ? [] : [[name, command] as [string, Command]];
+  return [...own, ...command.commands.flatMap((each) => commandsOf(each, `${name} ${each.name()}`))];
+}
+
+function withoutReason(commands: readonly (readonly [string, Command])[]): readonly string[] {
+  return commands
+    .filter(([, { options }]) => !options.some(({ long }) => long === '--reason'))
+    .map(([name]) => name)
+    .filter((name) => !READING.includes(name));
+}
+
+it('every command of a program that changes something takes a reason', async () => {
+  const io = { env: {}, print: () => undefined, exit: () => undefined };
+  const programs = await Promise.all(
+    programNames().map(async (name) => commandsOf(await programOf(name, io), name)),
+  );
+  const commands = programs.flat();
+  expect(commands.length).toBeGreaterThan(40);
+  expect(withoutReason(commands)).toEqual([]);
+  const [, planted] = commands.find(([name]) => name === 'merchant list')!;
+  expect(withoutReason([['merchant drop', planted]])).toEqual(['merchant drop']);
+  const known = commands.map(([name]) => name);
+  expect(READING.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+/** What writes by itself, in place of requesting an operation. */
+const WRITES =
+  /\bCommandBus\b|\bcommandBus\b|\.execute\(|\.commit\(|\b(?:insert into|delete from|update \w+\.\w+ set)\b/;
+
+function isOfOperators({ path, text }: Source): boolean {
+  return /\/cli\/|^src\/platform\/operator\//.test(path) || text.includes('AdminController(');
+}
+
+function writing(files: readonly Source[]): readonly string[] {
+  return files
+    .filter((file) => isProgram(file.path) && isOfOperators(file))
+    .filter(({ text }) => WRITES.test(text))
+    .map(({ path }) => path);
+}
+
+it('no program and no controller of the admin API writes outside an operation', () => {
+  const files = sources();
+  expect(writing(files)).toEqual([]);
+  const planted = [
+    { path: 'src/contexts/users/cli/drop.ts', text: 'await bus.execute(new DropUser(id));' },
+    {
+      path: 'src/contexts/users/http/drop.ts',
+      text: "@AdminController('drop')\nclass A { bus: CommandBus }",
+    },
+    { path: 'src/platform/operator/drop.ts', text: "query('delete from users.users')" },
+  ];
+  expect(writing([...files, ...planted])).toEqual(planted.map(({ path }) => path));
+});
+
+/** Routes of the admin API that write, and whose body has no reason. */
+function withoutBody(files: readonly Source[]): readonly string[] {
+  const bodies = new Set(['WriteBody', 'DecisionBody']);
+  for (let size = 0; size < bodies.size;) {
+    size = bodies.size;
+    for (const { text } of files)
+      for (const [, name, base] of text.matchAll(/class (\w+) extends (\w+)/g))
+        if (bodies.has(base!)) bodies.add(name!);
+  }
+  return files
+    .filter(({ path, text }) => isProgram(path) && text.includes('AdminController('))
+    .flatMap(({ path, text }) =>
+      text
+        .split(/\n {2}(?=@(?:Get|Post|Patch|Put|Delete)\()/)
+        .filter((route) => /^@(?:Post|Patch|Put|Delete)\(/.test(route))
+        .filter(
+          (route) =>
+            ![...route.matchAll(/@ValidBody\(\)[^:]*: (\w+)|\}: (\w+)/g)].some(([, a, b]) =>
+              bodies.has(a ?? b!),
+            ),
+        )
+        .map((route) => `${path} ${route.slice(0, route.indexOf('\n'))}`),
+    );
+}
+
+it('every write of the admin API has a reason in its body', () => {
+  const files = sources();
+  expect(withoutBody(files)).toEqual([]);
+  const text =
+    "@AdminController('drop')\nclass A {\n  @Post(':id/drop')\n  drop(@ValidBody() body: Anything) {}\n}";
+  const planted = { path: 'src/drop.controller.ts', text };
+  expect(withoutBody([...files, planted])).toEqual(["src/drop.controller.ts @Post(':id/drop')"]);
+});
