@@ -176,7 +176,7 @@ function photo() {
   ]);
 }
 
-/** A write of the admin API, at the revision that was read a moment before. */
+/** A write of the admin API, at the revision that was just read. */
 async function write(sandbox, status, method, read, path, body) {
   const response = await adminCall(sandbox, 'GET', read);
   return admin(sandbox, status, method, path, body, { 'If-Match': response.headers.get('etag') });

@@ -172,7 +172,9 @@ describe('docs/extending.md', () => {
     await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
     const program = (...args: string[]): string =>
       execFileSync(process.execPath, ['dist/sandbox/cli.js', ...args], { cwd: copy, env, encoding: 'utf8' });
-    const merchant = JSON.parse(program('merchant', '--json', 'create', '--name', 'Notes')) as {
+    const merchant = JSON.parse(
+      program('merchant', '--json', 'create', '--name', 'Notes', '--reason', 'the guide'),
+    ) as {
       merchant_id: string;
       private_key: string;
     };

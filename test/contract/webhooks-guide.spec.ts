@@ -46,7 +46,7 @@ describe('docs/webhooks.md', () => {
     const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
     for (const name of metrics.filter((each) => each.includes('webhook'))) expect(guide).toContain(name);
     const { paths } = (await builtDocument('production')) as { readonly paths: object };
-    for (const path of Object.keys(paths).filter((each) => each.includes('/webhook_'))) {
+    for (const path of Object.keys(paths).filter((each) => each.startsWith('/merchants/v1/webhook_'))) {
       const call = path
         .replace('/merchants/v1', '')
         .replace('webhook_endpoints/{id}', 'webhook_endpoints/$endpoint');

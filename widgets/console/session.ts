@@ -15,7 +15,7 @@ export interface ConsoleFacts {
 export const site = new Client('');
 export const api = new Client('/admin/v1');
 
-/** Who is signed in; null: nobody. */
+/** Who is signed in; null: no person. */
 export function useSession() {
   return useQuery({
     queryKey: ['session'],

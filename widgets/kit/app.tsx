@@ -48,7 +48,7 @@ export function useToast(): [Toast | null, (text: string, to?: string) => void] 
   return [toast, (text, to) => setToast({ text, to })];
 }
 
-/** Calls `leave` when nobody has touched the page for this long. */
+/** Calls `leave` when the page was not used for this long. */
 export function useIdle(ms: number, leave: () => void, enabled: boolean): void {
   useEffect(() => {
     if (!enabled) return;

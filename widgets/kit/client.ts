@@ -37,7 +37,7 @@ export interface Write {
 
 export type Query = Readonly<Record<string, string | null | undefined>>;
 
-/** The calls of a page, of its own origin, with its cookie. Paths begin with a slash and follow `base`. */
+/** The calls of a page to its origin, with its cookie. Paths begin with a slash and follow `base`. */
 export class Client {
   /** Called for a 401. */
   onSignedOut: () => void = () => undefined;

@@ -19,7 +19,7 @@ export function Gate({ brand, mode, children }: GateProps) {
   );
 }
 
-/** So that nobody mistakes the sandbox for the real thing, or the real thing for the sandbox. */
+/** So that people do not mistake the sandbox for the real thing, or the real thing for the sandbox. */
 export function Mode({ mode }: { mode: string }) {
   const isReal = mode === 'live' || mode === 'production';
   return <span class={isReal ? 'badge' : 'badge try'}>{isReal ? 'Live' : mode}</span>;

@@ -35,7 +35,7 @@ describe('amounts', () => {
 describe('times', () => {
   const now = Date.parse('2026-11-22T14:00:00Z');
 
-  it('displays times in UTC, whatever their offset', () => {
+  it('displays times in UTC, any value their offset', () => {
     expect(utc('2026-11-22T15:03:11.250+01:00')).toBe('2026-11-22 14:03:11');
     expect(utc('soon')).toBe('soon');
   });

@@ -10,7 +10,7 @@ interface MenuProps {
 }
 
 /** A button that opens a panel below it: the browser's popover, which `Escape` and a click elsewhere close. */
-export function Menu({ label, name, class: look = '', children }: MenuProps) {
+export function Menu({ label, name, class: style = '', children }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
@@ -34,7 +34,7 @@ export function Menu({ label, name, class: look = '', children }: MenuProps) {
       <button
         type="button"
         ref={button}
-        class={look}
+        class={style}
         popovertarget={id}
         aria-expanded="false"
         aria-label={name}

@@ -69,7 +69,7 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
       </>
     );
   }
-  const advice = resource.advice?.(row, now) ?? null;
+  const guidance = resource.guidance?.(row, now) ?? null;
   const links = (resource.links ?? []).filter(({ scope }) => can(scope));
   return (
     <>
@@ -88,9 +88,9 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
           />
         </div>
       </div>
-      {advice !== null && (
-        <Note tone={advice.tone} title={advice.title}>
-          <p>{advice.text}</p>
+      {guidance !== null && (
+        <Note tone={guidance.tone} title={guidance.title}>
+          <p>{guidance.text}</p>
         </Note>
       )}
       {found.isError && <Trouble error={found.error} retry={() => void found.refetch()} />}

@@ -4,7 +4,7 @@ import type { Tone } from './states.js';
 import type { Action } from './write.js';
 
 /** What a state means, and what to do next: for people at 2 a.m. */
-export interface Advice {
+export interface Guidance {
   readonly tone: Tone;
   readonly title: string;
   readonly text: string;
@@ -66,7 +66,7 @@ export interface Resource {
     /** What the rows of that list have the id in; `id` without it. */
     readonly of?: string;
   };
-  readonly advice?: (row: Row, now: number) => Advice | null;
+  readonly guidance?: (row: Row, now: number) => Guidance | null;
   readonly actions?: readonly Action[];
   /** The label of the action that is likely next; the first one without it. */
   readonly primary?: (row: Row) => string | null;

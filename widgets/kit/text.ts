@@ -1,7 +1,7 @@
-// Control characters, and those that turn the direction of the text around them.
+// Control characters, and those that becomes the direction of the text around them.
 const INVISIBLE = /[\p{Cc}\p{Cs}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Text of strangers as one reads it: what has no sign of its own or would reorder its neighbours is written as its code. */
+/** Text of strangers as one reads it: what has no visible sign or would reorder its neighbours is written as its code. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (sign) =>
     sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,

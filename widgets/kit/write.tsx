@@ -276,7 +276,7 @@ function DoneDialog({ done, action, close }: { done: Done; action: Action; close
 function SecretText({ label, text }: Secret): ComponentChildren {
   return (
     <Note tone="warn" title={`${label}: displayed once`}>
-      <p>Store it now where it belongs. Nobody can display it again.</p>
+      <p>Store it now where it belongs. It cannot be displayed again.</p>
       <pre class="block secret">{text}</pre>
       <Copy text={text} label={`Copy the ${label.toLowerCase()}`} words="Copy" />
     </Note>

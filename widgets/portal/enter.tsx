@@ -48,8 +48,8 @@ export function Enter({ mode, code, done }: EnterProps) {
     );
   return (
     <Gate brand={BRAND} mode={mode}>
-      <Heading title="Opening">Opening the portal</Heading>
-      {error === null ? <Loading what="Opening" /> : <Trouble error={error} retry={run} />}
+      <Heading title="Sign in">Signing in to the portal</Heading>
+      {error === null ? <Loading what="Signing in" /> : <Trouble error={error} retry={run} />}
     </Gate>
   );
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Refusal, type Problem } from './problem.js';
 
 /** Bounds of the streams of one kind in this process. */
-export interface EventStreamBounds {
+interface EventStreamBounds {
   readonly max: number;
   readonly maxPerOwner: number;
   /** How often each is checked. */
@@ -15,10 +15,10 @@ export interface EventStreamBounds {
 }
 
 const headers = { 'retry-after': '10' };
-const TOO_MANY: Problem = { status: 503, detail: 'Too many streams are open at the moment', headers };
+const TOO_MANY: Problem = { status: 503, detail: 'Too many streams are open', headers };
 const TOO_MANY_OF_OWNER: Problem = { status: 429, detail: 'Too many streams are open', headers };
 
-export interface EventStream<Subject> {
+interface EventStream<Subject> {
   readonly body: Readable;
   /** Counted together against `maxPerOwner`. */
   readonly owner: string;

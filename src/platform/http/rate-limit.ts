@@ -36,7 +36,7 @@ export function tooManyRequests(resetsAt: number, now: number): Problem {
 export interface Usage {
   readonly limit: number;
   readonly used: number;
-  /** Epoch milliseconds at which the window ends; null while nothing was taken. */
+  /** Epoch milliseconds at which the window ends; null while nothing was used. */
   readonly resetsAt: number | null;
 }
 
@@ -110,7 +110,7 @@ export class CallerRateLimiter {
     return this.fromLease(caller) ?? caller.waiting.call();
   }
 
-  /** What a caller has taken in all processes. A lease that is not used up counts as taken. */
+  /** What a caller has used in all processes. A lease that is not used up counts as used. */
   async usage(callerId: string): Promise<Usage> {
     const found = await this.shared.get(this.keyedHash.of('rate limit', callerId));
     const { limit } = this;

@@ -43,7 +43,7 @@ export interface OperationRequest {
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 
-export type OperationStatus =
+type OperationStatus =
   'pending_approval' | 'executed' | 'unconfirmed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 
 interface PersonJson {

@@ -10,7 +10,7 @@ export interface RangedColumn {
 }
 
 /** Where the rows of a list are in the index of `table` on (`columns`, created_at desc, id desc). */
-export interface IndexRanges {
+interface IndexRanges {
   /** With its schema. */
   readonly table: string;
   /** Each combination of values is one range of the index; without columns the whole index is. */

@@ -34,5 +34,8 @@ export const operations: Suite = async ({ count, verdict, say, sizes = {} }) => 
     broken,
     'an operation is executed twice, without its second person, at another revision, or otherwise than it says',
   );
-  verdict.expect(executed > 0 && (failed > 0 || count < AT_ONCE), 'operations are executed, and some fail');
+  verdict.expect(next > count, 'every interleaving is played');
+  verdict.expect(executed > 0, 'operations are executed');
+  verdict.expect(failed > 0 || count < AT_ONCE, 'some operations fail');
+  verdict.expect(kills > 0 || count < AT_ONCE, 'some processes are killed');
 };

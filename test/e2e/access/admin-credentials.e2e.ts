@@ -159,7 +159,7 @@ describe('credentials in the admin API', () => {
     expect(await statusOf(credential.id)).toBe('revoked');
   });
 
-  it('nobody gives a scope that they lack, or issues and rolls for another', async () => {
+  it('no person gives a scope that they lack, or issues and rolls for another', async () => {
     const writer = await app.newAdmin({ scopes: ['credentials:read', 'credentials:write', 'payouts:read'] });
     const ask = async (body: object): Promise<ApiResponse> =>
       writer.post('/credentials', { kind: 'admin', name: 'more', reason, ...body });

@@ -257,7 +257,7 @@ describe('a login at the identity provider', () => {
     ['an email that is not verified', { email_verified: false }],
     ['another company', { hd: 'evil.example' }],
     ['no group of the console', { groups: ['sales'] }],
-    ['the email of no operator', { email: 'nobody@example.com' }],
+    ['the email of no operator', { email: 'unknown@example.com' }],
   ])('is refused with %s', async (_, more) => {
     const { email } = await site.operator();
     site.issuer.signInAs(claimsOf(email, more));

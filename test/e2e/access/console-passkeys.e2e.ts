@@ -51,7 +51,7 @@ describeInBrowser('passkeys', () => {
   });
   afterAll(() => app.close());
 
-  /** A browser with an authenticator of its own, at the console. */
+  /** A browser with a virtual authenticator, at the console. */
   async function visit(isVerified = true): Promise<Page> {
     const { page, problems } = await browser.visit([origin]);
     const devtools = await page.context().newCDPSession(page);

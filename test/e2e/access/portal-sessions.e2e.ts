@@ -107,7 +107,7 @@ describe('a link to the portal', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([204, 401, 401]);
   });
 
-  it('does not open with a code that nobody was given', async () => {
+  it('does not open with an unknown code', async () => {
     const { url } = await createPortalSession(app.merchant);
     const browser = new PortalBrowser(new URL(url).origin);
     for (const code of ['x', url.slice(0, -1) + (url.endsWith('A') ? 'B' : 'A')])

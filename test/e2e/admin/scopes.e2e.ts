@@ -50,7 +50,7 @@ describe('the scopes of the admin API', () => {
     for (const scope of SCOPES) clients.set(scope, await app.newAdmin({ scopes: [scope] }));
   });
 
-  /** Without a body: nothing is changed by whoever is let in. */
+  /** Without a body: a caller that is let in changes nothing. */
   const statusOf = async (client: AdminClient, { method, path }: Route): Promise<ApiResponse> =>
     // Its own check of the document would need a body that is right.
     new AdminClient(client.baseUrl, client.key, client.operatorId).call({

@@ -88,7 +88,7 @@ describe('payouts in the admin API', () => {
       `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1`,
       [foreign.id],
     );
-    // A user without a wallet: the check is due at the end of the window, which is far away in the schedule.
+    // A user without a wallet: the check is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
     const { printed } = await invoke(

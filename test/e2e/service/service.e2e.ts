@@ -30,7 +30,11 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   afterAll(() => receiver.stop());
 
   const document = async (): Promise<Document> => (await send(`${test.url}/openapi.json`)).json<Document>();
-  const routes = () => (test.app.getHttpAdapter() as unknown as EdgeAdapter).routes.list();
+  const routes = () => {
+    const adapter = test.app.getHttpAdapter() as unknown as EdgeAdapter;
+    const ofOperators = adapter.pageRoutes.filter(({ url }) => url.startsWith('/admin/v1/'));
+    return [...adapter.routes.list(), ...ofOperators.map(({ method, url }) => ({ method, url }))];
+  };
 
   it('a payout goes all the way, from a new user to a webhook that standardwebhooks verifies', async () => {
     const { merchant, chain } = test;
@@ -177,14 +181,17 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
         'Exchange orders',
         'Exchange',
         'Webhooks',
+        'Portal sessions',
         'Audit',
         'Sandbox',
         'Documentation',
         'Health',
       ],
+      ...['merchants', 'credentials', 'operators', 'users', 'payouts', 'orders'].map((of) => `Admin: ${of}`),
+      ...['webhooks', 'requests', 'system', 'operations', 'audit', 'search'].map((of) => `Admin: ${of}`),
     ]);
     expect(Object.keys(paths)[0]).toBe('/merchants/v1/users');
-    expect(Object.keys(paths).at(-1)).toBe('/health/ready');
+    expect(Object.keys(paths).at(-1)).toBe('/admin/v1/search');
   });
 
   it('tells of each dependency when it is ready', async () => {

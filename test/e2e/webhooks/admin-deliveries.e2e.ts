@@ -220,9 +220,11 @@ describe('webhooks in the admin API', () => {
     const delivery = (await webhooks.settled(id, 1))[0]!.id;
     const { printed } = await program('stuck', '--limit', '99');
     expect(printed).toContain(`${delivery}  merchant ${merchantId}  payout.received  exhausted`);
-    const shown = await program('show', delivery);
-    expect(shown.printed).toContain('1 attempt failed, the last one: 404 from the receiver');
-    expect(shown.printed).toContain(`next: once the receiver works: npm run delivery -- resend ${delivery}`);
+    const displayed = await program('show', delivery);
+    expect(displayed.printed).toContain('1 attempt failed, the last one: 404 from the receiver');
+    expect(displayed.printed).toContain(
+      `next: once the receiver works: npm run delivery -- resend ${delivery}`,
+    );
     const resent = await program('--json', 'resend', delivery, '--reason', 'the receiver works again');
     await eventually(async () => (await webhooks.settled(id, 1))[0]!.status === 'succeeded');
     const { operation_id } = JSON.parse(resent.printed) as { operation_id: string };

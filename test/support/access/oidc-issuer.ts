@@ -67,7 +67,7 @@ export class OidcIssuer {
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       pkce: { required: () => true },
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ ...this.claims, sub: id }) }),
-      // Nobody is asked for consent: the console is the operator's own.
+      // No consent is requested: the console is the operator's own.
       loadExistingGrant: async ({ oidc }) => {
         const grant = new oidc.provider.Grant({
           clientId: oidc.client!.clientId,

@@ -27,17 +27,22 @@ export interface View {
 export const VIEWS: readonly View[] = [
   {
     definition: directoryProjection,
-    tables: ['access.merchants', 'access.credentials', 'access.secrets'],
+    tables: ['access.merchants', 'access.operators', 'access.credentials', 'access.secrets'],
     facts: () => {
       const merchant_id = newId();
       const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
       return [
         ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
         ['merchant.key_issued.v1', { merchant_id, ...key }],
+        [
+          'operator.created.v1',
+          { operator_id: merchant_id, name: 'Ada', email: 'ada@example.com', role: 'viewer', at: AT },
+        ],
       ];
     },
     count: `select count(*)::int as n from access.merchants m
-      join access.credentials c on c.credential_id = m.merchant_id join access.secrets using (credential_id)`,
+      join access.credentials c on c.credential_id = m.merchant_id join access.secrets using (credential_id)
+      join access.operators o on o.operator_id = m.merchant_id`,
   },
   {
     definition: usersProjection,

@@ -20,6 +20,7 @@ import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
 import { expectInOrder } from '../in-order.js';
+import { NoOperators } from '../no-operators.js';
 import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
 
 export interface People {
@@ -72,6 +73,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       EventStoreModule,
       ProjectionsModule,
       PagesModule,
+      NoOperators,
       ContextsModule.of(config, ALL_CONTEXTS, [
         ...forOperators(ALL_CONTEXTS.filter((each) => each !== onboarding)),
         onboarding,

@@ -24,6 +24,7 @@ import {
   type ForwardingTimes,
 } from '../../../src/contexts/tracking/application/forwarding/forwarder.js';
 import { CrashingProxy, type Side } from '../database/crashing-proxy.js';
+import { NoOperators } from '../no-operators.js';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   PORT: '0',
@@ -90,6 +91,7 @@ export class KillableService {
       ...[ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule],
       ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
+      NoOperators,
       ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, users, access] : [tracking, users]),
     ];
     const module = await Test.createTestingModule({ imports })

@@ -22,6 +22,7 @@ import { webhooks } from '../../../src/contexts/index.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { eventually } from '../eventually.js';
+import { NoOperators } from '../no-operators.js';
 import { payoutReceived } from '../payouts/evidence.js';
 
 /** That of all workers of a test file: they may have one database. */
@@ -73,6 +74,7 @@ export class WebhookWorker {
     const builder = Test.createTestingModule({
       imports: [
         ...[...platform, SealingModule, EventStoreModule, ProjectionsModule, VitalsModule, QueueModule],
+        NoOperators,
         ContextsModule.of(config, ALL_CONTEXTS, [webhooks]),
       ],
     });

@@ -124,7 +124,7 @@ export const credentials: Resource = {
     { label: 'Requests must be signed', of: 'demands_signing', as: 'yes' },
     { label: 'Signature of tags and memos', of: 'memo_signing' },
   ],
-  advice: ({ status }) => {
+  guidance: ({ status }) => {
     if (status === 'pending')
       return {
         tone: 'warn',

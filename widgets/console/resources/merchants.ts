@@ -45,7 +45,7 @@ export const merchants: Resource = {
     { label: 'Origins that may embed', of: 'embedding.origins', as: 'list', none: 'none' },
     { label: 'Callback URLs', of: 'embedding.callbacks', as: 'list', none: 'none' },
   ],
-  advice: ({ status }) =>
+  guidance: ({ status }) =>
     status === 'suspended'
       ? {
           tone: 'bad',

@@ -1,6 +1,6 @@
 import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
 import { textAt, type Field } from '../../kit/fields.js';
-import { findingWords, orderAdvice, payoutAdvice } from '../advice.js';
+import { findingWords, orderGuidance, payoutGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 
@@ -47,7 +47,7 @@ export const payouts: Resource = {
     { label: 'Checks so far', of: 'check.attempts', as: 'number' },
     { label: 'Metadata', of: 'custom_metadata', as: 'json' },
   ],
-  advice: payoutAdvice,
+  guidance: payoutGuidance,
   related: [
     {
       title: 'Checks of the chain',
@@ -103,7 +103,7 @@ export const orders: Resource = {
     CREATED,
     { label: 'Expires', of: 'expires_at', as: 'time' },
   ],
-  advice: orderAdvice,
+  guidance: orderGuidance,
   actions: [
     {
       label: 'Record refund',

@@ -1,6 +1,6 @@
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { capital, spoken } from '../../kit/text.js';
-import { operationAdvice } from '../advice.js';
+import { operationGuidance } from '../guidance.js';
 import { actionOn, ID, pageOf, toPage, type Resource } from '../../kit/resource.js';
 import { OPERATION_FIELDS } from '../resource.js';
 
@@ -96,14 +96,14 @@ export const operations: Resource = {
     { label: 'Failure', of: 'failure.message' },
     { label: 'Parameters', of: 'parameters', as: 'json' },
   ],
-  advice: operationAdvice,
+  guidance: operationGuidance,
   actions: [
     {
       label: 'Approve',
       path: actionOn('operations', 'approve'),
       scope: 'operations:read',
       when: (row, me) => isPending(row) && !isMine(row, me),
-      says: 'It is executed at once, if its subject has not changed since the request. You answer for it together.',
+      says: 'It is executed at once, if its subject has not changed since the request. You response for it together.',
       done: 'The operation is approved and executed.',
     },
     {
@@ -120,7 +120,7 @@ export const operations: Resource = {
       scope: 'operations:read',
       danger: true,
       when: (row, me) => isPending(row) && !isMine(row, me),
-      says: 'It is never executed. Whoever requested it reads your reason.',
+      says: 'It is never executed. the person who requested it reads your reason.',
       done: 'The operation is rejected.',
     },
     {

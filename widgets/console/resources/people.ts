@@ -1,6 +1,6 @@
 import type { Field } from '../../kit/fields.js';
 import { textAt } from '../../kit/fields.js';
-import { userAdvice } from '../advice.js';
+import { userGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 import { ROLES } from '../scopes.js';
@@ -59,7 +59,7 @@ export const users: Resource = {
     { label: 'Reason', of: 'onboarding.reason' },
     { label: 'Next attempt', of: 'onboarding.next_at', as: 'time' },
   ],
-  advice: userAdvice,
+  guidance: userGuidance,
   actions: [
     {
       label: 'Retry',

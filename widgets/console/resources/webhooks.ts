@@ -6,7 +6,7 @@ import {
   REQUEST_FIELDS,
 } from '../../kit/common/webhooks.js';
 import { textAt, type Row } from '../../kit/fields.js';
-import { deliveryAdvice, requestAdvice } from '../advice.js';
+import { deliveryGuidance, requestGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, MERCHANT } from '../resource.js';
 
@@ -77,7 +77,7 @@ export const deliveries: Resource = {
     { label: 'Finished', of: 'finished_at', as: 'time' },
     { label: 'Payload', of: 'payload', as: 'json' },
   ],
-  advice: deliveryAdvice,
+  guidance: deliveryGuidance,
   actions: [
     {
       label: 'Resend',
@@ -121,5 +121,5 @@ export const requests: Resource = {
     { label: 'Refusal', of: 'refusal' },
     { label: 'String to sign, as the service computed it', of: 'string_to_sign', as: 'block' },
   ],
-  advice: requestAdvice,
+  guidance: requestGuidance,
 };

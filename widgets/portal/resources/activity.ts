@@ -8,7 +8,7 @@ export const events: Resource = {
   title: 'Events',
   one: 'Event',
   scope: 'events:read',
-  lead: 'The journey of one user: the events that your servers sent, newest first, also those from before the user was created. A batch is listed a moment after its 202.',
+  lead: 'The journey of one user: the events that your servers sent, newest first, also those from before the user was created. A batch is listed shortly after its 202.',
   empty:
     'Enter the external id of a user, as your events call it, or the id that the API returned for the user.',
   needs: ['user_external_id', 'user_id'],

@@ -57,7 +57,7 @@ export const keys: Resource = {
     { label: 'Requests must be signed', of: 'demands_signing', as: 'yes' },
     { label: 'Signature of tags and memos', of: 'memo_signing' },
   ],
-  advice: ({ status }) => {
+  guidance: ({ status }) => {
     if (status === 'rolling')
       return {
         tone: 'warn',

@@ -1,6 +1,6 @@
 import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
-import { CREATED, ID, listOf, type Advice, type Resource } from '../../kit/resource.js';
+import { CREATED, ID, listOf, type Guidance, type Resource } from '../../kit/resource.js';
 
 const AMOUNT: Field = { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' };
 const USER: Field = { label: 'User', of: 'user_id', as: 'code' };
@@ -36,7 +36,7 @@ export const payouts: Resource = {
     { label: 'Reason', of: 'reason' },
     { label: 'Metadata', of: 'custom_metadata', as: 'json' },
   ],
-  advice: payoutAdvice,
+  guidance: payoutGuidance,
   links: [
     {
       label: 'Payouts to this user',
@@ -52,7 +52,7 @@ export const payouts: Resource = {
   further: [EVIDENCE, PROOF],
 };
 
-function payoutAdvice({ status }: Row): Advice | null {
+function payoutGuidance({ status }: Row): Guidance | null {
   if (status === 'pending')
     return {
       tone: 'busy',
@@ -97,11 +97,11 @@ export const orders: Resource = {
     CREATED,
     { label: 'Expires', of: 'expires_at', as: 'time' },
   ],
-  advice: orderAdvice,
+  guidance: orderGuidance,
   related: ORDER_PARTS,
 };
 
-function orderAdvice(row: Row): Advice | null {
+function orderGuidance(row: Row): Guidance | null {
   const refundable = textAt(row, 'amount_refundable');
   if (Number(refundable) > 0)
     return {

@@ -1,6 +1,6 @@
 import { REQUEST_FIELDS } from '../../kit/common/webhooks.js';
 import { textAt, type Row } from '../../kit/fields.js';
-import { toPage, type Advice, type Resource } from '../../kit/resource.js';
+import { toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
 export const requests: Resource = {
   name: 'requests',
@@ -37,10 +37,10 @@ export const requests: Resource = {
     { label: 'Refusal', of: 'refusal' },
     { label: 'String to sign, as the service computed it', of: 'string_to_sign', as: 'block' },
   ],
-  advice: requestAdvice,
+  guidance: requestGuidance,
 };
 
-function requestAdvice(row: Row): Advice | null {
+function requestGuidance(row: Row): Guidance | null {
   const status = Number(row['status']);
   if (textAt(row, 'string_to_sign') !== '')
     return {

@@ -1,6 +1,6 @@
 import { ATTEMPTS, DELIVERY_STATUSES, ENDPOINT_FIELDS, isFailing } from '../../kit/common/webhooks.js';
 import { rowsAt, textAt, type Field, type Row } from '../../kit/fields.js';
-import { actionOn, CREATED, ID, listOf, toPage, type Advice, type Resource } from '../../kit/resource.js';
+import { actionOn, CREATED, ID, listOf, toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
 /** A list without pages: it has no parameters. */
 export const WHOLE = { page_size: '' };
@@ -45,7 +45,7 @@ export const endpoints: Resource = {
     CREATED,
     { label: 'Changed', of: 'updated_at', as: 'time' },
   ],
-  advice: endpointAdvice,
+  guidance: endpointGuidance,
   actions: [
     {
       label: 'Send test',
@@ -104,7 +104,7 @@ export const endpoints: Resource = {
   ],
 };
 
-function endpointAdvice(row: Row): Advice | null {
+function endpointGuidance(row: Row): Guidance | null {
   if (!isEnabled(row))
     return {
       tone: row['disabled_cause'] === 'merchant' ? 'warn' : 'bad',
@@ -155,7 +155,7 @@ export const deliveries: Resource = {
     { label: 'Finished', of: 'finished_at', as: 'time' },
     { label: 'Payload', of: 'payload', as: 'json' },
   ],
-  advice: deliveryAdvice,
+  guidance: deliveryGuidance,
   actions: [
     {
       label: 'Resend',
@@ -168,7 +168,7 @@ export const deliveries: Resource = {
   related: [ATTEMPTS],
 };
 
-function deliveryAdvice(row: Row): Advice | null {
+function deliveryGuidance(row: Row): Guidance | null {
   const last = rowsAt(row, 'attempts').at(-1);
   const code = textAt(last, 'http_status');
   const why =

@@ -20,7 +20,7 @@ import { canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets } from './credential-secrets.js';
 import { Credentials, type CredentialChanged } from './credentials.js';
 
-export interface IssuedAdminKey extends CredentialChanged {
+interface IssuedAdminKey extends CredentialChanged {
   readonly secret: string;
 }
 

@@ -10,7 +10,7 @@ import type { CredentialKind, NewSecret } from '../domain/credential.js';
 const PREFIXES: Readonly<Record<CredentialKind, string>> = { api_key: 'dsk_', exchange_key: 'dxs_' };
 const SECRET_BYTES = 32;
 
-export interface GeneratedSecret extends NewSecret {
+interface GeneratedSecret extends NewSecret {
   /** The prefix and 64 hexadecimal digits. The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3). */
   readonly secret: string;
 }

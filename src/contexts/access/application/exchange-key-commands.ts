@@ -33,7 +33,7 @@ export class IssueExchangeKey extends Command<IssuedExchangeKey> {
   }
 }
 
-export interface ExchangeKeyOrder extends SecretOrder {
+interface ExchangeKeyOrder extends SecretOrder {
   /** The same id is the same key again; null: a new one. */
   readonly keyId?: string | null;
   readonly cidrs?: readonly string[];

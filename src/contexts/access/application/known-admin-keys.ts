@@ -5,7 +5,7 @@ import { effectiveScopes } from '../domain/roles.js';
 import { AdminKeysView } from '../views/admin-keys.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
-export interface KnownAdminKey {
+interface KnownAdminKey {
   readonly credentialId: string;
   readonly operatorId: string;
   /** Of the person. */

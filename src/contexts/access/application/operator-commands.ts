@@ -14,7 +14,7 @@ import { Credentials, type CredentialChanged } from './credentials.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
-export function emailTaken(): DomainError {
+export function emailInUse(): DomainError {
   return DomainError.invalid({ email: [EMAIL_TAKEN] });
 }
 
@@ -51,7 +51,7 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
         [claim],
       );
     } catch (error) {
-      if (error instanceof ClaimHeld) throw emailTaken();
+      if (error instanceof ClaimHeld) throw emailInUse();
       throw error;
     }
   }

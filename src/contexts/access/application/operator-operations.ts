@@ -7,7 +7,7 @@ import { createOperator, knownOperator, operatorPerson, readRole } from '../doma
 import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
 import { OperatorsView } from '../views/operators.js';
 import { LoginLinks } from './console/login-links.js';
-import { CreateOperator, emailTaken, UpdateOperator } from './operator-commands.js';
+import { CreateOperator, emailInUse, UpdateOperator } from './operator-commands.js';
 
 /** One operator alone can approve nothing: the shell adds the first two. */
 const FIRST_OPERATORS = 2;
@@ -52,7 +52,7 @@ export const operatorOperations = [
       createOperator({ ...person, operatorId, at: '' }, state);
       if (person.is_first && !(await isBeginning(get)))
         throw new DomainError('invalid_transition', 'There are operators already: they add others');
-      if ((await get(OperatorsView).byEmail(person.email.trim())) !== null) throw emailTaken();
+      if ((await get(OperatorsView).byEmail(person.email.trim())) !== null) throw emailInUse();
     },
     execute: async ({ subjectId, parameters }, get) => {
       await get(CommandBus).execute(new CreateOperator(subjectId, parameters));
@@ -65,7 +65,7 @@ export const operatorOperations = [
     ...OPERATOR,
     name: 'operators.issue_login_link',
     streams: () => [],
-    // With the link of another person the shell would be a second person of its own.
+    // With the link of another person the shell would itself be a second person.
     secondPerson: async (_, get) =>
       get<Config>(CONFIG).mode === 'sandbox' || (await isBeginning(get)) ? null : 'before',
     execute: async ({ subjectId }, get) => ({ login_url: await get(LoginLinks).issue(subjectId) }),

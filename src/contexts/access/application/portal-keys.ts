@@ -11,7 +11,7 @@ import type { CredentialRow } from '../views/credential-rows.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { Credentials } from './credentials.js';
 
-export interface NewKey {
+interface NewKey {
   readonly id: string;
   readonly name: string | null;
   /** ISO 8601. */

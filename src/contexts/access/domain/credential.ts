@@ -88,7 +88,7 @@ export interface KnownCredential {
 export const NEW_CREDENTIAL = { status: 'active', secrets: [], revokedSecrets: [], cidrs: [] } as const;
 
 /** A secret that was issued and not revoked. */
-export interface KnownSecret {
+interface KnownSecret {
   readonly id: string;
   readonly name: string | null;
   readonly expiresAt: string | null;
@@ -141,10 +141,7 @@ export function evolveCredential<State extends KnownCredential>(
 }
 
 /** The secrets that are neither revoked nor over at this time. */
-export function validSecrets(
-  { secrets }: Pick<KnownCredential, 'secrets'>,
-  at: string,
-): readonly KnownSecret[] {
+function validSecrets({ secrets }: Pick<KnownCredential, 'secrets'>, at: string): readonly KnownSecret[] {
   return secrets.filter(({ expiresAt, rollingUntil }) =>
     [expiresAt, rollingUntil].every((end) => end === null || !isOver(end, at)),
   );

@@ -63,7 +63,7 @@ const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], displayName: null 
 
 /** A merchant with its credential of kind `api_key`; the stream is `merchant-<merchant_id>`. */
 export type Merchant = { readonly status: 'unknown' } | KnownMerchantState;
-export interface KnownMerchantState extends KnownCredential {
+interface KnownMerchantState extends KnownCredential {
   readonly name: string;
   readonly embedding: Embedding;
   readonly requestsPerMinute: number | null;

@@ -75,7 +75,7 @@ const MAX_PASSKEYS = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 /** The email trimmed. Throws `validation_failed` on `email`. */
-export function readEmail(text: string): string {
+function readEmail(text: string): string {
   const email = readLabel('email', text, MAX_EMAIL_LENGTH);
   if (!EMAIL.test(email)) throw DomainError.invalid({ email: ['must be an email address'] });
   return email;
@@ -87,7 +87,7 @@ export function readRole(text: string): Role {
   return text;
 }
 
-export interface NewOperator {
+interface NewOperator {
   readonly operatorId: string;
   readonly name: string;
   readonly email: string;

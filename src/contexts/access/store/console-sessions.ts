@@ -12,7 +12,7 @@ export interface ConsoleSessionRow {
   readonly idle_expires_at: Date;
 }
 
-export interface NewConsoleSession {
+interface NewConsoleSession {
   readonly sessionId: string;
   readonly tokenHash: string;
   readonly operatorId: string;

@@ -9,7 +9,7 @@ export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 export class LoginSecrets {
   constructor(private readonly database: Database) {}
 
-  /** `operatorId` null: of nobody in particular. Drops those that have expired. */
+  /** `operatorId` null: of no particular person. Drops those that have expired. */
   async insert(
     purpose: LoginPurpose,
     hash: string,

@@ -6,7 +6,7 @@ import { Database } from '../../../platform/postgres/database.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** The log has the last seven days: today's, and seven before it. */
-export const REQUESTS_KEPT_DAYS = 7;
+const REQUESTS_KEPT_DAYS = 7;
 const CREATED_AHEAD_DAYS = 3;
 const USAGE_KEPT_DAYS = 90;
 /** Half of the key of an advisory lock; the other is that of the table. */

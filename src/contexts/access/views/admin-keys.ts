@@ -3,7 +3,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import type { Role } from '../domain/roles.js';
 
 /** An admin key with its person, as both are now. */
-export interface AdminKeyRow {
+interface AdminKeyRow {
   readonly credentialId: string;
   readonly operatorId: string;
   readonly operatorName: string;

@@ -3,7 +3,7 @@ import type { SelectQueryBuilder } from 'typeorm';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { CredentialRow } from './credential-rows.js';
 
-export const CREDENTIAL_KINDS = { payouts: 'api_key', exchange: 'exchange_key', admin: 'admin_key' } as const;
+const CREDENTIAL_KINDS = { payouts: 'api_key', exchange: 'exchange_key', admin: 'admin_key' } as const;
 export type ListedKind = keyof typeof CREDENTIAL_KINDS;
 
 export const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;

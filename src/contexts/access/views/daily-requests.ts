@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 
-export interface DayOfRequests {
+interface DayOfRequests {
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly requests: number;

@@ -6,7 +6,7 @@ import { Database } from '../../../platform/postgres/database.js';
 export class ExchangeKeyIds {
   constructor(private readonly database: Database) {}
 
-  /** An id that is no secret's is taken for the key's own. */
+  /** An id that is no secret's is treated as that of the key. */
   async keyOf(credentialId: string): Promise<string> {
     const [row] = await this.database.query<{ id: string }>(
       'select credential_id as id from access.secrets where secret_id = $1',

@@ -39,7 +39,7 @@ export class LoggedRequestRow {
   stringToSign!: string | null;
 }
 
-export interface RequestsFilter {
+interface RequestsFilter {
   /** Null: of every merchant. */
   readonly merchantIds: readonly string[] | null;
   readonly status?: number | undefined;

@@ -36,7 +36,7 @@ export class MerchantListRow {
 }
 
 /** What is absent does not restrict the list. */
-export interface MerchantFilter extends KeysetPage {
+interface MerchantFilter extends KeysetPage {
   readonly status?: 'active' | 'suspended' | undefined;
   /** A part of the name, in either letter case. */
   readonly name?: string | undefined;

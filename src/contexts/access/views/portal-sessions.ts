@@ -69,7 +69,7 @@ interface Row {
   readonly last_seen_at: Date | null;
 }
 
-export interface PortalSessionJson {
+interface PortalSessionJson {
   readonly id: string;
   readonly actor: PortalActor | null;
   readonly scopes: readonly string[];

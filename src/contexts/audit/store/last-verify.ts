@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** The outcome of the last verification of log and tables; `read_to` is the position up to which events were replayed. */
-export interface LastVerify {
+interface LastVerify {
   /** ISO 8601. */
   readonly at: string;
   readonly outcome: 'in_order' | 'wrong' | 'incomplete';
   readonly read_to: string | null;
 }
 
-/** In `audit.last_verify`. No evidence: whoever can write the database can write it. */
+/** In `audit.last_verify`. No evidence: a writer of the database can write it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}

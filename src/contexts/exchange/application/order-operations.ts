@@ -17,7 +17,7 @@ async function orderOf(get: Get, orderId: string): Promise<ExistingOrder> {
   return existingOrder((await get<CommandLoop>(CommandLoop).load(order, orderId)).state);
 }
 
-const NEVER_WRITTEN = { actor: 'nobody', at: new Date(0).toISOString() };
+const NEVER_WRITTEN = { actor: 'none', at: new Date(0).toISOString() };
 
 interface RefundParameters {
   readonly amount: string;

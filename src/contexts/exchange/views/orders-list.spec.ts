@@ -19,7 +19,7 @@ const PAGE = 100;
 const START = Date.UTC(2026, 0, 1);
 
 const HASH = new KeyedHash(Buffer.alloc(32));
-/** What is sealed is opened by the codec, in specs of its own: here every text is in clear. */
+/** What is sealed is opened by the codec, in other specs: here every text is in clear. */
 const CODEC = { open: async (events: readonly never[]) => events } as unknown as EventCodec;
 
 const merchant = (n: number): string => deriveId('orders', `merchant ${n % MERCHANTS}`);
@@ -104,7 +104,7 @@ describe('orders for operators, 200,000 of 40 keys', () => {
       [merchant(3)],
       (n) => userOf(n) === 'user 4' && n % MERCHANTS === 3 && statusOf(n) === 'completed',
     ],
-    ['of a user who has none', { userId: 'nobody' }, null, () => false],
+    ['of a user who has none', { userId: 'unknown' }, null, () => false],
     ['with an amount to refund', { isRefundable: true }, null, refundableOf],
     [
       'with an amount to refund, of two merchants',

@@ -85,7 +85,7 @@ export class OrdersView {
     return `{"total_count":${page.companion},"orders":[${orders}],"next_cursor":${cursor}}`;
   }
 
-  /** The keyed hash that stands for a user of the key in operations. */
+  /** The keyed hash that is for a user of the key in operations. */
   userHash(keyId: string, userId: string): string {
     return userHash(this.keyedHash, keyId, userId);
   }

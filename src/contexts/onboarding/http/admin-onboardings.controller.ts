@@ -25,7 +25,7 @@ const REFUSED = {
 } as const;
 
 /** Body of POST /admin/v1/users/{id}/review. */
-export class ReviewBody extends WriteBody implements ReviewDecision {
+class ReviewBody extends WriteBody implements ReviewDecision {
   @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
 }
 

@@ -39,7 +39,7 @@ export class Definitions {
     return this.byName.get(name)?.takesMs;
   }
 
-  /** The scopes that the operation needs now, of whoever requests it or decides on it. */
+  /** The scopes that the operation needs now, of the person who requests it or decides on it. */
   async scopesOf(
     { scope, gives }: OperationDefinition,
     parameters: Requested['parameters'],

@@ -19,7 +19,7 @@ import { OperationLog } from './operation-log.js';
 import { Subjects } from './subjects.js';
 
 /** The subject is no longer at the revision of the operation. */
-export const CHANGED = 'changed';
+const CHANGED = 'changed';
 
 /** Errors after which an approved operation is executed later. */
 const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited', 'in_flight'];

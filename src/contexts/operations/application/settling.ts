@@ -17,7 +17,7 @@ import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
 
 /** The kind of work that ends what a process left: executions, lapses, and what is to be discarded. */
-export const SETTLING = 'operations.settling';
+const SETTLING = 'operations.settling';
 
 /** The process that records an operation executes it within this time, or is dead. */
 const RESUME_AFTER_MS = 10_000;
@@ -76,7 +76,7 @@ export class SettlingWorker {
   }
 }
 
-export const SETTLING_SAGA = subscriptionName('operations.settling');
+const SETTLING_SAGA = subscriptionName('operations.settling');
 
 /** Schedules what a killed process may leave of each operation. */
 export function settlingSaga(

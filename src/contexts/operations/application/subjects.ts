@@ -8,7 +8,7 @@ import {
 import type { Change } from '../domain/operation-events.js';
 
 /** The streams of a subject as they are. */
-export class Subject {
+class Subject {
   constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
 
   /** By stream: null for one that does not exist. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import type { AuditVitals, Backlog, Vitals } from '../../../platform/operations/vitals.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
@@ -103,11 +104,9 @@ export class SystemStatus {
 
   private async eventsAfter(position: string | null): Promise<number> {
     let count = 0;
-    for (let after = position; count < MAX_LAG_EVENTS;) {
-      const page = await this.store.readAll(after, MAX_LAG_EVENTS - count);
-      if (page.length === 0) break;
+    for await (const page of logPages(this.store, { after: position })) {
       count += page.length;
-      after = page.at(-1)!.position;
+      if (count >= MAX_LAG_EVENTS) return MAX_LAG_EVENTS;
     }
     return count;
   }

@@ -46,7 +46,7 @@ export function operationProgram(program: Command, operator: Operator): void {
       operate(operator, async (context, id) => {
         const log = context.get(OperationLog, { strict: false });
         const { state } = await log.load(parseId(id, 'Operation'));
-        return shown(operationJson(existingOperation(state)));
+        return displayed(operationJson(existingOperation(state)));
       }),
     );
 
@@ -70,7 +70,7 @@ async function decide(
   const decisions = context.get(OperationDecisions, { strict: false });
   const { operation, result } = await decisions[decision](id, requester, reason);
   const { login_url: url } = result as { readonly login_url?: string };
-  const { text, json } = shown(operation);
+  const { text, json } = displayed(operation);
   return {
     text: url === undefined ? text : `${text}\n\n  login, once: ${url}`,
     json: { ...json, login_url: url },
@@ -81,7 +81,7 @@ function lineOf({ id, name, status, subject, requested_by, requested_at }: Opera
   return `${requested_at}  ${id}  ${status.padEnd(16)}  ${name}  ${subject.kind} ${subject.id}  by ${requested_by.name}`;
 }
 
-function shown(operation: OperationJson): Outcome {
+function displayed(operation: OperationJson): Outcome {
   const { subject, requested_by, decided_by, failure, parameters, ...rest } = operation;
   const rows = {
     ...rest,

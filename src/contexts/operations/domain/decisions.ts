@@ -56,7 +56,7 @@ function requirePerson({ decided_by: { operator_id } }: Decision): void {
   if (operator_id === null) throw new DomainError('forbidden', 'Only a person decides on operations');
 }
 
-export function isExpired({ phase, facts }: ExistingOperation, at: string): boolean {
+function isExpired({ phase, facts }: ExistingOperation, at: string): boolean {
   return phase === 'pending' && facts.expires_at !== null && Date.parse(at) >= Date.parse(facts.expires_at);
 }
 

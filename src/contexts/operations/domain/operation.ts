@@ -6,7 +6,7 @@ import type { Decision, Executed, Failed, OperationEvent, Requested } from './op
  * `approved`, and `requested` where no approval is needed first: it is to be executed. `pending`: it waits for its approval.
  * The others are statuses of admin-api.md 4.
  */
-export type Phase =
+type Phase =
   'requested' | 'pending' | 'approved' | 'executed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 
 export interface ExistingOperation {
@@ -76,7 +76,7 @@ export function isUnconfirmed(state: ExistingOperation): boolean {
 }
 
 /** As the admin API names it (admin-api.md 4). */
-export type OperationStatus =
+type OperationStatus =
   'pending_approval' | 'executed' | 'unconfirmed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 
 const STATUS_OF: Readonly<Record<Phase, OperationStatus>> = {

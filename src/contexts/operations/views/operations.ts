@@ -4,7 +4,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { OperationRow } from './operation-row.js';
 
-export interface OperationFilter extends KeysetPage {
+interface OperationFilter extends KeysetPage {
   readonly status?: string | undefined;
   readonly name?: string | undefined;
   readonly operatorId?: string | undefined;

@@ -54,7 +54,7 @@ async function show(context: INestApplicationContext, id: string): Promise<Outco
   return {
     text: [
       ...known,
-      ...(pending === null ? [] : adviceOn(pending)),
+      ...(pending === null ? [] : guidanceOn(pending)),
       ...(checks.length === 0 ? ['  no checks are kept'] : checks.map(checkLine)),
     ].join('\n'),
     json: {
@@ -75,11 +75,11 @@ function describe(stuck: StuckPayout): string {
   return [
     `${payout_id}  ${amount} USDC of merchant ${merchant_id}, reported ${created_at}`,
     `  transaction ${transaction_hash} on chain ${chain_id}`,
-    ...adviceOn(stuck),
+    ...guidanceOn(stuck),
   ].join('\n');
 }
 
-function adviceOn({ saw, next, attempts, last_at: lastAt, node, next_at: nextAt }: StuckPayout): string[] {
+function guidanceOn({ saw, next, attempts, last_at: lastAt, node, next_at: nextAt }: StuckPayout): string[] {
   const last = lastAt === null ? '' : `, the last ${lastAt}${node === null ? '' : ` at ${node}`}`;
   return [`  ${saw}`, `  ${attempts} checks${last}; the next ${nextAt}`, `  next: ${next}`];
 }

@@ -91,7 +91,7 @@ export class StuckPayouts {
          select pending.payout_id, merchant_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, due_at,
            ${overdueReason(this.config)} as overdue, latest.finding, latest.at, latest.node, latest.number
          from ${PENDING_PAYOUTS} left join lateral (
-           select finding, at, node, number from payouts.checks made where made.payout_id = pending.payout_id
+           select finding, at, node, number from payouts.checks done where done.payout_id = pending.payout_id
            order by number desc limit 1
          ) latest on true
          where ${which}

@@ -45,7 +45,7 @@ export class AdminUsersResponse {
   @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
 }
 
-export type PersonalData = Pick<ExistingUser, 'phoneNumber' | 'email'>;
+type PersonalData = Pick<ExistingUser, 'phoneNumber' | 'email'>;
 
 /** `personal`: null leaves it out. */
 export function adminUserJson(

@@ -25,7 +25,7 @@ const AT_A_TIME = 16;
 /** Who sees personal data. */
 export const PERSONAL_SCOPE = 'users_personal:read';
 
-export interface UsersFilter extends KeysetPage {
+interface UsersFilter extends KeysetPage {
   /** Null: of every merchant. */
   readonly merchantIds: readonly string[] | null;
   /** E.164. */

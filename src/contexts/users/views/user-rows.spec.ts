@@ -25,7 +25,7 @@ const created = (person: Person, at = DAY(1), external_id: string | null = null)
   event('user.created.v1', person, { external_id, created_at: at, phone_number: 'sealed', email: null });
 const activated = (person: Person, at = DAY(2), issuer_wallet_address = ADDRESS): RecordedEvent =>
   event('user.activated.v1', person, { issuer_wallet_address, activated_at: at });
-const leaving = (person: Person, at = DAY(3)): RecordedEvent =>
+const deactivating = (person: Person, at = DAY(3)): RecordedEvent =>
   event('user.deactivation_started.v1', person, { at });
 const left = (person: Person, at = DAY(4)): RecordedEvent => event('user.deactivated.v1', person, { at });
 const erased = (person: Person, at = DAY(5)): RecordedEvent => event('user.erased.v1', person, { at });
@@ -64,7 +64,13 @@ describe('the read model of users', () => {
 
   it.each([1, 2, 3, 10])('is the same whether events come once or twice, %i at a time', async (size) => {
     const user = person();
-    const life = [created(user, DAY(1), 'c-7'), activated(user), leaving(user), left(user), erased(user)];
+    const life = [
+      created(user, DAY(1), 'c-7'),
+      activated(user),
+      deactivating(user),
+      left(user),
+      erased(user),
+    ];
     const twice = life.flatMap((each, at) => [each, ...life.slice(0, at + 1)]);
     for (let from = 0; from < twice.length; from += size) await apply(...twice.slice(from, from + size));
     await apply(life[0]!);
@@ -85,7 +91,7 @@ describe('the read model of users', () => {
     for (const [step, state] of [
       [created(user), 'onboarding'],
       [activated(user), 'active'],
-      [leaving(user), 'deactivating'],
+      [deactivating(user), 'deactivating'],
       [left(user), 'deactivated'],
       [erased(user), 'erased'],
     ] as const) {

@@ -21,7 +21,7 @@ const CAUSES: Readonly<Record<DisableCause, string>> = {
 };
 
 /** For people: what became of a delivery so far, and what to do next. */
-export interface DeliveryWords {
+interface DeliveryWords {
   readonly what: string;
   readonly next: string;
 }

@@ -152,7 +152,7 @@ describe('the list of deliveries over merchants', () => {
       expect(ids).toHaveLength(2);
       expect(pages).toBeGreaterThan(1);
     }
-    // Those that nobody received have indexes: a page finds all of them.
+    // Those that were not received have indexes: a page finds all of them.
     for (const merchantIds of [null, [ONE]]) {
       const { ids, pages } = await walk({ status: 'exhausted', pageSize: 100, merchantIds });
       expect([ids.length, pages]).toEqual([2, 1]);

@@ -29,7 +29,7 @@ const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 /** What the index of an endpoint's deliveries has. */
 const KEYS = 'delivery_id, endpoint_id, created_at';
 
-export interface DeliveryRows {
+interface DeliveryRows {
   readonly rows: readonly DeliveryColumns[];
   readonly next_cursor: string | null;
 }
@@ -45,7 +45,7 @@ interface Source {
 
 /**
  * A page of the deliveries of these endpoints, newest first; null: of all. Each endpoint is a lane that is read through
- * its index, so that the filter of a merchant costs no index of its own. Where a lane has more rows than were read, the
+ * its index, so that the filter of a merchant costs no further index. Where a lane has more rows than were read, the
  * page ends at the last one of it: what is older may be incomplete.
  */
 export async function deliveryPage(

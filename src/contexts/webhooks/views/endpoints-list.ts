@@ -14,7 +14,7 @@ export interface EndpointsFilter extends KeysetPage {
 }
 
 /** An endpoint of the merchant API, and whose it is. */
-export type AdminEndpointJson = EndpointJson & { readonly merchant_id: string };
+type AdminEndpointJson = EndpointJson & { readonly merchant_id: string };
 
 export interface EndpointsPage {
   readonly webhook_endpoints: readonly AdminEndpointJson[];

@@ -8,7 +8,7 @@ const WORDS: PageWords = {
   refusedLink: 'Not available',
   refusedLinkText: 'This page is not available.',
   refusedTooOften: 'Too many requests',
-  refusedTooOftenText: 'Wait a moment and try again.',
+  refusedTooOftenText: 'Wait a minute and try again.',
   refusedTrouble: 'Something went wrong',
   refusedTroubleText: 'Try again. If it keeps failing, contact support with the time of this message.',
 };

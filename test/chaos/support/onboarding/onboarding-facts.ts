@@ -85,7 +85,7 @@ export async function checkOnboardings(
   verdict.none(receiver.faults, 'a delivery did not verify');
   const { rows: active } = await pool.query<{ users: number; activations: number; wallets: number }>(
     `select count(distinct stream)::int as users, count(*)::int as activations,
-       (select count(*)::int from users.wallets) as wallets
+       (select count(*)::int from users.users where wallet is not null) as wallets
      from event_store.events where type = 'user.activated.v1' and substr(stream, 6) = any($1)`,
     [handedIn],
   );

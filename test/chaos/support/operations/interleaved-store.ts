@@ -7,7 +7,7 @@ export class Killed extends Error {
   override readonly name = 'Killed';
 }
 
-const MAX_TURNS = 4;
+const MAX_PAUSES = 4;
 
 /** The store as one process sees it: each call takes a random time, and the process may be killed before or after it. */
 export class InterleavedStore extends InMemoryEventStore {
@@ -54,7 +54,7 @@ export class InterleavedStore extends InMemoryEventStore {
   }
 
   private async wait(): Promise<void> {
-    for (let turns = this.random.below(MAX_TURNS); turns > 0; turns -= 1)
+    for (let pauses = this.random.below(MAX_PAUSES); pauses > 0; pauses -= 1)
       await new Promise((resolve) => setImmediate(resolve));
   }
 }

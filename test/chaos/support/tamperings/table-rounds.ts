@@ -15,7 +15,7 @@ const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: r
   'payouts.used_transfers': { keys: 'chain_id, hash, log_index', columns: ['payout_id'] },
   'payouts.payouts': { keys: 'id', columns: ['status', 'amount_minor', 'body', 'merchant_id', 'user_id'] },
   'payouts.balances': { keys: 'user_id', columns: ['confirmed', 'pending', 'merchant_id'] },
-  'users.wallets': { keys: 'user_id', columns: ['address', 'merchant_id'] },
+  'users.users': { keys: 'user_id', columns: ['wallet', 'merchant_id', 'state'] },
   'exchange.orders': { keys: 'id', columns: ['status', 'body', 'key_id'] },
   'access.merchants': { keys: 'merchant_id', columns: ['status', 'name'] },
   'webhooks.deliveries': { keys: 'delivery_id', columns: ['body', 'type', 'endpoint_id', 'state'] },

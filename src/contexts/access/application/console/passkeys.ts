@@ -21,7 +21,7 @@ const CHALLENGE_SECONDS = 300;
 const logger = new Logger('Passkeys');
 
 /** Where the page of the console is: its origin, whose host is the RP ID of its passkeys. */
-export interface ConsolePlace {
+interface ConsolePlace {
   readonly origin: string;
 }
 
@@ -80,7 +80,7 @@ export class Passkeys {
     });
   }
 
-  /** Who signs in. Throws DomainError `forbidden` where nobody does. */
+  /** Who signs in. Throws DomainError `forbidden` where no person does. */
   async login(response: object, { origin }: ConsolePlace): Promise<Person> {
     await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
@@ -127,8 +127,8 @@ export class Passkeys {
     operatorId: string | null,
   ): Promise<void> {
     const challenge = challengeIn(response);
-    const taken = challenge === null ? null : await this.secrets.take(purpose, this.hashOf(challenge));
-    if (taken === null || taken.operatorId !== operatorId) throw expired();
+    const used = challenge === null ? null : await this.secrets.take(purpose, this.hashOf(challenge));
+    if (used === null || used.operatorId !== operatorId) throw expired();
   }
 
   private hashOf(challenge: string): string {

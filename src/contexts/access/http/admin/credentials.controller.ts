@@ -227,8 +227,8 @@ export class CredentialsController {
     idempotency: RequestTicket,
   ): Promise<Reply> {
     const { credential_id, secret } = result as IssuedCredential;
-    const shown = await this.credentials.find(credential_id, requester);
-    const credential = { ...shown, secret };
+    const displayed = await this.credentials.find(credential_id, requester);
+    const credential = { ...displayed, secret };
     idempotency.keepSealed({ secretForMs: SECRET_SHOWN_MS });
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))

@@ -27,7 +27,7 @@ export class OperatorBody extends WriteBody {
 }
 
 /** A person of the operator (admin-api.md 1). */
-export class DisplayedOperator {
+class DisplayedOperator {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string' }) name!: string;
   @ApiProperty({ type: 'string' }) email!: string;

@@ -8,7 +8,7 @@ import { SessionTokens, type ConsoleSession } from '../../application/console/se
 import { ConsoleCookies } from './console-cookie.js';
 import { ConsoleOrigin } from './console-origin.js';
 
-export const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
+const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 /** Identifies callers of the admin API by their session of the console (admin-api.md 1 and 5). */

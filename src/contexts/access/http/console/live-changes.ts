@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, readonly [kind: string, scope: string]>> = 
 };
 
 /** Something that has changed: what a page reads again. */
-export interface Change {
+interface Change {
   readonly kind: string;
   readonly id: string;
   readonly merchant_id: string | null;

@@ -1,6 +1,6 @@
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';
-import type { Advice } from '../kit/resource.js';
+import type { Guidance } from '../kit/resource.js';
 
 const FINDINGS: Readonly<Record<string, string>> = {
   settled: 'the transfer, final',
@@ -42,7 +42,7 @@ const MISMATCH =
 /** Work that is due is claimed within seconds; later than this, no worker does. */
 const LATE_MS = 5 * 60_000;
 
-export function payoutAdvice(row: Row, now: number): Advice | null {
+export function payoutGuidance(row: Row, now: number): Guidance | null {
   if (row['status'] === 'received') return null;
   if (row['status'] === 'expired')
     return {
@@ -71,7 +71,7 @@ export function payoutAdvice(row: Row, now: number): Advice | null {
   };
 }
 
-export function userAdvice(row: Row, now: number): Advice | null {
+export function userGuidance(row: Row, now: number): Guidance | null {
   const state = row['account_state'];
   if (state === 'deactivating')
     return {
@@ -116,7 +116,7 @@ export function userAdvice(row: Row, now: number): Advice | null {
   };
 }
 
-export function orderAdvice(row: Row): Advice | null {
+export function orderGuidance(row: Row): Guidance | null {
   const refundable = textAt(row, 'amount_refundable');
   if (Number(refundable) > 0)
     return {
@@ -133,7 +133,7 @@ export function orderAdvice(row: Row): Advice | null {
   return null;
 }
 
-export function deliveryAdvice(row: Row): Advice | null {
+export function deliveryGuidance(row: Row): Guidance | null {
   const last = rowsAt(row, 'attempts').at(-1);
   const code = textAt(last, 'http_status');
   const why =
@@ -166,7 +166,7 @@ export function deliveryAdvice(row: Row): Advice | null {
   }
 }
 
-export function requestAdvice(row: Row): Advice | null {
+export function requestGuidance(row: Row): Guidance | null {
   if (textAt(row, 'string_to_sign') !== '')
     return {
       tone: 'warn',
@@ -183,7 +183,7 @@ export function requestAdvice(row: Row): Advice | null {
   return null;
 }
 
-export function operationAdvice(row: Row, now: number): Advice | null {
+export function operationGuidance(row: Row, now: number): Guidance | null {
   const until = Date.parse(textAt(row, 'expires_at'));
   switch (row['status']) {
     case 'pending_approval':
