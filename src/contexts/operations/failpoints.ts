@@ -1,5 +1,5 @@
 /** Of an operation, in the order in which it passes them. */
-const OPERATION_FAILPOINTS = [
+export const OPERATION_FAILPOINTS = [
   'operation.requested',
   'operation.approved',
   'operation.begun',
