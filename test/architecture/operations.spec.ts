@@ -37,7 +37,7 @@ const READING = [
   'user stuck',
 ];
 
-/** Commands that do something themselves, by their whole names. */
+/** Commands with an action, by their whole names. */
 function commandsOf(command: Command, name: string): readonly [name: string, command: Command][] {
   const own = Reflect.get(command, '_actionHandler') === null ? [] : [[name, command] as [string, Command]];
   return [...own, ...command.commands.flatMap((each) => commandsOf(each, `${name} ${each.name()}`))];
@@ -64,7 +64,7 @@ it('every command of a program that changes something takes a reason', async () 
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-/** What writes by itself, in place of requesting an operation. */
+/** What writes directly, in place of requesting an operation. */
 const WRITES =
   /\bCommandBus\b|\bcommandBus\b|\.execute\(|\.commit\(|\b(?:insert into|delete from|update \w+\.\w+ set)\b/;
 

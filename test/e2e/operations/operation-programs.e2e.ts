@@ -121,7 +121,7 @@ describe('what programs change', () => {
       '--shown-as',
       'Shop',
       '--reason',
-      'they asked for it',
+      'a request of theirs',
     );
     await eventually(async () =>
       (await run(null, 'audit', 'explain', 'operation', operation)).includes('proven'),
@@ -130,10 +130,10 @@ describe('what programs change', () => {
     expect(printed).toContain(`operation ${operation}`);
     expect(printed).toMatch(/what\s+merchants\.update, executed/);
     expect(printed).toContain(`Test operator, administrator, operator ${ada!.operatorId}`);
-    expect(printed).toMatch(/because\s+they asked for it/);
+    expect(printed).toMatch(/because\s+a request of theirs/);
     expect(printed).toMatch(/merchant\.embedding_set\n/);
     expect(printed).toContain(
-      `operation ${operation}, merchants.update by Test operator (administrator): they asked for it`,
+      `operation ${operation}, merchants.update by Test operator (administrator): a request of theirs`,
     );
     expect(printed).toMatch(/leaf \d+ of the head, proven/);
     expect(printed).not.toContain('NOT');
