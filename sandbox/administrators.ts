@@ -10,14 +10,12 @@ export interface AdministratorCommands {
   create(name: string, email: string): Promise<string>;
   /** Returns the secret of a new key with all scopes. */
   issueKey(operatorId: string): Promise<string>;
-  /** A one-time link to the console, for the first administrator. */
-  loginLink(): Promise<string>;
+  /** A one-time link to the console. */
+  loginLink(operatorId: string): Promise<string>;
 }
 
-export const ADMINISTRATOR_EMAIL = 'administrator@sandbox.example';
-
 const PERSONS = {
-  api_key: ['Sandbox administrator', ADMINISTRATOR_EMAIL],
+  api_key: ['Sandbox administrator', 'administrator@sandbox.example'],
   approver_api_key: ['Sandbox approver', 'approver@sandbox.example'],
 } as const;
 
@@ -26,22 +24,24 @@ export function prepareAdministrators(
   app: INestApplicationContext,
   secrets: SecretsFile,
   commands: AdministratorCommands,
-): Promise<SandboxAdmin> {
+): Promise<{ readonly admin: SandboxAdmin; readonly operatorId: string }> {
   const keys = app.get(AdminKeyDirectory, { strict: false });
   const persons = app.get(OperatorsView, { strict: false });
-  const key = async (which: keyof SandboxAdmin): Promise<string> => {
+  const key = async (which: keyof SandboxAdmin): Promise<{ secret: string; operatorId: string }> => {
     const remembered = secrets.current.admin?.[which];
-    if (remembered !== undefined && (await keys.find(remembered)) !== null) return remembered;
+    const known = remembered === undefined ? null : await keys.find(remembered);
+    if (known !== null) return { secret: remembered!, operatorId: known.operatorId };
     const [name, email] = PERSONS[which];
     const operatorId = (await persons.byEmail(email))?.operatorId ?? (await commands.create(name, email));
-    return commands.issueKey(operatorId);
+    return { secret: await commands.issueKey(operatorId), operatorId };
   };
   return step(
     'Administrators',
     async () => {
-      const admin = { api_key: await key('api_key'), approver_api_key: await key('approver_api_key') };
+      const { secret: api_key, operatorId } = await key('api_key');
+      const admin = { api_key, approver_api_key: (await key('approver_api_key')).secret };
       secrets.remember({ admin });
-      return admin;
+      return { admin, operatorId };
     },
     () => 'two, with their keys',
   );

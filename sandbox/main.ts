@@ -8,9 +8,8 @@ import { CreateOperator } from '../src/contexts/access/application/operator-comm
 import { newId } from '../src/kernel/ids.js';
 import { run, type Companion } from '../src/run.js';
 import { LoginLinks } from '../src/contexts/access/application/console/login-links.js';
-import { OperatorsView } from '../src/contexts/access/views/operators.js';
 import type { Config } from '../src/platform/config/config.js';
-import { ADMINISTRATOR_EMAIL, type AdministratorCommands } from './administrators.js';
+import type { AdministratorCommands } from './administrators.js';
 import { followParent } from './announce.js';
 import { prepareSandbox } from './prepare.js';
 import { SandboxModule } from './sandbox.module.js';
@@ -46,10 +45,7 @@ function administratorsBy(app: INestApplicationContext, commands: CommandBus): A
       const command = new IssueAdminKey(newId(), { ...order, expiresAt: null }, false);
       return (await commands.execute(command)).secret;
     },
-    loginLink: async () => {
-      const person = await app.get(OperatorsView, { strict: false }).byEmail(ADMINISTRATOR_EMAIL);
-      return app.get(LoginLinks, { strict: false }).issue(person!.operatorId);
-    },
+    loginLink: (operatorId) => app.get(LoginLinks, { strict: false }).issue(operatorId),
   };
 }
 

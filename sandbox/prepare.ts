@@ -79,18 +79,18 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
         const merchants = await prepareMerchants(app, secrets, registerMerchant);
         const { api_key: merchantId } = merchants.merchant;
         const exchange = await prepareExchangeKeys(app, secrets, merchantId, issueExchangeKey);
-        const keys = await prepareAdministrators(app, secrets, administrators);
+        const { admin, operatorId } = await prepareAdministrators(app, secrets, administrators);
         const urls = describe(complete);
         const content = {
           ...urls,
-          admin: { base_url: complete.adminUrl ?? listenerUrl(complete.host, complete.adminPort), ...keys },
+          admin: { base_url: complete.adminUrl ?? listenerUrl(complete.host, complete.adminPort), ...admin },
           ...merchants,
           exchange,
           chain: describeChain(complete),
           pid: process.pid,
         };
         writeJson(file, content);
-        const loginUrl = await administrators.loginLink();
+        const loginUrl = await administrators.loginLink(operatorId);
         announce({ type: 'ready', sandbox: content, loginUrl });
         return content;
       },

