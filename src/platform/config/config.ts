@@ -56,7 +56,8 @@ export const SETTINGS = {
   databasePoolSize: setting(
     'DATABASE_POOL_SIZE',
     integer(4, 200),
-    16,
+    // Each subscription may hold one while another process has its checkpoint.
+    32,
     'the most connections one process opens to PostgreSQL.',
   ),
   eventStoreUrl: optional(
