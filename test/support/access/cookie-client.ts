@@ -13,7 +13,7 @@ export interface CookieCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A browser without scripts: keeps cookies for each host, and follows no redirect unless told to. */
+/** A browser without scripts: keeps cookies for each host, and follows no redirect unless requested. */
 export class CookieClient {
   private readonly cookies = new Map<string, Map<string, string>>();
 

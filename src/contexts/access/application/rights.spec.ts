@@ -36,7 +36,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const isWithin = (part: Iterable<string>, whole: ReadonlySet<string>): boolean =>
   [...part].every((scope) => whole.has(scope));
 
-/** Runs a step; returns what it gave that whoever requested and decided it did not have. */
+/** Runs a step; returns what it gave that the persons who requested and decided it did not have. */
 async function take(world: RightsWorld, given: Step): Promise<string | null> {
   const at = (list: readonly string[], n: number): string => list[n % list.length]!;
   world.pass(given.passes);
