@@ -87,6 +87,7 @@ import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-r
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
 import { OperatorList, OperatorListRow } from './views/operator-list.js';
 import { CredentialUses } from './store/credential-uses.js';
+import { NewSecrets } from './store/new-secrets.js';
 import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
@@ -99,6 +100,7 @@ import { accessSearches } from './views/search.js';
 @Module({
   imports: [LoginLinksModule],
   providers: [
+    NewSecrets,
     CredentialSecrets,
     Credentials,
     IssueSecretHandler,

@@ -44,9 +44,12 @@ import type { ViewProgress } from '../../../src/platform/projections/view-progre
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { operationsOn } from '../operations/bench.js';
+import { newSecretsInMemory } from './new-secrets.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));
-const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, { mode: 'sandbox' });
+const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, newSecretsInMemory(), {
+  mode: 'sandbox',
+});
 const progress = { reached: async () => true } as unknown as ViewProgress;
 
 function commandsOn(loop: CommandLoop, clock: Clock): ReadonlyMap<unknown, unknown> {

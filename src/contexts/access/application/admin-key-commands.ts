@@ -63,7 +63,7 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
     const scopes = order.scopes === null ? ROLE_SCOPES[role] : readScopes(order.scopes);
     const lacking = scopes.find((scope) => !ROLE_SCOPES[role].some((each) => each === scope));
     if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
-    const { secret, hash: secretHash } = this.secrets.admin(keyId);
+    const { secret, hash: secretHash } = await this.secrets.obtainAdmin(keyId);
     const key = { ...order, credentialId: keyId, addresses: canonicalCidrs(order.addresses), scopes };
     const { visible } = await this.credentials.change(adminKey, keyId, (state, at) =>
       issueAdminKey({ ...key, secretHash, isPending, replaces: null, at }, state),
@@ -115,7 +115,7 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
     const { state } = await this.loop.load(adminKey, keyId);
     const { issued, replacedBy } = knownAdminKey(state);
     if (replacedBy !== newKeyId) usableAdminKey(state, timestamp(this.clock));
-    const { secret, hash: secretHash } = this.secrets.admin(newKeyId);
+    const { secret, hash: secretHash } = await this.secrets.obtainAdmin(newKeyId);
     const { operator_id: operatorId, expires_at: expiresAt, name, scopes, merchants, addresses } = issued;
     const key = { operatorId, name, scopes, merchants, addresses, expiresAt, secretHash };
     // The new one first: a retry after a crash in between finds it, and replaces the old one.
