@@ -32,6 +32,8 @@ export interface Decision {
   readonly operation_id: string;
   readonly decided_by: Person;
   readonly reason: string;
+  /** Of an approval: its request, which a repeat finds again. */
+  readonly decision_id?: string;
   readonly at: string;
 }
 

@@ -107,7 +107,7 @@ export class OperationsController {
     this.requireFreshLogin(caller);
     // What it gives to the one who approves, as the first login of an operator, is a secret.
     ticket.keepSealed();
-    return decided(await this.decisions.approve(id, caller, reason));
+    return decided(await this.decisions.approve(id, caller, reason, ticket.id('decision')));
   }
 
   @Post(':id/reject')

@@ -4,6 +4,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
+import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
 import { CredentialList } from '../../views/credential-list.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
@@ -88,7 +89,8 @@ export class AdminCredentials {
       merchant_id,
       api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
       operator_id: kind === 'admin' ? caller.operatorId : null,
-      scopes: body.scopes ?? null,
+      // Absent: those of the role now. Whoever approves it reads them.
+      scopes: body.scopes ?? (kind === 'admin' && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       merchants,
       addresses: body.addresses ?? [],
       withdraw_addresses: body.withdraw_addresses ?? [],
