@@ -29,9 +29,16 @@ export class OperatorsView {
     return this.first(`${OPERATORS} where lower(email) = lower($1)`, email);
   }
 
-  async countActive(): Promise<number> {
-    const sql = "select count(*)::int as count from access.operators where status = 'active'";
+  /** Also those who are disabled. */
+  async count(): Promise<number> {
+    const sql = 'select count(*)::int as count from access.operators';
     return (await this.database.query<{ count: number }>(sql))[0]!.count;
+  }
+
+  /** Ids of the active administrators. */
+  async administrators(): Promise<readonly string[]> {
+    const sql = `${OPERATORS} where role = 'administrator' and status = 'active' order by created_at`;
+    return (await this.database.query<OperatorRow>(sql)).map(({ operatorId }) => operatorId);
   }
 
   private async first(sql: string, value: string): Promise<OperatorRow | null> {
