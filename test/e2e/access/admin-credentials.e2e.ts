@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { newId } from '../../../src/kernel/ids.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -151,6 +153,35 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await client.get('/whoami')).status === 200);
     expect((await client.get('/whoami')).json()).toMatchObject({ scopes: ['payouts:read'] });
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
+  });
+
+  it('an admin key is rolled by itself, and by no other key of its person', async () => {
+    const other = await app.newAdmin({ operatorId: admin.operatorId, addresses: ['127.0.0.0/8'] });
+    const { actor } = (await admin.get('/whoami')).json<{ actor: { credential_id: string } }>();
+    const refused = await other.change(`/credentials/${actor.credential_id}`, '/roll', { reason });
+    expect(refused.status).toBe(403);
+    expect(refused.json()).toMatchObject({ detail: 'An admin key is rolled by itself or in the console' });
+  });
+
+  it('an admin key without scopes is approved with those of the role, which the approver reads', async () => {
+    const { operation } = (await issue({ kind: 'admin' })).json<{ operation: OperationJson }>();
+    expect(operation.parameters['scopes']).toEqual(SCOPES);
+  });
+
+  it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {
+    const merchant_id = await newMerchantId();
+    const key = newId();
+    const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json<Written>();
+    await app.database.query('delete from event_store.responses where key = $1', [key]);
+    const again = await issue({ kind: 'payouts', merchant_id }, key);
+    expect(again.json<Written>().credential).toMatchObject({ id: credential.id, secret: credential.secret });
+    await app.database.query('delete from event_store.responses where key = $1', [key]);
+    await app.database.query(
+      `update access.new_secrets set created_at = created_at - interval '24 hours' where secret_id = $1`,
+      [credential.id],
+    );
+    const late = await issue({ kind: 'payouts', merchant_id }, key);
+    expect(late.json<Written>().credential).toMatchObject({ id: credential.id, secret: null });
   });
 
   it('an admin key that is rejected is revoked', async () => {

@@ -130,11 +130,11 @@ export class CredentialsController {
     tag: TAG,
     summary: 'Replace a credential by a new one',
     description:
-      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled by its person.',
+      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled by itself, or by its person in the console.',
     scopes: ['credentials:write'],
     responses: {
       201: [CredentialCreated, 'The new credential, with its secret.'],
-      403: 'A scope is missing: credentials:write, or one of the key; or the key is of another person.',
+      403: 'A scope is missing: credentials:write, or one of the key; or it is another admin key.',
       409: 'It is not active, or the merchant has two valid payouts keys.',
       422: 'overlap_seconds, reason or ticket is invalid.',
     },
@@ -149,6 +149,10 @@ export class CredentialsController {
     const credential = await this.credentials.find(id, requester);
     if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
       throw new DomainError('forbidden', 'An admin key is rolled by its own person');
+    // One that is confined, or ends soon, would get the secret of one that is not.
+    const byOtherKey = requester.credentialId !== null && requester.credentialId !== id;
+    if (credential.kind === 'admin' && byOtherKey)
+      throw new DomainError('forbidden', 'An admin key is rolled by itself or in the console');
     const outcome = await this.operations.request({
       name: 'credentials.roll',
       subject: { id, revision },
