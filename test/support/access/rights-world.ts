@@ -11,9 +11,12 @@ import {
   RollAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
+import { KnownPeople } from '../../../src/contexts/access/application/console/known-people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
 import { Credentials } from '../../../src/contexts/access/application/credentials.js';
 import {
+  AddPasskey,
+  AddPasskeyHandler,
   CreateOperator,
   CreateOperatorHandler,
   UpdateOperator,
@@ -68,6 +71,7 @@ function commandsOn(
     [RevokeAdminKey, new RevokeAdminKeyHandler(credentials)],
     [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
     [UpdateOperator, new UpdateOperatorHandler(credentials)],
+    [AddPasskey, new AddPasskeyHandler(credentials)],
   ]);
   const execute = (command: object): Promise<unknown> =>
     handlers.get(command.constructor)!.execute(command as never);
@@ -93,6 +97,8 @@ export class RightsWorld {
     provide: (loop, clock) => commandsOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });
+  /** As logins change persons. */
+  readonly people = new KnownPeople({} as OperatorsView, this.bench.loop, this.bench.operations);
   private readonly commands = commandsOn(this.bench.loop, this.bench.clock, this.persons).get(
     CommandBus,
   ) as CommandBus;

@@ -12,12 +12,13 @@ import {
   operatorPerson,
   readRole,
   type OperatorPerson,
+  type Passkey,
 } from '../domain/operator.js';
 import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { OperatorsView } from '../views/operators.js';
 import { LoginLinks } from './console/login-links.js';
-import { CreateOperator, emailInUse, UpdateOperator } from './operator-commands.js';
+import { AddPasskey, CreateOperator, emailInUse, UpdateOperator } from './operator-commands.js';
 
 /** One operator alone can approve nothing: the shell adds the first two. Each has an id of its own, once in a log. */
 const FIRST_OPERATORS = ['1', '2'].map((place) => deriveId('first operator', place));
@@ -138,5 +139,23 @@ export const operatorOperations = [
       await keepTwoAdministrators(get, subjectId, parameters);
       await get(CommandBus).execute(new UpdateOperator(subjectId, parameters));
     },
+  }),
+  // The two that follow are requested by the console for its person (ADR 177).
+  defineOperation<Passkey>({
+    ...OPERATOR,
+    name: 'operators.add_passkey',
+    execute: async ({ subjectId, parameters }, get) =>
+      void (await get(CommandBus).execute(new AddPasskey(subjectId, parameters))),
+  }),
+  defineOperation<{ readonly role: string }>({
+    ...OPERATOR,
+    name: 'operators.lower_role',
+    // At the revision of the subject: where a role is lowered in between, this one might raise it.
+    check: async ({ role }, get, id) => {
+      if ((await gained({ role }, get, id)).length > 0)
+        throw new DomainError('forbidden', 'A higher role needs a second person');
+    },
+    execute: async ({ subjectId, parameters }, get) =>
+      void (await get(CommandBus).execute(new UpdateOperator(subjectId, parameters))),
   }),
 ];

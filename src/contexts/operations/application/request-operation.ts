@@ -119,8 +119,9 @@ export class RequestedOperations extends Operations {
   }
 }
 
-export function personOf({ operatorId, name, role, credentialId, address }: Requester): Person {
-  return { operator_id: operatorId, name, role, credential_id: credentialId, address };
+export function personOf({ operatorId, name, role, credentialId, address, sessionId }: Requester): Person {
+  const person = { operator_id: operatorId, name, role, credential_id: credentialId, address };
+  return sessionId ? { ...person, session_id: sessionId } : person;
 }
 
 /** Throws `not_found` for what belongs to another merchant, `forbidden` for what belongs to none (admin-api.md 1). */

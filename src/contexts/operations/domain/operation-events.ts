@@ -8,6 +8,8 @@ export interface Person {
   readonly role: string | null;
   readonly credential_id: string | null;
   readonly address: string | null;
+  /** Of the console; absent where it was none. */
+  readonly session_id?: string;
 }
 
 export interface Requested {

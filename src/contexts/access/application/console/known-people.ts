@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
+import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
 import { operatorPerson, type Passkey } from '../../domain/operator.js';
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
 import { OperatorsView, type OperatorRow } from '../../views/operators.js';
-import { AddPasskey, UpdateOperator } from '../operator-commands.js';
-import { People, type Person } from './people.js';
+import { People, type Enrolment, type Person } from './people.js';
+
+/** What a login changes of its person is the person's own: no role is needed for it. */
+const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** {@link People} from the directory of operators; passkeys are in the operators' own streams. */
 @Injectable()
@@ -14,7 +16,7 @@ export class KnownPeople extends People {
   constructor(
     private readonly operators: OperatorsView,
     private readonly loop: CommandLoop,
-    private readonly commands: CommandBus,
+    private readonly operations: Operations,
   ) {
     super();
   }
@@ -32,15 +34,41 @@ export class KnownPeople extends People {
     return state.status === 'unknown' ? [] : state.passkeys;
   }
 
-  async addPasskey(operatorId: string, passkey: Passkey): Promise<void> {
-    await this.commands.execute(new AddPasskey(operatorId, passkey));
+  async addPasskey(person: Person, passkey: Passkey, by: Enrolment): Promise<void> {
+    await this.change(person, { name: 'operators.add_passkey', parameters: { ...passkey } }, by);
   }
 
-  async lowerRole(operatorId: string, role: string): Promise<boolean> {
-    const row = await this.operators.operator(operatorId);
-    if (row === null || !isRole(role) || scopesGained(role, row.role).length > 0) return false;
-    await this.commands.execute(new UpdateOperator(operatorId, { role }));
+  async lowerRole(person: Person, role: string, address: string): Promise<boolean> {
+    const { state } = await this.loop.load(operatorPerson, person.operatorId);
+    if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
+    if (role === state.role) return true;
+    const by = { reason: 'the groups at the identity provider', address, sessionId: null };
+    await this.change(person, { name: 'operators.lower_role', parameters: { role } }, by);
     return true;
+  }
+
+  private async change(
+    { operatorId, name, role }: Person,
+    operation: Pick<OperationRequest, 'name' | 'parameters'>,
+    { reason, address, sessionId }: Enrolment,
+  ): Promise<void> {
+    await this.operations.request({
+      ...operation,
+      subject: { id: operatorId, revision: null },
+      reason,
+      ticket: null,
+      requester: {
+        operatorId,
+        name,
+        role,
+        credentialId: null,
+        address,
+        sessionId,
+        scopes: OWN_CHANGES,
+        merchants: null,
+      },
+      merchantId: null,
+    });
   }
 }
 

@@ -31,7 +31,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
     },
   } as unknown as IdentityProvider;
   let current = ADA;
-  const lowerRole = jest.fn(async (_: string, role: string) => {
+  const lowerRole = jest.fn(async (_: Person, role: string) => {
     if (lowers) current = { ...ADA, role };
     return lowers;
   });
@@ -42,7 +42,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
   } as unknown as People;
   const config = { adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null };
   const oidc = new OidcLogin(provider, people, config);
-  return { lowerRole, finish: () => oidc.finish(new URL('http://localhost/callback'), ATTEMPT) };
+  return { lowerRole, finish: () => oidc.finish(new URL('http://localhost/callback'), ATTEMPT, '192.0.2.1') };
 }
 
 describe('a login at the identity provider', () => {
@@ -77,7 +77,7 @@ describe('a login at the identity provider', () => {
     ] as const;
     const { finish, lowerRole } = login({ roles, claims: { ...CLAIMS, groups: ['staff'] } });
     expect((await finish()).role).toBe('viewer');
-    expect(lowerRole).toHaveBeenCalledWith('o1', 'viewer');
+    expect(lowerRole).toHaveBeenCalledWith(ADA, 'viewer', '192.0.2.1');
   });
 
   it('keeps the role where the group would raise it: that takes a second person', async () => {

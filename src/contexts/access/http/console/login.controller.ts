@@ -16,7 +16,7 @@ import { LoginLinks } from '../../application/console/login-links.js';
 import { OidcLogin, returnPath } from '../../application/console/oidc-login.js';
 import { Passkeys } from '../../application/console/passkeys.js';
 import { People, type Person } from '../../application/console/people.js';
-import { SessionTokens } from '../../application/console/sessions.js';
+import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import type { LoginMethod } from '../../store/console-sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleCookies } from './console-cookie.js';
@@ -111,7 +111,7 @@ export class LoginController {
     this.arrive(request);
     const person =
       token === undefined
-        ? await this.freshPerson(request)
+        ? (await this.freshSession(request)).person
         : await this.personOf(await this.links.find(token));
     return this.passkeys.enrolOptions(person, { origin: this.origin.of(request) });
   }
@@ -127,18 +127,18 @@ export class LoginController {
     this.arrive(request);
     const place = { origin: this.origin.of(request) };
     if (token === undefined) {
-      const person = await this.freshPerson(request);
-      await this.people.addPasskey(
-        person.operatorId,
-        await this.passkeys.verifyEnrolment(person.operatorId, response, place),
-      );
+      const { person, session_id: sessionId } = await this.freshSession(request);
+      const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
+      const by = { reason: 'enrolled in a session of the console', address: request.ip, sessionId };
+      await this.people.addPasskey(person, passkey, by);
       return;
     }
     const person = await this.personOf(await this.links.find(token));
     const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
     // Of two concurrent attempts with one link, one adds its passkey.
     await this.personOf(await this.links.take(token));
-    await this.people.addPasskey(person.operatorId, verified);
+    const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
+    await this.people.addPasskey(person, verified, by);
     await this.signIn(request, reply, person, 'passkey');
   }
 
@@ -163,7 +163,7 @@ export class LoginController {
     const attempt = this.attemptOf(request);
     this.cookies.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
     const url = new URL(rawTarget(request), this.origin.of(request));
-    const person = await this.oidc.finish(url, attempt);
+    const person = await this.oidc.finish(url, attempt, request.ip);
     await this.signIn(request, reply, person, 'oidc');
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
@@ -198,11 +198,11 @@ export class LoginController {
     return person;
   }
 
-  private async freshPerson(request: FastifyRequest): Promise<Person> {
+  private async freshSession(request: FastifyRequest): Promise<ConsoleSession> {
     const session = await this.authentication.session(request);
     if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
     if (Date.now() - session.authenticated_at.getTime() > FRESH_MS) throw new Refusal(FRESH_LOGIN);
-    return session.person;
+    return session;
   }
 
   /** The former session of the browser ends: a token from before the login is worth nothing after it. */
