@@ -49,6 +49,7 @@ import {
 import {
   AddPasskeyHandler,
   CreateOperatorHandler,
+  RemovePasskeyHandler,
   UpdateOperatorHandler,
 } from './application/operator-commands.js';
 import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
@@ -120,6 +121,7 @@ import { accessSearches } from './views/search.js';
     CreateOperatorHandler,
     UpdateOperatorHandler,
     AddPasskeyHandler,
+    RemovePasskeyHandler,
     IssueAdminKeyHandler,
     ActivateAdminKeyHandler,
     RollAdminKeyHandler,
@@ -227,7 +229,7 @@ export const access = defineContext({
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
-    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
+    operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
   entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],

@@ -88,6 +88,10 @@ describe('credentials in the admin API', () => {
     expect(revoked.json()).toMatchObject({ credential: { status: 'revoked' } });
     await signs(merchant_id, second.secret, 401);
     expect((await admin.change(`/credentials/${second.id}`, '/revoke', { reason })).status).toBe(409);
+    const { headers } = await admin.get(`/credentials/${second.id}`);
+    const options = { ifMatch: String(headers['etag']), idempotencyKey: newId() };
+    const keyed = await admin.post(`/credentials/${second.id}/revoke`, { reason }, options);
+    expect(keyed.status).toBe(409);
     await signs(merchant_id, third.secret, 404);
   });
 
@@ -224,6 +228,21 @@ describe('credentials in the admin API', () => {
       expect((await admin.get(`/operations/${operation_id}`)).text).not.toContain(token);
     }
     await eventually(async () => (await leaked.get('/whoami')).status === 401);
+    const another = await issued({ kind: 'payouts', merchant_id });
+    const where = `https://ada:pass@paste.example/2?token=${another.secret}#${another.secret}`;
+    const leak = { token: another.secret, url: where, reason };
+    const ended = await admin.post('/credentials/revoke_leaked', leak);
+    const { operation_id: id } = ended.json<Record<string, string>>();
+    expect((await admin.get(`/operations/${id}`)).json()).toMatchObject({
+      operation: { parameters: { url: 'https://paste.example/2' } },
+    });
+    for (const body of [
+      { ...leak, url: 'http://paste.example/2' },
+      { ...leak, url: `https://paste.example/${another.secret}` },
+      { ...leak, url, reason: `found ${another.secret}` },
+      { ...leak, url, ticket: leaked.key },
+    ])
+      expect((await admin.post('/credentials/revoke_leaked', body)).status).toBe(422);
     const none = await admin.post('/credentials/revoke_leaked', { token: 'dsk_none', url, reason });
     expect(none.json()).toEqual({ credential_id: null, operation_id: null });
   });
@@ -262,6 +281,11 @@ describe('credentials in the admin API', () => {
     const confined = await app.newAdmin({ merchants: [merchant_id] });
     expect(await list(confined, '')).toEqual([exchange.id, id]);
     expect((await confined.get(`/credentials/${id}`)).status).toBe(200);
+    expect((await confined.get(`/credentials?merchant_id=${other}`)).status).toBe(404);
+    for (const each of [other, newId()]) {
+      const body = { kind: 'payouts', name: 'server', merchant_id: each, reason };
+      expect((await confined.post('/credentials', body)).status).toBe(404);
+    }
     const [hidden] = await list(admin, `merchant_id=${other}`);
     expect((await confined.get(`/credentials/${hidden}`)).status).toBe(404);
     expect((await admin.get('/credentials?status=dead')).status).toBe(400);

@@ -84,6 +84,19 @@ describe('sessions of the console', () => {
     expect((await new CookieClient(site.origin).post('/login/link', { token: link })).status).toBe(401);
   });
 
+  it('does not live again once the person is enabled, and ends with another link', async () => {
+    const { browser, id } = await site.signedIn();
+    const commands = site.app.app.get(CommandBus);
+    await commands.execute(new UpdateOperator(id, { status: 'disabled' }));
+    await commands.execute(new UpdateOperator(id, { status: 'active' }));
+    const next = new CookieClient(site.origin);
+    expect((await next.post('/login/link', { token: await site.tokenOf(id) })).status).toBe(204);
+    expect((await next.call('/session')).status).toBe(200);
+    expect((await browser.call('/session')).status).toBe(401);
+    await site.tokenOf(id);
+    expect((await next.call('/session')).status).toBe(401);
+  });
+
   it('a cookie that is invented is refused', async () => {
     const browser = new CookieClient(site.origin);
     browser.setCookie('console', 'A'.repeat(43));

@@ -108,4 +108,46 @@ describe('a login at the identity provider', () => {
     expect((await new CookieClient(site.origin).call(callback)).status).toBe(401);
     expect((await browser.call(callback)).status).toBe(401);
   });
+
+  it('is as old as the login at the provider, and another one for who is signed in', async () => {
+    const { email } = await site.operator();
+    const at = Math.floor(Date.now() / 1000) - 200;
+    site.issuer.signInAs(claimsOf(email), at);
+    const browser = new CookieClient(site.origin);
+    const seen: string[] = [];
+    await browser.follow('/login/oidc', seen);
+    expect(new URL(seen[0]!).searchParams.get('max_age')).toBe('300');
+    expect(new URL(seen[0]!).searchParams.get('prompt')).toBeNull();
+    const authenticated = async () =>
+      Date.parse((await browser.call('/session')).json<{ authenticated_at: string }>().authenticated_at);
+    expect(await authenticated()).toBe(at * 1000);
+    site.issuer.signInAs(claimsOf(email));
+    const again: string[] = [];
+    await browser.follow('/login/oidc', again);
+    expect(new URL(again[0]!).searchParams.get('prompt')).toBe('login');
+    expect(await authenticated()).toBeGreaterThan(at * 1000 + 150_000);
+  });
+
+  it('ends the former session, whose cookie does not come back from the provider', async () => {
+    const { email } = await site.operator();
+    site.issuer.signInAs(claimsOf(email));
+    const browser = new CookieClient(site.origin);
+    await browser.follow('/login/oidc');
+    const former = new CookieClient(site.origin);
+    former.setCookie('console', browser.cookie('console')!);
+    expect((await former.call('/session')).status).toBe(200);
+    const begun = await browser.call('/login/oidc');
+    browser.setCookie('console', '');
+    await browser.follow(begun.headers.get('location')!);
+    expect((await browser.call('/session')).status).toBe(200);
+    expect((await former.call('/session')).status).toBe(401);
+  });
+
+  it('leaves passkeys to one-time links: a leaver would keep one', async () => {
+    const { browser, id } = await site.signedIn();
+    const enrolment = (body: object) => browser.post('/enrol/options', body);
+    expect((await browser.post('/login/passkey/options')).status).toBe(403);
+    expect((await enrolment({})).status).toBe(403);
+    expect((await enrolment({ token: await site.tokenOf(id) })).status).toBe(200);
+  });
 });

@@ -8,7 +8,8 @@ import {
   type RunningOperation,
 } from '../../../platform/operations/operation-definition.js';
 import { adminKey, knownAdminKey, readScopes } from '../domain/admin-key.js';
-import type { MemoSigning } from '../domain/exchange-key.js';
+import { exchangeKey, type MemoSigning } from '../domain/exchange-key.js';
+import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
 import { ActivateAdminKey, IssueAdminKey, RevokeAdminKey, RollAdminKey } from './admin-key-commands.js';
@@ -96,6 +97,23 @@ async function isIssued(id: string, get: Get): Promise<boolean> {
   return (await get(CommandLoop).load(adminKey, id)).state.status !== 'unknown';
 }
 
+/** Throws `invalid_transition` for a credential that is revoked: there is nothing to revoke. */
+async function requireNotRevoked(
+  { kind, merchant_id, api_key }: CredentialHolder,
+  get: Get,
+  id: string,
+): Promise<void> {
+  const loop = get(CommandLoop);
+  const isRevoked = async (): Promise<boolean> => {
+    if (kind === 'admin') return (await loop.load(adminKey, id)).state.status === 'revoked';
+    const { state } = await (kind === 'payouts'
+      ? loop.load(merchant, merchant_id!)
+      : loop.load(exchangeKey, api_key!));
+    return state.status === 'revoked' || (state.status !== 'unknown' && state.revokedSecrets.includes(id));
+  };
+  if (await isRevoked()) throw new DomainError('invalid_transition', 'The credential is revoked');
+}
+
 function revocation(
   id: string,
   { kind, merchant_id, api_key }: CredentialHolder,
@@ -160,6 +178,7 @@ export const credentialOperations = [
     ...CREDENTIAL,
     name: 'credentials.revoke',
     streams: credentialStreams,
+    check: requireNotRevoked,
     execute: async ({ subjectId, parameters }, get) =>
       void (await run(get, revocation(subjectId, parameters))),
   }),

@@ -6,6 +6,7 @@ import {
   addPasskey,
   createOperator,
   operatorPerson,
+  removePasskey,
   updateOperator,
   type OperatorChange,
   type Passkey,
@@ -95,6 +96,27 @@ export class AddPasskeyHandler implements ICommandHandler<AddPasskey> {
   execute({ operatorId, passkey }: AddPasskey): Promise<CredentialChanged> {
     return this.credentials.change(operatorPerson, operatorId, (state, at) =>
       addPasskey({ passkey, at }, state),
+    );
+  }
+}
+
+/** Throws `not_found`. */
+export class RemovePasskey extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly credentialId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RemovePasskey)
+export class RemovePasskeyHandler implements ICommandHandler<RemovePasskey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ operatorId, credentialId }: RemovePasskey): Promise<CredentialChanged> {
+    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
+      removePasskey({ credentialId, at }, state),
     );
   }
 }

@@ -18,7 +18,14 @@ import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { OperatorsView } from '../views/operators.js';
 import { LoginLinks } from './console/login-links.js';
-import { AddPasskey, CreateOperator, emailInUse, UpdateOperator } from './operator-commands.js';
+import { ConsoleSessionTable } from '../store/console-sessions.js';
+import {
+  AddPasskey,
+  CreateOperator,
+  emailInUse,
+  RemovePasskey,
+  UpdateOperator,
+} from './operator-commands.js';
 
 /** One operator alone can approve nothing: the shell adds the first two. Each has an id of its own, once in a log. */
 const FIRST_OPERATORS = ['1', '2'].map((place) => deriveId('first operator', place));
@@ -138,6 +145,15 @@ export const operatorOperations = [
     execute: async ({ subjectId, parameters }, get) => {
       await keepTwoAdministrators(get, subjectId, parameters);
       await get(CommandBus).execute(new UpdateOperator(subjectId, parameters));
+    },
+  }),
+  defineOperation<{ readonly credential_id: string }>({
+    ...OPERATOR,
+    name: 'operators.remove_passkey',
+    // The device may be lost: what is signed in with it ends, too.
+    execute: async ({ subjectId, parameters: { credential_id: id } }, get) => {
+      await get(ConsoleSessionTable).endAll(subjectId);
+      await get(CommandBus).execute(new RemovePasskey(subjectId, id));
     },
   }),
   // The two that follow are requested by the console for its person (ADR 177).

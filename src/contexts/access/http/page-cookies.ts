@@ -2,6 +2,14 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../../platform/config/config.js';
 
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** Without TLS, but on this machine alone. */
+export function isPlainLoopback(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && LOOPBACK.test(hostname);
+}
+
 const MAX_COOKIE_BYTES = 8192;
 
 type SameSite = 'strict' | 'lax';
@@ -63,6 +71,6 @@ export abstract class PageCookies {
   }
 
   private get isSecure(): boolean {
-    return this.mode === 'production' || this.url?.startsWith('https:') === true;
+    return this.mode === 'production' || (this.url !== null && !isPlainLoopback(this.url));
   }
 }

@@ -25,7 +25,9 @@ export class Access1795000000200 implements MigrationInterface {
         email text not null,
         role text not null,
         status text not null,
-        created_at timestamptz not null
+        created_at timestamptz not null,
+        -- The last time, also of one who was enabled again: logins from before are worth nothing.
+        disabled_at timestamptz
       );
 
       create table access.credentials (

@@ -9,10 +9,13 @@ export interface OperatorRow {
   readonly role: Role;
   readonly status: 'active' | 'disabled';
   readonly createdAt: Date;
+  /** The last time, also of one who was enabled again. */
+  readonly disabledAt: Date | null;
 }
 
 const OPERATORS = `
-  select operator_id as "operatorId", name, email, role, status, created_at as "createdAt" from access.operators`;
+  select operator_id as "operatorId", name, email, role, status, created_at as "createdAt",
+    disabled_at as "disabledAt" from access.operators`;
 
 /** Which persons are there? */
 @Injectable()

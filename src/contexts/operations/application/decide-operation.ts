@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { KeyHolders } from '../../../platform/operations/key-holders.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
@@ -14,7 +13,7 @@ import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
-import { personOf, requireMerchant } from './request-operation.js';
+import { personOf, requireReach } from './request-operation.js';
 
 type Decide = (decision: Decision, state: OperationState) => readonly OperationEvent[];
 
@@ -31,8 +30,8 @@ export class OperationDecisions {
 
   /**
    * Executes the operation. Throws `not_found`, `forbidden` for one's own or without its scopes, `invalid_transition` for
-   * one that is decided or has lapsed, and for one whose subject was changed, or whose requester may request it no more: that
-   * has then failed. A repeat after a crash,
+   * one that is decided or has lapsed, and for one that has failed: its subject was changed, its requester may request it no
+   * more, or what its execution threw. A repeat after a crash,
    * with the same `decisionId`, has the same outcome.
    */
   async approve(
@@ -43,8 +42,10 @@ export class OperationDecisions {
   ): Promise<OperationOutcome> {
     await this.decide(id, caller, reason, approveOperation, decisionId);
     failpoint('operation.approved');
-    return this.execution.run(id, 'approver').catch((error: unknown) => {
-      if (error instanceof SubjectChanged)
+    return this.execution.run(id, 'approver').catch(async (error: unknown) => {
+      // The approval was right, whatever the code of the failure.
+      const { phase } = existingOperation((await this.log.load(id)).state);
+      if (error instanceof DomainError && phase === 'failed')
         throw new DomainError('invalid_transition', `The operation failed: ${error.message}`);
       throw error;
     });
@@ -81,7 +82,7 @@ export class OperationDecisions {
     decisionId?: string,
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
-    requireMerchant(caller, facts.merchant_id, 'operation');
+    requireReach(caller, facts.merchant_id);
     const definition = this.definitions.find(facts.name);
     const scopes = await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
     requireScopes(caller, scopes);

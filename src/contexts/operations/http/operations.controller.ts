@@ -1,10 +1,12 @@
-import { Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Get, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import {
   AdminController,
   Caller,
+  sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
@@ -16,7 +18,7 @@ import type { OperationOutcome } from '../../../platform/operations/operations.j
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
-import { requireMerchant } from '../application/request-operation.js';
+import { requireReach } from '../application/request-operation.js';
 import { existingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { OPERATION_VIEWS } from '../views/operation-projection.js';
@@ -36,7 +38,7 @@ const DECISION = {
     200: [DecisionResponse, 'The operation as it is now.'],
     403: "It is the caller's own, a scope is missing, or the login is too old.",
     404: 'There is no such operation.',
-    409: 'It is decided, has lapsed, or its subject was changed.',
+    409: 'It is decided, has lapsed or fails: its subject was changed, or its requester may request it no more.',
     422: 'The reason is missing or too long.',
   },
 } as const;
@@ -86,13 +88,16 @@ export class OperationsController {
     scopes: ['operations:read'],
     responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
   })
-  async get(@Caller() caller: AdminCaller, @UuidParam('id', 'Operation') id: string): Promise<object> {
-    const state = existingOperation((await this.log.load(id)).state);
-    // One that changes what belongs to no merchant is none of a confined credential's.
-    if (caller.merchants !== null && state.facts.merchant_id === null)
-      throw DomainError.notFound('Operation');
-    requireMerchant(caller, state.facts.merchant_id, 'operation');
-    return { operation: operationJson(state) };
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const { state, revision } = await this.log.load(id);
+    const found = existingOperation(state);
+    requireReach(caller, found.facts.merchant_id);
+    sendEtag(reply, revision);
+    return { operation: operationJson(found) };
   }
 
   @Post(':id/approve')

@@ -14,6 +14,7 @@ async function signedIn(role: Role, displayed: string) {
     email: 'person@ops.example',
     role: displayed,
     scopes: new Set(),
+    disabledAt: null,
   };
   const roleNow = async () => (await world.person(operatorId)).role;
   return { world, person, roleNow };

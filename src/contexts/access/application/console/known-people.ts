@@ -74,6 +74,7 @@ export class KnownPeople extends People {
 
 function personOf(row: OperatorRow | null): Person | null {
   if (row === null || row.status === 'disabled') return null;
-  const { operatorId, name, email, role } = row;
-  return { operatorId, name, email, role, scopes: new Set(isRole(role) ? ROLE_SCOPES[role] : []) };
+  const { operatorId, name, email, role, disabledAt } = row;
+  const scopes = new Set(isRole(role) ? ROLE_SCOPES[role] : []);
+  return { operatorId, name, email, role, scopes, disabledAt };
 }

@@ -27,13 +27,20 @@ export class OidcLogin {
     return this.provider.isConfigured;
   }
 
-  async begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: OidcAttempt }> {
+  async begin(
+    redirectUri: string,
+    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
+  ): Promise<{ url: string; attempt: OidcAttempt }> {
     if (!this.isConfigured) throw DomainError.notFound('Identity provider');
-    return this.calling(() => this.provider.begin(redirectUri, returnTo));
+    return this.calling(() => this.provider.begin(redirectUri, from));
   }
 
-  /** Who signed in. Throws DomainError `forbidden` where they may not, `unavailable` for the provider. */
-  async finish(url: URL, attempt: OidcAttempt, address: string): Promise<Person> {
+  /** Who signed in, and when they did so at the provider. Throws DomainError `forbidden` where they may not, `unavailable` for the provider. */
+  async finish(
+    url: URL,
+    attempt: OidcAttempt,
+    address: string,
+  ): Promise<{ readonly person: Person; readonly authenticatedAt: Date }> {
     const claims = await this.calling(() => this.provider.finish(url, attempt));
     const { adminOidcClaim: demanded } = this.config;
     if (demanded !== null && !holds(claims[demanded[0]], demanded[1]))
@@ -43,7 +50,8 @@ export class OidcLogin {
       throw new DomainError('forbidden', 'The identity provider has not verified the email');
     const person = await this.people.findByEmail(email.toLowerCase());
     if (person === null) throw new DomainError('forbidden', 'The email belongs to no active operator');
-    return this.withRole(person, claims, address);
+    const authenticatedAt = new Date(Number(claims['auth_time']) * 1000);
+    return { person: await this.withRole(person, claims, address), authenticatedAt };
   }
 
   /** A role by groups takes effect where it gives nothing new: more takes an operation with a second person. */

@@ -7,6 +7,8 @@ export interface Person {
   readonly email: string;
   readonly role: string;
   readonly scopes: ReadonlySet<string>;
+  /** Logins from before are worth nothing; null: never. */
+  readonly disabledAt: Date | null;
 }
 
 /** How a passkey is added, for the operation. */

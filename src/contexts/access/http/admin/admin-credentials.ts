@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
@@ -68,17 +68,18 @@ export class AdminCredentials {
 
   /**
    * The parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another kind,
-   * `forbidden` for an admin key of another person.
+   * `forbidden` for an admin key of another person,
+   * `not_found` for merchants whom the caller is not confined to.
    */
   async order(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, name, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);
     if (kind === 'admin' && operator_id !== null && operator_id !== caller.operatorId)
       throw new DomainError('forbidden', 'An admin key is issued by its own person');
-    const unknown = await this.merchants.unknown([
-      ...(merchants ?? []),
-      ...(merchant_id ? [merchant_id] : []),
-    ]);
+    const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
+    // First, so that a confined key does not learn which others exist.
+    for (const id of named) requireReach(caller, id, 'Merchant');
+    const unknown = await this.merchants.unknown(named);
     if (unknown.length > 0) {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] });

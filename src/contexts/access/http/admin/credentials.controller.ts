@@ -5,6 +5,7 @@ import {
   AdminController,
   Caller,
   IfMatch,
+  reachOf,
   sendEtag,
   WriteTicket,
   type AdminCaller,
@@ -53,13 +54,14 @@ export class CredentialsController {
     responses: {
       200: [CredentialsResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      404: 'The merchant of merchant_id is not within reach of the key.',
     },
   })
   async list(
     @Caller() caller: AdminCaller,
     @ListQuery() query: CredentialsQuery,
   ): Promise<CredentialsResponse> {
-    const page = await this.credentials.page(query, caller.merchants);
+    const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
     await this.lookups.read(caller, [...new Set(merchants)], 'credentials');
     return page;
@@ -186,8 +188,6 @@ export class CredentialsController {
     const credential = await this.credentials.find(id, requester);
     const subject = { id, revision };
     const request = { subject, parameters: holderOf(credential), reason, ticket, requester, idempotency };
-    const isRepeat = credential.status === 'revoked' && idempotency.key === null;
-    if (isRepeat) throw new DomainError('invalid_transition', 'The credential is revoked');
     const merchantId = credential.merchant_id;
     const outcome = await this.operations.request({ name: 'credentials.revoke', merchantId, ...request });
     return written(outcome, 200, async () => ({ credential: await this.credentials.find(id, requester) }));

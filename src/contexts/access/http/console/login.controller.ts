@@ -31,6 +31,7 @@ const FRESH_MS = 300_000;
 const BAD_LINK = { status: 401, title: 'Invalid link', detail: 'The link has expired or was used' };
 const BAD_ATTEMPT = { status: 401, title: 'Invalid login', detail: 'The login has expired: start again' };
 const FRESH_LOGIN = { status: 403, detail: 'Sign in again: the last login is more than 5 minutes ago' };
+const NO_PASSKEYS = { status: 403, detail: 'Sign in with the identity provider' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 class OneTimeToken {
@@ -73,6 +74,7 @@ export class LoginController {
   @HttpCode(200)
   async passkeyOptions(@Req() request: FastifyRequest): Promise<object> {
     this.arrive(request);
+    this.requirePasskeys();
     return this.passkeys.loginOptions({ origin: this.origin.of(request) });
   }
 
@@ -84,9 +86,10 @@ export class LoginController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     this.arrive(request);
+    this.requirePasskeys();
     const response = (request.body ?? {}) as object;
     const person = await this.passkeys.login(response, { origin: this.origin.of(request) });
-    await this.signIn(request, reply, person, 'passkey');
+    await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
   /** In the sandbox alone: a one-time link signs in without a passkey. */
@@ -99,7 +102,9 @@ export class LoginController {
   ): Promise<void> {
     this.arrive(request);
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
-    await this.signIn(request, reply, await this.personOf(await this.links.take(token)), 'link');
+    await this.signIn(request, reply, await this.personOf(await this.links.take(token)), {
+      method: 'link',
+    });
   }
 
   @Post('enrol/options')
@@ -139,7 +144,7 @@ export class LoginController {
     await this.personOf(await this.links.take(token));
     const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
     await this.people.addPasskey(person, verified, by);
-    await this.signIn(request, reply, person, 'passkey');
+    await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
   @Get('login/oidc')
@@ -149,7 +154,9 @@ export class LoginController {
     @Query('return_to') returnTo: unknown,
   ): Promise<void> {
     this.limits.take(request.ip, 'console', 'login');
-    const { url, attempt } = await this.oidc.begin(this.redirectUri(request), returnPath(returnTo));
+    const former = (await this.authentication.find(request))?.sessionId ?? null;
+    const from = { returnTo: returnPath(returnTo), former };
+    const { url, attempt } = await this.oidc.begin(this.redirectUri(request), from);
     const sealed = this.sealer.seal(
       JSON.stringify({ ...attempt, until: Date.now() + OIDC_SECONDS * 1000 }),
       OIDC_PLACE,
@@ -163,8 +170,9 @@ export class LoginController {
     const attempt = this.attemptOf(request);
     this.cookies.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
     const url = new URL(rawTarget(request), this.origin.of(request));
-    const person = await this.oidc.finish(url, attempt, request.ip);
-    await this.signIn(request, reply, person, 'oidc');
+    const { person, authenticatedAt } = await this.oidc.finish(url, attempt, request.ip);
+    if (attempt.former !== null) await this.sessions.end(attempt.former);
+    await this.signIn(request, reply, person, { method: 'oidc', authenticatedAt });
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
@@ -172,6 +180,11 @@ export class LoginController {
   private arrive(request: FastifyRequest): void {
     this.origin.require(request);
     this.limits.take(request.ip, 'console', 'login');
+  }
+
+  /** With an identity provider people sign in there alone: who leaves the company could keep a passkey. A one-time link stays. */
+  private requirePasskeys(): void {
+    if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
   private redirectUri(request: FastifyRequest): string {
@@ -199,6 +212,7 @@ export class LoginController {
   }
 
   private async freshSession(request: FastifyRequest): Promise<ConsoleSession> {
+    this.requirePasskeys();
     const session = await this.authentication.session(request);
     if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
     if (Date.now() - session.authenticated_at.getTime() > FRESH_MS) throw new Refusal(FRESH_LOGIN);
@@ -210,12 +224,12 @@ export class LoginController {
     request: FastifyRequest,
     reply: FastifyReply,
     { operatorId }: Person,
-    method: LoginMethod,
+    { method, authenticatedAt = null }: { readonly method: LoginMethod; readonly authenticatedAt?: Date },
   ): Promise<void> {
     const former = this.cookies.session(request);
     const ended = former === null ? null : await this.sessions.find(former, false);
     if (ended !== null) await this.sessions.end(ended.session_id);
-    const token = await this.sessions.open(operatorId, method, request.ip);
+    const token = await this.sessions.open(operatorId, { method, address: request.ip, authenticatedAt });
     this.cookies.setSession(reply, token, this.config.consoleSessionSeconds);
   }
 }
