@@ -224,7 +224,10 @@ export class LoginController {
     request: FastifyRequest,
     reply: FastifyReply,
     { operatorId }: Person,
-    { method, authenticatedAt = null }: { readonly method: LoginMethod; readonly authenticatedAt?: Date },
+    {
+      method,
+      authenticatedAt = null,
+    }: { readonly method: LoginMethod; readonly authenticatedAt?: Date | null },
   ): Promise<void> {
     const former = this.cookies.session(request);
     const ended = former === null ? null : await this.sessions.find(former, false);
