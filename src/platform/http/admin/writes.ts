@@ -1,4 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
+import { UNPRINTABLE } from '../../../kernel/label.js';
 import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
 import type { OperationOutcome } from '../../operations/operations.js';
@@ -8,14 +9,12 @@ const MIN_REASON = 3;
 const MAX_REASON = 500;
 const MAX_TICKET = 255;
 
-const CONTROL = /\p{Cc}/u;
-
 function line(min: number, max: number): Rule {
   return text({ minLength: min, maxLength: max }, (value) => {
     const trimmed = value.trim();
     const length = [...trimmed].length;
     if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
-    return CONTROL.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
+    return UNPRINTABLE.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
   });
 }
 
