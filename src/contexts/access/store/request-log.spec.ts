@@ -67,6 +67,20 @@ describe('the request log', () => {
     expect(batches[2]!.batch.requests).toHaveLength(1);
   });
 
+  it('leaves out a batch of which the database refuses a value, and continues', async () => {
+    const batches: RequestBatch[] = [];
+    const write = async (batch: RequestBatch): Promise<void> => {
+      batches.push(batch);
+      if (batches.length === 1) throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
+    };
+    const log = new BufferedRequestLog({ write } as never);
+    log.record(request());
+    await expect(log.flush()).rejects.toThrow('invalid byte sequence');
+    log.record(request({ merchantId: 'm2' }));
+    await log.flush();
+    expect(batches[1]!.requests.map(({ merchantId }) => merchantId)).toEqual(['m2']);
+  });
+
   it('takes 300 unsigned requests of a merchant in a minute and counts the others', async () => {
     const { log, batches } = written();
     for (let n = 0; n < 400; n += 1) log.record(request({ credentialId: null, status: 401 }));

@@ -55,13 +55,18 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     else this.buffer.push(request);
   }
 
-  /** Writes what is buffered. Rejects when the database is unavailable; then the next run writes it. */
+  /** Writes what is buffered. Rejects when the database is unavailable; then the next run writes it. A batch of which it refuses a value is left out. */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;
       this.batch ??= this.next();
       if (this.batch === null) return;
-      await this.table.write(this.batch, repeated);
+      await this.table.write(this.batch, repeated).catch((error: unknown) => {
+        if (!isDataFault(error)) throw error;
+        requestsLeftOut.inc({ reason: 'refused' }, this.batch!.requests.length);
+        this.batch = null;
+        throw error;
+      });
       const at = performance.now();
       for (const id of this.batch.credentialIds) this.used.set(id, at);
       this.batch = null;
@@ -100,4 +105,9 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
         ids.add(credentialId);
     return [...ids].sort();
   }
+}
+
+/** SQLSTATE class 22: a value that no column takes. The batch would be refused for ever. */
+function isDataFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('22');
 }

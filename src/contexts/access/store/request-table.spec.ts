@@ -53,6 +53,14 @@ describe('the table of requests', () => {
     expect(Number(row!['age'])).toBeLessThan(10);
   });
 
+  it('has a refusal that quotes U+0000 without it', async () => {
+    const one = request({ refusal: '\0 must be given once' });
+    await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
+    const sql = 'select refusal from access.requests where request_id = $1';
+    const [row] = await db.database.query(sql, [one.requestId]);
+    expect(row).toEqual({ refusal: '\ufffd must be given once' });
+  });
+
   it('writes a repeated batch once, and adds up what merchants sent', async () => {
     const one = request();
     const { merchantId } = one;

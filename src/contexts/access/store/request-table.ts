@@ -81,7 +81,8 @@ async function copy(tx: PoolClient, requests: readonly LoggedRequest[], origin: 
       `{${queryNames.map((name) => `"${name}"`).join()}}`,
       status,
       durationMs.toFixed(2),
-      request.refusal?.slice(0, MAX_REFUSAL) ?? null,
+      // A text of PostgreSQL cannot hold it.
+      request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
       request.stringToSign,
     );
   }
