@@ -184,6 +184,7 @@ describe('the document of the console', () => {
       "connect-src 'self'",
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
       "base-uri 'none'",
       "form-action 'none'",
     ])
@@ -191,6 +192,12 @@ describe('the document of the console', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.text).toContain('&quot;oidc&quot;:true');
+  });
+
+  it('is not at a path of the API, for a browser either', async () => {
+    const browser = new CookieClient(site.origin);
+    const page = await browser.call('/admin/v1/unknown', { headers: { accept: 'text/html' } });
+    expect(page.status).toBe(404);
   });
 
   it('hides nothing that the API does not have: a program gets a problem', async () => {

@@ -24,7 +24,7 @@ export class ConsolePageController {
 
   @Get('*')
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!acceptsHtml(request)) throw DomainError.notFound('Page');
+    if (!acceptsHtml(request) || request.url.startsWith('/admin/')) throw DomainError.notFound('Page');
     sendPage(reply, CONSOLE_PAGE, {
       locale: 'en',
       framedBy: [],

@@ -51,7 +51,7 @@ export class PortalPageController {
 
   @Get('*')
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!acceptsHtml(request)) throw DomainError.notFound('Page');
+    if (!acceptsHtml(request) || request.url.startsWith('/api/')) throw DomainError.notFound('Page');
     sendPage(reply, PORTAL_PAGE, {
       locale: 'en',
       framedBy: [],
