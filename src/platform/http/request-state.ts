@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/logger.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
 import type { MerchantCredentials } from './merchant-directory.js';
-import type { LoggedRequest } from './request-log.js';
+import type { ServedRequest } from './request-log.js';
 import { MAX_UNKNOWN } from './validation.js';
 
 export const NO_BODY = Buffer.alloc(0);
@@ -134,7 +134,7 @@ const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
 /** What the {@link RequestLog} gets of a request with its response; null for one that names no merchant. */
-export function loggedRequest(request: FastifyRequest, reply: FastifyReply): LoggedRequest | null {
+export function loggedRequest(request: FastifyRequest, reply: FastifyReply): ServedRequest | null {
   const { edge, method } = request;
   if (edge.recognisedMerchant === null) return null;
   const parts = queryParts(request.raw.url ?? '');

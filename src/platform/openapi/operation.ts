@@ -26,7 +26,7 @@ interface OperationWords {
 }
 
 /** Key of the metadata of a route: its `scopes`. */
-export const SCOPES = 'scopes';
+export const SCOPES_KEY = 'scopes';
 
 /** Puts a route into the OpenAPI document. Body, query and path come from the decorators of its parameters. */
 export function Operation({
@@ -43,7 +43,7 @@ export function Operation({
     ApiTags(tag),
     ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
     ...(body ? [ApiBody({ type: body })] : []),
-    ...(scopes ? [SetMetadata(SCOPES, scopes), ApiExtension('x-scopes', [...scopes])] : []),
+    ...(scopes ? [SetMetadata(SCOPES_KEY, scopes), ApiExtension('x-scopes', [...scopes])] : []),
     ...Object.entries(responses).map(([status, described]) =>
       ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
     ),
@@ -116,14 +116,9 @@ export const sharedParameters = {
 
 /** What every refusal has (contract.md 3). */
 export class ProblemDetails {
-  @ApiProperty({ const: 'about:blank' })
-  type!: string;
-
-  @ApiProperty({ type: 'string', minLength: 1 })
-  detail!: string;
-
-  @ApiProperty({ type: 'null' })
-  instance!: null;
+  @ApiProperty({ const: 'about:blank' }) type!: string;
+  @ApiProperty({ type: 'string', minLength: 1 }) detail!: string;
+  @ApiProperty({ type: 'null' }) instance!: null;
 
   @ApiProperty({
     type: 'object',
@@ -134,9 +129,6 @@ export class ProblemDetails {
 }
 
 export class Problem extends ProblemDetails {
-  @ApiProperty({ type: 'string', minLength: 1 })
-  title!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599 })
-  status!: number;
+  @ApiProperty({ type: 'string', minLength: 1 }) title!: string;
+  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599 }) status!: number;
 }

@@ -1,35 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import {
-  ActivateAdminKey,
-  ActivateAdminKeyHandler,
   IssueAdminKey,
   IssueAdminKeyHandler,
-  RevokeAdminKey,
-  RevokeAdminKeyHandler,
   RollAdminKey,
   RollAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
-import { Credentials } from '../../../src/contexts/access/application/credentials.js';
+import { AccessChangeHandler, Credentials } from '../../../src/contexts/access/application/credentials.js';
 import {
   CreateOperator,
   CreateOperatorHandler,
-  UpdateOperator,
-  UpdateOperatorHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { operatorOperations } from '../../../src/contexts/access/application/operator-operations.js';
 import {
   adminKey,
-  ADMIN_KEY_EVENTS,
   knownAdminKey,
   type KnownAdminKey,
 } from '../../../src/contexts/access/domain/admin-key.js';
+import { adminKeyHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
 import {
   knownOperator,
   operatorPerson,
-  OPERATOR_EVENTS,
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
@@ -53,14 +46,12 @@ function commandsOn(loop: CommandLoop, clock: Clock): ReadonlyMap<unknown, unkno
   const credentials = new Credentials(loop, clock, secrets, progress);
   const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
     [IssueAdminKey, new IssueAdminKeyHandler(credentials, loop, secrets)],
-    [ActivateAdminKey, new ActivateAdminKeyHandler(credentials)],
     [RollAdminKey, new RollAdminKeyHandler(credentials, loop, secrets, clock)],
-    [RevokeAdminKey, new RevokeAdminKeyHandler(credentials)],
     [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
-    [UpdateOperator, new UpdateOperatorHandler(credentials)],
   ]);
+  const changes = new AccessChangeHandler(credentials);
   const execute = (command: object): Promise<unknown> =>
-    handlers.get(command.constructor)!.execute(command as never);
+    (handlers.get(command.constructor) ?? changes).execute(command as never);
   return new Map<unknown, unknown>([
     [CommandBus, { execute }],
     [Loop, loop],
@@ -75,7 +66,12 @@ export class RightsWorld {
   private now = Date.parse('2026-01-02T03:04:05.000Z');
   private readonly bench = operationsOn({
     definitions: [...credentialOperations, ...operatorOperations],
-    events: [...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS, 'claim.taken.v1', 'claim.owner_abandoned.v1'],
+    events: [
+      ...operatorHistory.events,
+      ...adminKeyHistory.events,
+      'claim.taken.v1',
+      'claim.owner_abandoned.v1',
+    ],
     provide: commandsOn,
     now: () => new Date(this.now),
   });

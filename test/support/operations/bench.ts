@@ -6,7 +6,7 @@ import { OperationLog } from '../../../src/contexts/operations/application/opera
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
 import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
 import { Subjects } from '../../../src/contexts/operations/application/subjects.js';
-import { OPERATION_EVENTS } from '../../../src/contexts/operations/domain/operation-events.js';
+import { operationHistory } from '../../../src/contexts/operations/domain/history.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -58,7 +58,7 @@ export function operationsOn({
 }: BenchOptions = {}) {
   const registry = new EventRegistry();
   registry.register(
-    [...OPERATION_EVENTS, 'lamp.switched.v1', ...events].map((type) => ({ type })),
+    [...operationHistory.events, 'lamp.switched.v1', ...events].map((type) => ({ type })),
     'operations',
   );
   const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });

@@ -12,13 +12,15 @@ import {
   revokeAdminKey,
   rollAdminKey,
   usableAdminKey,
+  type AdminKey,
+  type AdminKeyEvent,
 } from '../domain/admin-key.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
-import { endOf } from '../domain/validity.js';
+import { rolledUntil } from '../domain/validity.js';
 import { canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import { Credentials, type CredentialChanged } from './credentials.js';
+import { AccessChange, Credentials, type CredentialChanged } from './credentials.js';
 
 interface IssuedAdminKey extends CredentialChanged {
   readonly secret: string;
@@ -73,18 +75,9 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
 }
 
 /** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
-export class ActivateAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(ActivateAdminKey)
-export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
-    return this.credentials.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+export class ActivateAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
+  constructor(keyId: string) {
+    super(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
   }
 }
 
@@ -123,7 +116,7 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
       issueAdminKey({ ...key, credentialId: newKeyId, isPending: false, replaces: keyId, at }, before),
     );
     const { visible } = await this.credentials.change(adminKey, keyId, (before, at) => {
-      const until = endOf(at, overlapSeconds, expiresAt);
+      const until = rolledUntil(at, overlapSeconds, expiresAt);
       return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
     });
     return { secret, visible };
@@ -131,17 +124,8 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
 }
 
 /** For good, also before it was activated. Throws `not_found`. */
-export class RevokeAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeAdminKey)
-export class RevokeAdminKeyHandler implements ICommandHandler<RevokeAdminKey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ keyId }: RevokeAdminKey): Promise<CredentialChanged> {
-    return this.credentials.change(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
+export class RevokeAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
+  constructor(keyId: string) {
+    super(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
   }
 }

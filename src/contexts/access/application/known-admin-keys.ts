@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CachedDirectory } from '../../../platform/http/merchant-directory.js';
 import { effectiveScopes } from '../domain/roles.js';
-import { AdminKeysView } from '../views/admin-keys.js';
+import { DirectoryView } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 interface KnownAdminKey {
@@ -27,7 +27,7 @@ export class AdminKeyDirectory {
   private readonly cached: CachedDirectory<KnownAdminKey>;
 
   constructor(
-    private readonly view: AdminKeysView,
+    private readonly view: DirectoryView,
     private readonly secrets: CredentialSecrets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
@@ -46,7 +46,7 @@ export class AdminKeyDirectory {
   }
 
   private async load(hash: string): Promise<KnownAdminKey | null> {
-    const row = await this.view.find(hash);
+    const row = await this.view.adminKey(hash);
     if (row === null || row.isPending || row.revokedAt !== null || row.operatorStatus === 'disabled')
       return null;
     const { credentialId, operatorId, operatorName: name, role, merchants, cidrs: addresses } = row;

@@ -6,7 +6,7 @@ import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { issueSecret, revokeSecret } from '../domain/credential.js';
 import { exchangeKey, revokeExchangeSecret } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
-import { CredentialList, statusOf, type CredentialFilter } from '../views/credential-list.js';
+import { CredentialList, credentialStatus, type CredentialFilter } from '../views/credential-list.js';
 import type { CredentialRow } from '../views/credential-rows.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { Credentials } from './credentials.js';
@@ -28,9 +28,9 @@ export class PortalKeys {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async page(merchantId: string, filter: Omit<CredentialFilter, 'merchants' | 'merchantId' | 'operatorId'>) {
+  async page(merchantId: string, filter: CredentialFilter) {
     await this.freshness.require(DIRECTORY_VIEW);
-    return this.list.page({ ...filter, merchantId, merchants: [merchantId] });
+    return this.list.page([merchantId], filter);
   }
 
   /** Throws `not_found`. */
@@ -57,7 +57,7 @@ export class PortalKeys {
   /** Throws `not_found`, or `invalid_transition`. */
   async revoke(merchantId: string, secretId: string, cause: EventMetadata): Promise<CredentialRow> {
     const row = await this.find(merchantId, secretId);
-    if (statusOf(row, this.clock.now()) === 'revoked') return row;
+    if (credentialStatus(row, this.clock.now()) === 'revoked') return row;
     if (row.holder.kind === 'exchange_key')
       await this.credentials.change(
         exchangeKey,

@@ -33,13 +33,6 @@ export type AdminKeyEvent =
     >
   | DomainEvent<'admin_key.revoked.v1', { credential_id: string; at: string }>;
 
-export const ADMIN_KEY_EVENTS = [
-  'admin_key.issued.v1',
-  'admin_key.activated.v1',
-  'admin_key.rolled.v1',
-  'admin_key.revoked.v1',
-] as const satisfies readonly AdminKeyEvent['type'][];
-
 /** A key of the admin API, of one person; the stream is `admin_key-<credential_id>`. */
 export type AdminKey = { readonly status: 'unknown' } | KnownAdminKey;
 export interface KnownAdminKey {

@@ -60,12 +60,6 @@ export type PortalSessionEvent =
     >
   | DomainEvent<'portal_session.revoked.v1', Ids & { readonly revoked_at: string }>;
 
-export const PORTAL_SESSION_EVENTS = [
-  'portal_session.created.v1',
-  'portal_session.entered.v1',
-  'portal_session.revoked.v1',
-] as const satisfies readonly PortalSessionEvent['type'][];
-
 /** Times are ISO 8601. */
 export interface PortalSession {
   readonly id: string;
@@ -151,7 +145,11 @@ export function enterPortal(
   { codeHash, tokenHash, at }: { readonly codeHash: string; readonly tokenHash: string; readonly at: string },
   state: PortalSession | null,
 ): PortalSessionEvent[] {
-  if (state?.codeHash !== codeHash || state.enteredAt !== null || statusOf(state, at) !== 'pending')
+  if (
+    state?.codeHash !== codeHash ||
+    state.enteredAt !== null ||
+    portalSessionStatus(state, at) !== 'pending'
+  )
     throw new DomainError('forbidden', 'The link was used already, has expired or was revoked');
   const session_expires_at = later(at, SESSION_LASTS_MS);
   const data = { ...idsOf(state), token_hash: tokenHash, session_expires_at, entered_at: at };
@@ -164,7 +162,7 @@ export function revokePortalSession(
   state: PortalSession | null,
 ): PortalSessionEvent[] {
   if (state?.merchantId !== merchantId) throw DomainError.notFound('Portal session');
-  const status = statusOf(state, at);
+  const status = portalSessionStatus(state, at);
   if (status === 'revoked' || status === 'expired') return [];
   return [{ type: 'portal_session.revoked.v1', data: { ...idsOf(state), revoked_at: at } }];
 }
@@ -173,7 +171,7 @@ export const PORTAL_SESSION_STATUSES = ['pending', 'active', 'revoked', 'expired
 export type PortalSessionStatus = (typeof PORTAL_SESSION_STATUSES)[number];
 
 /** At this time, ISO 8601. */
-export function statusOf(
+export function portalSessionStatus(
   session: Pick<PortalSession, 'revokedAt' | 'expiresAt' | 'codeExpiresAt'>,
   at: string,
 ): PortalSessionStatus {

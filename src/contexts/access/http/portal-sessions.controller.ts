@@ -82,8 +82,7 @@ export class PortalSessionsController {
   })
   async list(@MerchantId() merchantId: string, @ListQuery() query: PageParameters) {
     await this.freshness.require(PORTAL_SESSIONS_VIEW);
-    const { page_size: pageSize, page_cursor: after } = query;
-    return this.view.page(merchantId, { pageSize, after, at: timestamp(this.clock) });
+    return this.view.page(merchantId, query.page, timestamp(this.clock));
   }
 
   @Delete(':id')

@@ -73,12 +73,4 @@ export class ConsoleSessionTable {
       [sessionId],
     );
   }
-
-  /** Of a person whose sessions are revoked. */
-  async endAll(operatorId: string): Promise<void> {
-    await this.database.query(
-      'update access.console_sessions set ended_at = now() where operator_id = $1 and ended_at is null',
-      [operatorId],
-    );
-  }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { LoggedRequest } from '../../../platform/http/request-log.js';
+import type { ServedRequest } from '../../../platform/http/request-log.js';
 import type { RequestBatch } from './request-table.js';
 import { BufferedRequestLog } from './request-log.js';
 
 const SECRET = randomUUID();
 
-const request = (over: Partial<LoggedRequest> = {}): LoggedRequest => ({
+const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
   requestId: randomUUID(),
   merchantId: 'm1',
   credentialId: SECRET,

@@ -2,7 +2,7 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
-import { RequestLog, type LoggedRequest } from '../../../platform/http/request-log.js';
+import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
 import { requestsLeftOut } from '../metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';
 
@@ -34,7 +34,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     run: () => this.flush(),
     stopsWithProvider: true,
   });
-  private buffer: LoggedRequest[] = [];
+  private buffer: ServedRequest[] = [];
   private counts = new Map<string, Counts>();
   /** What is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
@@ -46,7 +46,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     super();
   }
 
-  record(request: LoggedRequest): void {
+  record(request: ServedRequest): void {
     this.count(request);
     const { credentialId, merchantId } = request;
     if (credentialId === null && this.unsigned.add(merchantId, 1).points > MAX_UNSIGNED)
@@ -79,7 +79,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     await this.flush().catch(() => undefined);
   }
 
-  private count({ merchantId, status }: LoggedRequest): void {
+  private count({ merchantId, status }: ServedRequest): void {
     let counts = this.counts.get(merchantId);
     if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
     counts.requests += 1;
@@ -97,7 +97,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   }
 
   /** Those whose last use was written a minute ago or longer. */
-  private newlyUsed(requests: readonly LoggedRequest[]): readonly string[] {
+  private newlyUsed(requests: readonly ServedRequest[]): readonly string[] {
     const before = performance.now() - MINUTE_MS;
     const ids = new Set<string>();
     for (const { credentialId } of requests)

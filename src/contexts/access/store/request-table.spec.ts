@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
-import type { LoggedRequest } from '../../../platform/http/request-log.js';
+import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { RequestPartitions } from './request-partitions.js';
 import { RequestTable } from './request-table.js';
 
 const db = onTestDatabase();
 const DAY_MS = 86_400_000;
 
-const request = (over: Partial<LoggedRequest> = {}): LoggedRequest => ({
+const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
   requestId: randomUUID(),
   merchantId: randomUUID(),
   credentialId: null,

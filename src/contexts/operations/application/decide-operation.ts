@@ -6,7 +6,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
-import type { Decision, OperationEvent } from '../domain/operation-events.js';
+import type { DecisionFacts, OperationEvent } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation, type OperationState } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
@@ -14,7 +14,7 @@ import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
 import { personOf, requireMerchant } from './request-operation.js';
 
-type Decide = (decision: Decision, state: OperationState) => readonly OperationEvent[];
+type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
 
 /** Decisions of second persons (admin-api.md 4). */
 @Injectable()

@@ -16,7 +16,7 @@ import {
   type Requester,
 } from '../../../platform/operations/operations.js';
 import { requestOf, requestOperation } from '../domain/decisions.js';
-import type { Person, Requested } from '../domain/operation-events.js';
+import type { PersonFacts, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
@@ -119,7 +119,7 @@ export class RequestedOperations extends Operations {
   }
 }
 
-export function personOf({ operatorId, name, role, credentialId, address }: Requester): Person {
+export function personOf({ operatorId, name, role, credentialId, address }: Requester): PersonFacts {
   return { operator_id: operatorId, name, role, credential_id: credentialId, address };
 }
 

@@ -10,7 +10,7 @@ import {
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/work/work-items.js';
 import type { OperationEvent } from '../domain/operation-events.js';
-import { existingOperation, isOpen } from '../domain/operation.js';
+import { existingOperation, isUnfinished } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
 import { OperationDecisions } from './decide-operation.js';
 import { Execution } from './execution.js';
@@ -55,7 +55,7 @@ export class SettlingWorker {
       const { phase: now } = await this.decisions.lapse(id);
       return now === 'pending' ? { inMs: this.until(facts.expires_at!) } : 'done';
     }
-    if (!isOpen(state)) {
+    if (!isUnfinished(state)) {
       if (phase !== 'executed') await this.execution.discard(facts);
       return 'done';
     }

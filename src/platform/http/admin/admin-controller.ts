@@ -2,6 +2,7 @@ import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { Dto } from '../../dto/field.js';
 import type { Requester } from '../../operations/operations.js';
 import { RequestTicket } from '../../idempotency/ticket.js';
 import { CONSOLE_PAGE } from './listeners.js';
@@ -93,4 +94,21 @@ export function reachOf(
   if (merchantId === undefined) return merchants;
   requireReach({ merchants }, merchantId, 'Merchant');
   return [merchantId];
+}
+
+/** Whose data a list displays: that of the merchant of its filter, else of those of its rows. */
+export function merchantsOf(
+  filter: string | undefined,
+  rows: readonly { readonly merchant_id: string }[],
+): readonly string[] {
+  return filter === undefined ? rows.map(({ merchant_id }) => merchant_id) : [filter];
+}
+
+/** The responses of a list that has filters; `others` besides. */
+export function listed(page: Dto, others: Readonly<Record<number, string>> = {}) {
+  return {
+    200: [page, 'One page. The list is exhausted when next_cursor is null.'],
+    400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    ...others,
+  } as const;
 }

@@ -2,7 +2,8 @@ import { Fault } from '../../../kernel/fault.js';
 import { UNPRINTABLE } from '../../../kernel/label.js';
 import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
-import type { OperationOutcome } from '../../operations/operations.js';
+import type { RequestTicket } from '../../idempotency/ticket.js';
+import type { OperationOutcome, OperationRequest, Requester } from '../../operations/operations.js';
 import { Reply } from '../reply.js';
 
 const MIN_REASON = 3;
@@ -24,11 +25,19 @@ export const ticketRule = line(1, MAX_TICKET);
 
 /** The members that the body of every write of the admin API has. */
 export class WriteBody {
-  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' })
-  reason!: string;
+  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 
   @Field(ticketRule, { optional: true, nullable: true, description: 'The ticket that it belongs to.' })
   ticket?: string | null;
+}
+
+/** What a write says of the operation that it requests: who, why, and under which Idempotency-Key. */
+export function writeOf(
+  requester: Requester,
+  idempotency: RequestTicket,
+  { reason, ticket = null }: WriteBody,
+): Pick<OperationRequest, 'requester' | 'idempotency' | 'reason' | 'ticket'> {
+  return { requester, idempotency, reason, ticket };
 }
 
 /** The response of a write that needs a second person. */

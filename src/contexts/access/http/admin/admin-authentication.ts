@@ -6,7 +6,6 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { AdminKeyDirectory } from '../../application/known-admin-keys.js';
 import { CredentialUses } from '../../store/credential-uses.js';
-import { ConsoleSessions } from './console-sessions.js';
 
 /** Requests a minute of one credential (admin-api.md 1). */
 export const ADMIN_REQUESTS_PER_MINUTE = 600;
@@ -14,6 +13,12 @@ export const ADMIN_REQUESTS_PER_MINUTE = 600;
 export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
 
 const BEARER = /^Bearer +([^ ]+)$/i;
+
+/** Sessions of the console, the other way into the admin API (admin-api.md 1). */
+export abstract class ConsoleSessions {
+  /** Whose session the cookie of the request is; null without one that is valid. Throws Refusal (403) for a write from another origin. */
+  abstract find(request: FastifyRequest): Promise<AdminCaller | null>;
+}
 
 /** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1). */
 @Injectable()

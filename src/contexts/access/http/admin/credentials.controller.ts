@@ -5,11 +5,12 @@ import {
   AdminController,
   Caller,
   IfMatch,
+  listed,
   sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
@@ -50,10 +51,7 @@ export class CredentialsController {
     summary: 'List credentials, newest first',
     description: 'Secrets are in no list.',
     scopes: ['credentials:read'],
-    responses: {
-      200: [CredentialsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
-    },
+    responses: listed(CredentialsResponse),
   })
   async list(
     @Caller() caller: AdminCaller,
@@ -61,7 +59,7 @@ export class CredentialsController {
   ): Promise<CredentialsResponse> {
     const page = await this.credentials.page(query, caller.merchants);
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
-    await this.lookups.read(caller, [...new Set(merchants)], 'credentials');
+    await this.lookups.read(caller, merchants, 'credentials');
     return page;
   }
 
@@ -85,19 +83,16 @@ export class CredentialsController {
   async issue(
     @Caller() requester: AdminCaller,
     @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { reason, ticket = null, ...body }: NewCredentialBody,
+    @ValidBody() body: NewCredentialBody,
   ): Promise<Reply> {
     const id = idempotency.id('credential');
-    const parameters = await this.credentials.order(id, body as NewCredentialBody, requester);
+    const parameters = await this.credentials.order(id, body, requester);
     const outcome = await this.operations.request({
+      ...writeOf(requester, idempotency, body),
       name: 'credentials.issue',
       subject: { id, revision: null },
       parameters,
-      reason,
-      ticket,
-      requester,
       merchantId: parameters.merchant_id,
-      idempotency,
     });
     return this.issued(outcome, requester, idempotency);
   }
@@ -144,20 +139,17 @@ export class CredentialsController {
     @WriteTicket() idempotency: RequestTicket,
     @UuidParam('id', CREDENTIAL) id: string,
     @IfMatch() revision: number,
-    @ValidBody() { reason, ticket = null, overlap_seconds }: RollBody,
+    @ValidBody() body: RollBody,
   ): Promise<Reply> {
     const credential = await this.credentials.find(id, requester);
     if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
       throw new DomainError('forbidden', 'An admin key is rolled by its own person');
     const outcome = await this.operations.request({
+      ...writeOf(requester, idempotency, body),
       name: 'credentials.roll',
       subject: { id, revision },
-      parameters: { ...holderOf(credential), overlap_seconds },
-      reason,
-      ticket,
-      requester,
+      parameters: { ...holderOf(credential), overlap_seconds: body.overlap_seconds },
       merchantId: credential.merchant_id,
-      idempotency,
     });
     return this.issued(outcome, requester, idempotency);
   }
@@ -177,15 +169,18 @@ export class CredentialsController {
     @WriteTicket() idempotency: RequestTicket,
     @UuidParam('id', CREDENTIAL) id: string,
     @IfMatch() revision: number,
-    @ValidBody() { reason, ticket = null }: WriteBody,
+    @ValidBody() body: WriteBody,
   ): Promise<Reply> {
     const credential = await this.credentials.find(id, requester);
-    const subject = { id, revision };
-    const request = { subject, parameters: holderOf(credential), reason, ticket, requester, idempotency };
     const isRepeat = credential.status === 'revoked' && idempotency.key === null;
     if (isRepeat) throw new DomainError('invalid_transition', 'The credential is revoked');
-    const merchantId = credential.merchant_id;
-    const outcome = await this.operations.request({ name: 'credentials.revoke', merchantId, ...request });
+    const outcome = await this.operations.request({
+      ...writeOf(requester, idempotency, body),
+      name: 'credentials.revoke',
+      subject: { id, revision },
+      parameters: holderOf(credential),
+      merchantId: credential.merchant_id,
+    });
     return written(outcome, 200, async () => ({ credential: await this.credentials.find(id, requester) }));
   }
 
@@ -202,21 +197,18 @@ export class CredentialsController {
   async revokeLeaked(
     @Caller() requester: AdminCaller,
     @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { reason, ticket = null, token, url }: LeakedBody,
+    @ValidBody() body: LeakedBody,
   ): Promise<LeakedResponse | Reply> {
-    const credential = await this.credentials.findBySecret(token, requester);
+    const credential = await this.credentials.findBySecret(body.token, requester);
     if (credential === null) return { credential_id: null, operation_id: null };
     const { id, status, merchant_id: merchantId } = credential;
     if (status === 'revoked') return { credential_id: id, operation_id: null };
     const outcome = await this.operations.request({
+      ...writeOf(requester, idempotency, body),
       name: 'credentials.revoke_leaked',
       subject: { id, revision: null },
-      parameters: { ...holderOf(credential), url },
-      reason,
-      ticket,
-      requester,
+      parameters: { ...holderOf(credential), url: body.url },
       merchantId,
-      idempotency,
     });
     return written(outcome, 200, () => ({ credential_id: id }));
   }

@@ -4,12 +4,13 @@ import {
   AdminController,
   Caller,
   IfMatch,
+  listed,
   requireReach,
   sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { PendingResponse, WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
@@ -44,18 +45,12 @@ export class MerchantsController {
     tag: TAG,
     summary: 'List merchants, newest first',
     scopes: ['merchants:read'],
-    responses: {
-      200: [MerchantsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
-    },
+    responses: listed(MerchantsResponse),
   })
   async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
     const page = await this.merchants.page(query, caller.merchants);
-    await this.lookups.read(
-      caller,
-      page.merchants.map(({ id }) => id),
-      'merchants',
-    );
+    const ids = page.merchants.map(({ id }) => id);
+    await this.lookups.read(caller, ids, 'merchants');
     return page;
   }
 
@@ -75,7 +70,7 @@ export class MerchantsController {
     @ValidBody() { name, ...body }: NewMerchantBody,
   ): Promise<Reply> {
     const id = idempotency.id('merchant');
-    const request = { ...this.write(requester, idempotency, body), merchantId: null, parameters: { name } };
+    const request = { ...writeOf(requester, idempotency, body), merchantId: null, parameters: { name } };
     return this.request(201, { ...request, name: 'merchants.register', subject: { id, revision: null } });
   }
 
@@ -122,7 +117,7 @@ export class MerchantsController {
     const change = { name, ip_allow_list, embedding, limits };
     // Without what is undefined: it is recorded as JSON.
     const parameters = JSON.parse(JSON.stringify(change)) as OperationRequest['parameters'];
-    const request = this.write(requester, idempotency, body);
+    const request = writeOf(requester, idempotency, body);
     return this.request(200, { ...request, name: 'merchants.update', subject: { id, revision }, parameters });
   }
 
@@ -144,7 +139,7 @@ export class MerchantsController {
     @IfMatch() revision: number,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const request = this.write(requester, idempotency, body);
+    const request = writeOf(requester, idempotency, body);
     return this.request(200, { ...request, name: 'merchants.suspend', subject: { id, revision } });
   }
 
@@ -168,24 +163,16 @@ export class MerchantsController {
     @IfMatch() revision: number,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const request = this.write(requester, idempotency, body);
+    const request = writeOf(requester, idempotency, body);
     return this.request(200, { ...request, name: 'merchants.reinstate', subject: { id, revision } });
-  }
-
-  private write(
-    requester: AdminCaller,
-    idempotency: RequestTicket,
-    { reason, ticket = null }: WriteBody,
-  ): Pick<OperationRequest, 'requester' | 'idempotency' | 'reason' | 'ticket' | 'parameters'> {
-    return { requester, idempotency, reason, ticket, parameters: {} };
   }
 
   private async request(
     status: number,
-    request: Omit<OperationRequest, 'merchantId'> & { readonly merchantId?: string | null },
+    request: Omit<OperationRequest, 'merchantId' | 'parameters'> & Partial<OperationRequest>,
   ): Promise<Reply> {
     const { id } = request.subject;
-    const outcome = await this.operations.request({ merchantId: id, ...request });
+    const outcome = await this.operations.request({ merchantId: id, parameters: {}, ...request });
     return written(outcome, status, async () => ({ merchant: await this.merchants.json(id) }));
   }
 }

@@ -5,11 +5,12 @@ import {
   AdminController,
   Caller,
   IfMatch,
+  listed,
   sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { PendingResponse, written } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
@@ -21,7 +22,6 @@ import { OperatorList } from '../../views/operator-list.js';
 import {
   NewOperatorBody,
   OperatorBody,
-  operatorJson,
   OperatorResponse,
   OperatorsQuery,
   OperatorsResponse,
@@ -45,16 +45,12 @@ export class OperatorsController {
     tag: TAG,
     summary: 'List operators, newest first',
     scopes: ['operators:read'],
-    responses: {
-      200: [OperatorsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
-    },
+    responses: listed(OperatorsResponse),
   })
-  async list(@ListQuery() { status, page_size, page_cursor }: OperatorsQuery): Promise<OperatorsResponse> {
+  async list(@ListQuery() query: OperatorsQuery): Promise<OperatorsResponse> {
     await this.freshness.require(DIRECTORY_VIEW);
-    const page = { status, pageSize: page_size, after: page_cursor };
-    const { rows, next_cursor } = await this.operators.page(page);
-    return { operators: rows.map(operatorJson), next_cursor };
+    const { rows: operators, next_cursor } = await this.operators.page(query);
+    return { operators, next_cursor };
   }
 
   @Post()
@@ -75,18 +71,15 @@ export class OperatorsController {
   async create(
     @Caller() requester: AdminCaller,
     @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { reason, ticket = null, name, email, role }: NewOperatorBody,
+    @ValidBody() { name, email, role, ...body }: NewOperatorBody,
   ): Promise<Reply> {
     const id = idempotency.id('operator');
     const outcome = await this.operations.request({
+      ...writeOf(requester, idempotency, body),
       name: 'operators.create',
       subject: { id, revision: null },
       parameters: { name, email, role },
-      reason,
-      ticket,
-      requester,
       merchantId: null,
-      idempotency,
     });
     idempotency.keepSealed();
     return written(outcome, 201, async (result) => ({ operator: await this.json(id), ...result }));
@@ -132,17 +125,14 @@ export class OperatorsController {
     @WriteTicket() idempotency: RequestTicket,
     @UuidParam('id', 'Operator') id: string,
     @IfMatch() revision: number,
-    @ValidBody() { reason, ticket = null, role, status }: OperatorBody,
+    @ValidBody() { role, status, ...body }: OperatorBody,
   ): Promise<Reply> {
     const outcome = await this.operations.request({
+      ...writeOf(requester, idempotency, body),
       name: 'operators.update',
       subject: { id, revision },
       parameters: { ...(role !== undefined && { role }), ...(status !== undefined && { status }) },
-      reason,
-      ticket,
-      requester,
       merchantId: null,
-      idempotency,
     });
     return written(outcome, 200, async () => ({ operator: await this.json(id) }));
   }
@@ -151,6 +141,6 @@ export class OperatorsController {
     await this.freshness.require(DIRECTORY_VIEW);
     const row = await this.operators.find(id);
     if (row === null) throw DomainError.notFound('Operator');
-    return operatorJson(row);
+    return row;
   }
 }

@@ -15,7 +15,8 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { EnterPortal, RevokePortalSession } from '../../application/portal-session-commands.js';
 import { PortalUses } from '../../store/portal-uses.js';
 import { PortalLinks } from '../../application/portal-links.js';
-import { PortalAuthentication, PortalCookies, PortalOrigin } from './portal-authentication.js';
+import { PortalSite } from '../page-site.js';
+import { PortalAuthentication } from './portal-authentication.js';
 
 const TITLE = 'Disburse portal';
 const BAD_CODE = {
@@ -25,8 +26,7 @@ const BAD_CODE = {
 };
 
 class EntryCode {
-  @Field(text({ maxLength: 128 }))
-  code!: string;
+  @Field(text({ maxLength: 128 })) code!: string;
 }
 
 /** The document of the portal at every path of its pages, and how its session begins and ends (admin-api.md 6). */
@@ -37,8 +37,7 @@ export class PortalPageController {
     private readonly authentication: PortalAuthentication,
     private readonly links: PortalLinks,
     private readonly uses: PortalUses,
-    private readonly cookies: PortalCookies,
-    private readonly origin: PortalOrigin,
+    private readonly site: PortalSite,
     private readonly limits: VisitorLimits,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
@@ -68,13 +67,13 @@ export class PortalPageController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @ValidBody() { code }: EntryCode,
   ): Promise<void> {
-    this.origin.require(request);
+    this.site.requireOwnOrigin(request);
     const id = this.links.idIn(code);
     this.limits.take(request.ip, 'portal', id);
     const { token, expiresAt } = await this.commandBus.execute(new EnterPortal(code)).catch(refused);
     await this.uses.begin(id);
     const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);
-    this.cookies.setSession(reply, token, seconds);
+    this.site.setSession(reply, token, seconds);
   }
 
   /** Also where the session has ended already. */
@@ -84,13 +83,13 @@ export class PortalPageController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    this.origin.require(request);
+    this.site.requireOwnOrigin(request);
     const session = await this.authentication.session(request);
     if (session !== null) {
       const cause = { actor: 'POST /logout', request_id: request.id, portal_session_id: session.id };
       await this.commandBus.execute(new RevokePortalSession(session.merchantId, session.id, cause));
     }
-    this.cookies.clearSession(reply);
+    this.site.clearSession(reply);
   }
 }
 
