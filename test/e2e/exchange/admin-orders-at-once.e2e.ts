@@ -46,5 +46,9 @@ it('a refund is recorded at once where approvals are off, which its operation sa
     decided_by: null,
     requested_by: { operator_id: admin.operatorId, role: 'finance' },
   });
-  expect((await admin.change(`/orders/${id}`, '/refunds', refund)).status).toBe(409);
+  // The same transfer is the same refund.
+  const again = await admin.change(`/orders/${id}`, '/refunds', refund);
+  expect(again.json<{ order: ListedOrder }>().order).toMatchObject({ refunds: [{ transaction_hash }] });
+  const other = { ...refund, transaction_hash: await pay(await app.chain.funded.getAddress(), '33.5') };
+  expect((await admin.change(`/orders/${id}`, '/refunds', other)).status).toBe(409);
 });
