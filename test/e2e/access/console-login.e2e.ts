@@ -1,62 +1,11 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  CreateOperator,
-  UpdateOperator,
-} from '../../../src/contexts/access/application/operator-commands.js';
-import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
+import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
 import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { freePort } from '../../../sandbox/processes.js';
+import { startConsole, type Console } from '../../support/access/console-site.js';
 import { CookieClient } from '../../support/access/cookie-client.js';
-import { OidcIssuer } from '../../support/access/oidc-issuer.js';
-import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-
-interface Operator {
-  readonly id: string;
-  readonly email: string;
-}
-
-/** A service whose console people open at `origin`. */
-async function startConsole(settings: TestSettings = {}) {
-  const port = await freePort();
-  const origin = `http://localhost:${port}`;
-  const issuer = await OidcIssuer.start(`${origin}/login/oidc/callback`);
-  const app: TestApp = await startTestApp({
-    ADMIN_PORT: String(port),
-    ADMIN_URL: origin,
-    ADMIN_OIDC_ISSUER: issuer.url,
-    ADMIN_OIDC_CLIENT_ID: issuer.clientId,
-    ADMIN_OIDC_CLIENT_SECRET: issuer.clientSecret,
-    ADMIN_OIDC_CLAIM: 'hd=example.com',
-    ADMIN_OIDC_ROLES: 'admins=administrator,helpers=viewer,staff=support',
-    ...settings,
-  });
-  const operator = async (role = 'support'): Promise<Operator> => {
-    const id = newId();
-    const email = `${id}@example.com`;
-    const command = new CreateOperator(id, { name: 'Ada', email, role });
-    await app.app.get(CommandBus).execute(command);
-    return { id, email };
-  };
-  const linkOf = (id: string): Promise<string> => app.app.get(LoginLinks, { strict: false }).issue(id);
-  const tokenOf = async (id: string): Promise<string> => (await linkOf(id)).split('#')[1]!;
-  /** A browser of the person, signed in by a link as in the sandbox. */
-  const signedIn = async (role?: string): Promise<Operator & { readonly browser: CookieClient }> => {
-    const person = await operator(role);
-    const browser = new CookieClient(origin);
-    expect((await browser.post('/login/link', { token: await tokenOf(person.id) })).status).toBe(204);
-    return { ...person, browser };
-  };
-  const close = async (): Promise<void> => {
-    await app.close();
-    await issuer.stop();
-  };
-  return { app, origin, issuer, operator, linkOf, tokenOf, signedIn, close };
-}
-
-type Console = Awaited<ReturnType<typeof startConsole>>;
 
 interface Session {
   readonly operator: { readonly id: string; readonly role: string };
@@ -206,8 +155,14 @@ describe('the document of the console', () => {
       404,
       'application/problem+json; charset=utf-8',
     ]);
-    const unknown = await new CookieClient(site.origin).call('/admin/v1/nothing');
-    expect(unknown.status).toBe(404);
+    for (const path of ['/admin/v1/nothing', '/admin/v1/whoami', '/admin/v1?a=b']) {
+      const unknown = await new CookieClient(site.origin).call(path, { headers: { accept: 'text/html' } });
+      expect([path, unknown.status, unknown.headers.get('content-type')]).toEqual([
+        path,
+        path === '/admin/v1/whoami' ? 401 : 404,
+        'application/problem+json; charset=utf-8',
+      ]);
+    }
   });
 });
 

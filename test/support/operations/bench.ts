@@ -20,6 +20,8 @@ import {
   type OperationDefinition,
 } from '../../../src/platform/operations/operation-definition.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
+import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
 import type { WorkItems } from '../../../src/platform/work/work-items.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 
@@ -37,6 +39,8 @@ export interface BenchOptions {
   readonly store?: EventStore;
   readonly approvals?: 'on' | 'off';
   readonly now?: () => Date;
+  /** The clock of the database; the same as that of the process unless it is given. */
+  readonly databaseNow?: () => Date;
   readonly definitions?: readonly OperationDefinition[];
   /** Names of the events that these definitions write. */
   readonly events?: readonly string[];
@@ -51,6 +55,7 @@ export function operationsOn({
   store = new InMemoryEventStore(),
   approvals = 'on',
   now = () => new Date(),
+  databaseNow = now,
   definitions = [],
   events = [],
   provide = () => new Map(),
@@ -101,14 +106,22 @@ export function operationsOn({
   const provided = provide(loop, clock);
   const get = (token: unknown): unknown => provided.get(token);
   const all = new Definitions([context], { get } as unknown as ModuleRef);
+  const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
+  const clockCheck = new ClockCheck({ maxClockSkewSeconds: 30 }, clock, database);
   const subjects = new Subjects(store);
   const log = new OperationLog(loop);
   const execution = new Execution(log, all, subjects, clock);
-  const operations = new RequestedOperations(all, subjects, log, execution, clock, {
-    operationsApprovals: approvals,
-  });
-  const decisions = new OperationDecisions(log, all, execution, clock);
-  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock);
+  const operations = new RequestedOperations(
+    all,
+    subjects,
+    log,
+    execution,
+    clock,
+    { operationsApprovals: approvals },
+    clockCheck,
+  );
+  const decisions = new OperationDecisions(log, all, execution, clock, clockCheck);
+  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
   return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };
 }
 

@@ -3,6 +3,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
@@ -24,10 +25,11 @@ export class OperationDecisions {
     private readonly definitions: Definitions,
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
   /**
-   * Executes the operation. Throws `not_found`, `forbidden` for one's own or without its scopes, `invalid_transition` for
+   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for one's own or without its scopes, `invalid_transition` for
    * one that is decided or has lapsed, and for one whose subject was changed, which then has failed.
    */
   async approve(id: string, caller: Requester, reason: string): Promise<OperationOutcome> {
@@ -53,8 +55,9 @@ export class OperationDecisions {
     return { operation: operationJson(state), result: {} };
   }
 
-  /** Without effect on an operation that is decided, or may still be approved. */
+  /** Without effect on an operation that is decided, or may still be approved. Throws `unavailable` as {@link approve} does. */
   async lapse(id: string): Promise<ExistingOperation> {
+    await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
     const { state } = await this.log.record(id, (current) => lapseOperation(lapsed, current));
     if (existingOperation(state).phase === 'lapsed')
@@ -73,6 +76,7 @@ export class OperationDecisions {
     requireMerchant(caller, facts.merchant_id, 'operation');
     const definition = this.definitions.find(facts.name);
     requireScopes(caller, await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id));
+    await this.clockCheck.require();
     const decision = { operation_id: id, decided_by: personOf(caller), reason, at: timestamp(this.clock) };
     const { state, events } = await this.log.record(id, (current) => decide(decision, current));
     if (events.some(({ type }) => type === 'operation.lapsed.v1')) {

@@ -25,8 +25,11 @@ function policyOf(own: string, media: string, framedBy: Framers): string {
   return `default-src 'none'; ${loads}; base-uri 'none'; form-action 'none'${frames}`;
 }
 
-export function acceptsHtml({ method, headers }: FastifyRequest): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+/** Data of pages that have an API of their own: its errors are problem documents, also in a browser. */
+const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
+
+export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html') && !DATA.test(url);
 }
 
 function sendHtml(reply: FastifyReply, policy: string, html: string): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from '../../../../platform/http/address.js';
@@ -62,7 +63,7 @@ export class AdminAuthentication extends AdminCallers {
       expiresAt: expiresAt?.toISOString() ?? null,
       authenticatedAt: null,
       sessionId: null,
-      idempotencyScope: operatorId,
+      idempotencyScope: scopeOf(operatorId, merchants),
     };
   }
 
@@ -72,6 +73,13 @@ export class AdminAuthentication extends AdminCallers {
     reply.header('ratelimit', this.limiter.header(quota));
     if (!quota.allowed) throw new Refusal(tooManyRequests(quota.resetsAt, Date.now()));
   }
+}
+
+/** Of a person; of a key that is confined, its own: a replay says no more than the key may read. */
+function scopeOf(operatorId: string, merchants: readonly string[] | null): string {
+  if (merchants === null) return operatorId;
+  const reach = createHash('sha256').update(merchants.toSorted().join());
+  return `${operatorId} ${reach.digest('hex')}`;
 }
 
 function unauthorized(isMissing: boolean): Refusal {
