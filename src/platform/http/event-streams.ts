@@ -18,6 +18,9 @@ const headers = { 'retry-after': '10' };
 const TOO_MANY: Problem = { status: 503, detail: 'Too many streams are open', headers };
 const TOO_MANY_OF_OWNER: Problem = { status: 429, detail: 'Too many streams are open', headers };
 
+/** Of a stream that may continue no longer: its page need not connect again to find out. */
+const END = 'event: end\ndata: {}\n\n';
+
 interface EventStream<Subject> {
   readonly body: Readable;
   /** Counted together against `maxPerOwner`. */
@@ -105,7 +108,10 @@ export class EventStreams<Subject> {
       // A database that is unavailable does not end the session.
       (error: unknown) => error instanceof Refusal,
     );
-    if (isOver) return this.end(stream);
+    if (isOver) {
+      stream.body.push(END);
+      return this.end(stream);
+    }
     if (this.now() - stream.sentAt < this.bounds.heartbeatMs) return;
     stream.sentAt = this.now();
     // A client that has not read since the last heartbeat is gone.
