@@ -95,7 +95,9 @@ describe('a delivery', () => {
       { http_status: 500 },
       { http_status: null, error: 'CERT_HAS_EXPIRED', error_class: 'tls' },
     ];
-    expect(deliveryGuidance({ status: 'exhausted', attempts })?.title).toBe('Given up: CERT_HAS_EXPIRED');
+    expect(deliveryGuidance({ status: 'exhausted', attempts })?.title).toBe(
+      'No further attempt: CERT_HAS_EXPIRED',
+    );
     expect(deliveryGuidance({ status: 'pending', attempts: attempts.slice(0, 1) })?.title).toContain(
       'with 500',
     );

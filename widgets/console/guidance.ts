@@ -1,4 +1,5 @@
-import { rowsAt, textAt, type Row } from '../kit/fields.js';
+import { deliveryGuidance as guidanceOf } from '../kit/common/webhooks.js';
+import { textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';
 import type { Guidance } from '../kit/resource.js';
 
@@ -134,36 +135,12 @@ export function orderGuidance(row: Row): Guidance | null {
 }
 
 export function deliveryGuidance(row: Row): Guidance | null {
-  const last = rowsAt(row, 'attempts').at(-1);
-  const code = textAt(last, 'http_status');
-  const why =
-    code === ''
-      ? textAt(last, 'error') || textAt(last, 'error_class')
-      : `the receiver responded with ${code}`;
-  switch (row['status']) {
-    case 'pending':
-      if (last === undefined)
-        return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
-      return {
-        tone: 'warn',
-        title: `The last attempt failed: ${why}`,
-        text: 'It is retried for about three days. The merchant has to mend the receiver: send them the attempts below.',
-      };
-    case 'exhausted':
-      return {
-        tone: 'bad',
-        title: `Given up: ${why || 'all attempts failed'}`,
-        text: 'Ask the merchant to mend the receiver, then “Resend”. Many at once: the merchant recovers them in the portal, from a time on.',
-      };
-    case 'dropped':
-      return {
-        tone: 'bad',
-        title: 'Dropped: the endpoint was disabled or deleted',
-        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
-      };
-    default:
-      return null;
-  }
+  return guidanceOf(row, 'the', {
+    pending:
+      'It is retried for about three days. The merchant has to mend the receiver: send them the attempts below.',
+    exhausted:
+      'Ask the merchant to mend the receiver, then “Resend”. Many at once: the merchant recovers them in the portal, from a time on.',
+  });
 }
 
 export function requestGuidance(row: Row): Guidance | null {

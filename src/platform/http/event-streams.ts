@@ -123,19 +123,22 @@ export class EventStreams<Subject extends Followed> {
   }
 
   private async check(): Promise<void> {
-    const isOver = await Promise.all([...this.streams].map((stream) => this.isOver(stream)));
-    [...this.streams].filter((_, n) => isOver[n]).forEach((stream) => this.end(stream));
+    await Promise.all([...this.streams].map((stream) => this.verify(stream)));
     await this.poll();
     for (const stream of this.streams)
       if (this.now() - stream.sentAt >= this.bounds.heartbeatMs) stream.beat();
   }
 
-  private async isOver({ openedAt, subject }: EventStream<Subject>): Promise<boolean> {
-    if (this.now() - openedAt >= this.bounds.lifetimeMs) return true;
-    // A database that is unavailable does not end the session.
-    return subject.verify().then(
-      () => false,
-      (error: unknown) => error instanceof Refusal,
-    );
+  private async verify(stream: EventStream<Subject>): Promise<void> {
+    if (this.now() - stream.openedAt >= this.bounds.lifetimeMs) return this.end(stream);
+    try {
+      await stream.subject.verify();
+    } catch (error) {
+      // A database that is unavailable does not end the session.
+      if (!(error instanceof Refusal)) return;
+      // Its page need not connect again to find out.
+      stream.send({}, 'end');
+      this.end(stream);
+    }
   }
 }
