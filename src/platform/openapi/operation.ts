@@ -1,4 +1,4 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import {
   ApiBody,
   ApiExtension,
@@ -28,7 +28,7 @@ interface OperationWords {
 /** Key of the metadata of a route: its `scopes`. */
 export const SCOPES_KEY = 'scopes';
 
-/** Puts a route into the OpenAPI document. Body, query and path come from the decorators of its parameters. */
+/** Puts a route into the OpenAPI document; the lowest status of its responses is that of a success. Body, query and path come from the decorators of its parameters. */
 export function Operation({
   id,
   tag,
@@ -39,6 +39,7 @@ export function Operation({
   responses,
 }: OperationWords): MethodDecorator {
   return applyDecorators(
+    HttpCode(Math.min(...Object.keys(responses).map(Number))),
     ApiIncludeEndpoint(),
     ApiTags(tag),
     ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),

@@ -14,6 +14,7 @@ import {
   usableAdminKey,
   type AdminKey,
   type AdminKeyEvent,
+  type AdminKeyTerms,
 } from '../domain/admin-key.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
@@ -26,16 +27,10 @@ interface IssuedAdminKey extends CredentialChanged {
   readonly secret: string;
 }
 
-export interface AdminKeyOrder {
-  readonly operatorId: string;
-  readonly name: string;
+export type AdminKeyOrder = Omit<AdminKeyTerms, 'scopes'> & {
   /** Null: those of the person's role now. */
   readonly scopes: readonly string[] | null;
-  /** Null: all. */
-  readonly merchants: readonly string[] | null;
-  readonly addresses: readonly string[];
-  readonly expiresAt: string | null;
-}
+};
 
 /**
  * A key of an active person; the same `keyId` gives the same secret again. Throws `not_found`, `forbidden` for a scope that

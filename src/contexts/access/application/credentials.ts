@@ -91,6 +91,8 @@ export class AccessChange<State, Event extends DomainEvent> extends Command<Cred
     readonly aggregate: Aggregate<State, Event>,
     readonly id: string,
     readonly decide: (state: State, at: string) => readonly Event[],
+    /** Absent: an operator. */
+    readonly cause?: EventMetadata,
   ) {
     super();
   }
@@ -100,8 +102,8 @@ export class AccessChange<State, Event extends DomainEvent> extends Command<Cred
 export class AccessChangeHandler implements ICommandHandler<AccessChange<unknown, DomainEvent>> {
   constructor(private readonly credentials: Credentials) {}
 
-  execute({ aggregate, id, decide }: AccessChange<unknown, DomainEvent>): Promise<CredentialChanged> {
-    return this.credentials.change(aggregate, id, decide);
+  execute({ aggregate, id, decide, cause }: AccessChange<unknown, DomainEvent>): Promise<CredentialChanged> {
+    return this.credentials.change(aggregate, id, decide, [], cause);
   }
 }
 
@@ -112,6 +114,8 @@ export class SecretChange extends Command<IssuedSecret> {
     readonly id: string,
     readonly decide: (state: Credential, at: string, secret: NewSecret) => readonly DomainEvent[],
     readonly secretId: string | null,
+    /** Absent: an operator. */
+    readonly cause?: EventMetadata,
   ) {
     super();
   }
@@ -121,20 +125,21 @@ export class SecretChange extends Command<IssuedSecret> {
 export class SecretChangeHandler implements ICommandHandler<SecretChange> {
   constructor(private readonly credentials: Credentials) {}
 
-  execute({ kind, id, decide, secretId }: SecretChange): Promise<IssuedSecret> {
-    return this.credentials.issue(kind, AGGREGATES[kind], id, decide, secretId);
+  execute({ kind, id, decide, secretId, cause }: SecretChange): Promise<IssuedSecret> {
+    return this.credentials.issue(kind, AGGREGATES[kind], id, decide, secretId, cause);
   }
 }
 
 /** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
 export class IssueSecret extends SecretChange {
-  constructor(kind: CredentialKind, credentialId: string, order: SecretOrder = {}) {
+  constructor(kind: CredentialKind, credentialId: string, order: SecretOrder = {}, cause?: EventMetadata) {
     const { secretId = null, ...facts } = order;
     super(
       kind,
       credentialId,
       (state, at, secret) => issueSecret(kind, { secret: { ...secret, ...facts }, at }, state),
       secretId,
+      cause,
     );
   }
 }
@@ -162,8 +167,8 @@ export class RollSecret extends SecretChange {
 
 /** Throws `not_found`, or `invalid_transition` for the last secret of a kind that keeps one. */
 export class RevokeSecret extends AccessChange<Credential, DomainEvent> {
-  constructor(kind: CredentialKind, credentialId: string, secretId: string) {
-    super(AGGREGATES[kind], credentialId, (state, at) => revokeSecret(kind, { secretId, at }, state));
+  constructor(kind: CredentialKind, id: string, secretId: string, cause?: EventMetadata) {
+    super(AGGREGATES[kind], id, (state, at) => revokeSecret(kind, { secretId, at }, state), cause);
   }
 }
 

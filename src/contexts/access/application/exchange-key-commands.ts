@@ -2,6 +2,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   exchangeKey,
   issueExchangeKey,
@@ -81,8 +82,8 @@ export class RevokeExchangeKey extends AccessChange<ExchangeKey, ExchangeKeyEven
 
 /** The key ends with its last secret. Throws `not_found`. */
 export class RevokeExchangeSecret extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
-  constructor(keyId: string, secretId: string) {
-    super(exchangeKey, keyId, (state, at) => revokeExchangeSecret({ secretId, at }, state));
+  constructor(keyId: string, secretId: string, cause?: EventMetadata) {
+    super(exchangeKey, keyId, (state, at) => revokeExchangeSecret({ secretId, at }, state), cause);
   }
 }
 

@@ -1,20 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CachedDirectory } from '../../../platform/http/merchant-directory.js';
+import type { Requester } from '../../../platform/operations/operations.js';
 import { effectiveScopes } from '../domain/roles.js';
 import { DirectoryView } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
-interface KnownAdminKey {
-  readonly credentialId: string;
+interface KnownAdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
-  /** Of the person. */
-  readonly name: string;
   readonly role: string;
-  /** What the key may do with the person's present role. */
-  readonly scopes: ReadonlySet<string>;
-  /** Null: all. */
-  readonly merchants: readonly string[] | null;
+  readonly credentialId: string;
   /** CIDRs it may be used from; empty: anywhere. */
   readonly addresses: readonly string[];
   /** When it ends, by expiry or because another replaces it; null: never. */

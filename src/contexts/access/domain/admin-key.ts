@@ -77,14 +77,19 @@ export function readScopes(scopes: readonly string[]): readonly string[] {
   return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-export interface NewAdminKey {
-  readonly credentialId: string;
+/** What a key is issued with. */
+export interface AdminKeyTerms {
   readonly operatorId: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** Null: all. */
   readonly merchants: readonly string[] | null;
   readonly addresses: readonly string[];
   readonly expiresAt: string | null;
+}
+
+export interface NewAdminKey extends AdminKeyTerms {
+  readonly credentialId: string;
   readonly secretHash: string;
   readonly isPending: boolean;
   readonly replaces: string | null;

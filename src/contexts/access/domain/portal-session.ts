@@ -106,15 +106,10 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
   },
 };
 
-export interface NewPortalSession {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly actor: PortalActor | null;
-  readonly scopes: readonly string[];
-  readonly returnUrl: string | null;
-  readonly codeHash: string;
-  readonly at: string;
-}
+export type NewPortalSession = { readonly at: string } & Pick<
+  PortalSession,
+  'id' | 'merchantId' | 'actor' | 'scopes' | 'returnUrl' | 'codeHash'
+>;
 
 /** Throws KeyOutlived for a repeat without its response: the code is lost, so it gets a new session. */
 export function createPortalSession(
@@ -122,22 +117,11 @@ export function createPortalSession(
   state: PortalSession | null,
 ): PortalSessionEvent[] {
   if (state !== null) throw new KeyOutlived('the code of this session was in a response that is not kept');
-  const {
-    id: session_id,
-    merchantId: merchant_id,
-    actor,
-    scopes,
-    returnUrl: return_url,
-    codeHash,
-    at,
-  } = session;
-  const terms = { code_hash: codeHash, code_expires_at: later(at, CODE_LASTS_MS), created_at: at };
-  return [
-    {
-      type: 'portal_session.created.v1',
-      data: { session_id, merchant_id, actor, scopes, return_url, ...terms },
-    },
-  ];
+  const { id: session_id, merchantId: merchant_id, actor, scopes, returnUrl: return_url } = session;
+  const { codeHash: code_hash, at: created_at } = session;
+  const terms = { code_hash, code_expires_at: later(created_at, CODE_LASTS_MS), created_at };
+  const data = { session_id, merchant_id, actor, scopes, return_url, ...terms };
+  return [{ type: 'portal_session.created.v1', data }];
 }
 
 /** Throws `forbidden` for a code that is unknown, used or expired, without saying which. */

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -86,7 +86,6 @@ export class PortalSessionsController {
   }
 
   @Delete(':id')
-  @HttpCode(204)
   @Operation({
     id: 'revokePortalSession',
     tag: TAG,

@@ -1,23 +1,22 @@
-import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { streamOf } from '../../../kernel/aggregate.js';
 import {
   AdminController,
   Caller,
-  IfMatch,
   merchantsOf,
   reachOf,
   requireReach,
   sendEtag,
-  WriteTicket,
+  WriteTo,
   type AdminCaller,
+  type SubjectWrite,
 } from '../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { requireScopes } from '../../../platform/http/admin/scoped-controller.js';
 import { writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
@@ -111,7 +110,6 @@ export class AdminOrdersController {
   }
 
   @Post(':id/refunds')
-  @HttpCode(201)
   @Operation({
     id: 'adminRecordRefund',
     tag: TAG,
@@ -129,22 +127,19 @@ export class AdminOrdersController {
     },
   })
   async refund(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', 'Order') id: string,
-    @IfMatch() revision: number,
+    @WriteTo('Order') write: SubjectWrite,
     @ValidBody() { amount, transaction_hash, recipient = null, ...body }: RecordRefundBody,
   ): Promise<Reply> {
-    const { merchant_id: merchantId } = await this.within(requester, id);
+    const { requester, subject } = write;
+    const { merchant_id: merchantId } = await this.within(requester, subject.id);
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'orders.record_refund',
-      subject: { id, revision },
       parameters: { amount, transaction_hash, recipient },
       merchantId,
     });
     return written(outcome, 201, async () => ({
-      order: withoutPerson(await this.details.get(id), requester),
+      order: withoutPerson(await this.details.get(subject.id), requester),
     }));
   }
 

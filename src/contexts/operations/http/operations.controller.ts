@@ -1,4 +1,4 @@
-import { Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Get, Inject, Post } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
@@ -84,7 +84,6 @@ export class OperationsController {
   }
 
   @Post(':id/approve')
-  @HttpCode(200)
   @Operation({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
   async approve(
     @Caller() caller: AdminCaller,
@@ -99,7 +98,6 @@ export class OperationsController {
   }
 
   @Post(':id/reject')
-  @HttpCode(200)
   @Operation({
     ...DECISION,
     id: 'adminRejectOperation',
@@ -115,7 +113,6 @@ export class OperationsController {
   }
 
   @Post(':id/confirm')
-  @HttpCode(200)
   @Operation({
     ...DECISION,
     id: 'adminConfirmOperation',

@@ -1,18 +1,12 @@
-import { Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Get, Param, Post } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ApiParam } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
-import {
-  AdminController,
-  Caller,
-  WriteTicket,
-  type AdminCaller,
-} from '../../../platform/http/admin/admin-controller.js';
+import { AdminController, Write, type AdminWrite } from '../../../platform/http/admin/admin-controller.js';
 import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Operations, type OperationRequest } from '../../../platform/operations/operations.js';
 import { masterKeyId } from '../application/system-operations.js';
@@ -59,7 +53,6 @@ export class SystemController {
   }
 
   @Post('projections/:name/rebuild')
-  @HttpCode(202)
   @Name('name')
   @Operation({
     id: 'adminRebuildProjection',
@@ -73,17 +66,15 @@ export class SystemController {
     },
   })
   rebuild(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
+    @Write() write: AdminWrite,
     @Param('name') name: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const by = writeOf(requester, idempotency, body);
+    const by = writeOf(write, body);
     return this.write('projections.rebuild', nameOf(name, 'Projection'), by, 202, { compare: false });
   }
 
   @Post('event_types/:type/let_pass')
-  @HttpCode(200)
   @Name('type')
   @Operation({
     id: 'adminLetEventTypePass',
@@ -97,17 +88,15 @@ export class SystemController {
     },
   })
   letPass(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
+    @Write() write: AdminWrite,
     @Param('type') type: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const by = writeOf(requester, idempotency, body);
+    const by = writeOf(write, body);
     return this.write('event_types.let_pass', nameOf(type, 'Event type'), by);
   }
 
   @Post('master_key/retire_former')
-  @HttpCode(200)
   @Operation({
     id: 'adminRetireFormerMasterKey',
     tag: TAG,
@@ -119,19 +108,15 @@ export class SystemController {
       ...APPROVED_FIRST,
     },
   })
-  retireFormer(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
+  retireFormer(@Write() write: AdminWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const id = masterKeyId((token) => this.providers.get(token, { strict: false }));
-    return this.write('master_key.retire_former', id, writeOf(requester, idempotency, body));
+    return this.write('master_key.retire_former', id, writeOf(write, body));
   }
 
   private async write(
     name: string,
     id: string,
-    by: ReturnType<typeof writeOf>,
+    by: ReturnType<typeof writeOf<AdminWrite>>,
     status = 200,
     parameters: OperationRequest['parameters'] = {},
   ): Promise<Reply> {

@@ -1,21 +1,20 @@
-import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   AdminController,
   Caller,
-  IfMatch,
   listed,
   merchantsOf,
   reachOf,
   sendEtag,
-  WriteTicket,
+  WriteTo,
   type AdminCaller,
+  type SubjectWrite,
 } from '../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
-import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
@@ -89,7 +88,6 @@ export class AdminUsersController {
   }
 
   @Post(':id/deactivate')
-  @HttpCode(200)
   @Operation({
     id: 'adminDeactivateUser',
     tag: TAG,
@@ -105,19 +103,11 @@ export class AdminUsersController {
       422: 'reason or ticket is invalid.',
     },
   })
-  async deactivate(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', USER) userId: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const write = { name: 'users.deactivate', userId, revision, body, requester, idempotency };
-    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  async deactivate(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.deactivate', write, body);
   }
 
   @Post(':id/erase')
-  @HttpCode(200)
   @Operation({
     id: 'adminEraseUser',
     tag: TAG,
@@ -134,14 +124,12 @@ export class AdminUsersController {
       422: 'reason or ticket is invalid.',
     },
   })
-  async erase(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', USER) userId: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const write = { name: 'users.erase', userId, revision, body, requester, idempotency };
-    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  async erase(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.erase', write, body);
+  }
+
+  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
+    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+    return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

@@ -1,4 +1,4 @@
-import { Get, HttpCode, Post } from '@nestjs/common';
+import { Get, Post } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   AdminController,
@@ -7,13 +7,13 @@ import {
   merchantsOf,
   reachOf,
   requireReach,
-  WriteTicket,
+  Write,
   type AdminCaller,
+  type AdminWrite,
 } from '../../../platform/http/admin/admin-controller.js';
 import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
@@ -94,7 +94,6 @@ export class AdminDeliveriesController {
   }
 
   @Post(':id/resend')
-  @HttpCode(200)
   @Operation({
     id: 'adminResendDelivery',
     tag: TAG,
@@ -110,16 +109,15 @@ export class AdminDeliveriesController {
     },
   })
   async resend(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
+    @Write() write: AdminWrite,
     @UuidParam('id', DELIVERY) id: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
     const found = await this.deliveries.find(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    requireReach(requester, found.merchant_id, DELIVERY);
+    requireReach(write.requester, found.merchant_id, DELIVERY);
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'deliveries.resend',
       subject: { id, revision: null },
       parameters: {},

@@ -2,9 +2,9 @@ import { Fault } from '../../../kernel/fault.js';
 import { UNPRINTABLE } from '../../../kernel/label.js';
 import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
-import type { RequestTicket } from '../../idempotency/ticket.js';
-import type { OperationOutcome, OperationRequest, Requester } from '../../operations/operations.js';
+import type { OperationOutcome, OperationRequest } from '../../operations/operations.js';
 import { Reply } from '../reply.js';
+import type { AdminWrite } from './admin-controller.js';
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
@@ -31,13 +31,12 @@ export class WriteBody {
   ticket?: string | null;
 }
 
-/** What a write says of the operation that it requests: who, why, and under which Idempotency-Key. */
-export function writeOf(
-  requester: Requester,
-  idempotency: RequestTicket,
+/** What a write says of the operation that it requests: who, why, of what, and under which Idempotency-Key. */
+export function writeOf<Of extends AdminWrite>(
+  write: Of,
   { reason, ticket = null }: WriteBody,
-): Pick<OperationRequest, 'requester' | 'idempotency' | 'reason' | 'ticket'> {
-  return { requester, idempotency, reason, ticket };
+): Of & Pick<OperationRequest, 'reason' | 'ticket'> {
+  return { ...write, reason, ticket };
 }
 
 /** The response of a write that needs a second person. */

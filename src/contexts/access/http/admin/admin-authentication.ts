@@ -49,22 +49,15 @@ export class AdminAuthentication extends AdminCallers {
   private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
     const key = await this.keys.find(token);
     if (key === null) return null;
-    const { operatorId, name, role, credentialId, scopes, merchants, addresses, expiresAt } = key;
+    const { addresses, expiresAt, ...person } = key;
     if (addresses.length > 0 && !isInside(ip, addresses))
       throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
-    return {
-      operatorId,
-      name,
-      role,
-      credentialId,
-      address: ip,
-      scopes,
-      merchants,
-      expiresAt: expiresAt?.toISOString() ?? null,
+    const session = {
       authenticatedAt: null,
       sessionId: null,
-      idempotencyScope: scopeOf(operatorId, merchants),
+      idempotencyScope: scopeOf(person.operatorId, person.merchants),
     };
+    return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
   }
 
   private async count(credential: string, reply: FastifyReply): Promise<void> {

@@ -1,19 +1,20 @@
-import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
-  IfMatch,
   listed,
   sendEtag,
-  WriteTicket,
+  Write,
+  WriteTo,
   type AdminCaller,
+  type AdminWrite,
+  type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
@@ -64,7 +65,6 @@ export class CredentialsController {
   }
 
   @Post()
-  @HttpCode(201)
   @Operation({
     id: 'adminIssueCredential',
     tag: TAG,
@@ -80,21 +80,17 @@ export class CredentialsController {
       422: 'A member is invalid.',
     },
   })
-  async issue(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() body: NewCredentialBody,
-  ): Promise<Reply> {
-    const id = idempotency.id('credential');
-    const parameters = await this.credentials.order(id, body, requester);
+  async issue(@Write() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
+    const id = write.idempotency.id('credential');
+    const parameters = await this.credentials.order(id, body, write.requester);
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'credentials.issue',
       subject: { id, revision: null },
       parameters,
       merchantId: parameters.merchant_id,
     });
-    return this.issued(outcome, requester, idempotency);
+    return this.issued(outcome, write);
   }
 
   @Get(':id')
@@ -119,7 +115,6 @@ export class CredentialsController {
   }
 
   @Post(':id/roll')
-  @HttpCode(201)
   @Operation({
     id: 'adminRollCredential',
     tag: TAG,
@@ -134,28 +129,21 @@ export class CredentialsController {
       422: 'overlap_seconds, reason or ticket is invalid.',
     },
   })
-  async roll(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', CREDENTIAL) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: RollBody,
-  ): Promise<Reply> {
-    const credential = await this.credentials.find(id, requester);
+  async roll(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: RollBody): Promise<Reply> {
+    const { requester, subject } = write;
+    const credential = await this.credentials.find(subject.id, requester);
     if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
       throw new DomainError('forbidden', 'An admin key is rolled by its own person');
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'credentials.roll',
-      subject: { id, revision },
       parameters: { ...holderOf(credential), overlap_seconds: body.overlap_seconds },
       merchantId: credential.merchant_id,
     });
-    return this.issued(outcome, requester, idempotency);
+    return this.issued(outcome, write);
   }
 
   @Post(':id/revoke')
-  @HttpCode(200)
   @Operation({
     id: 'adminRevokeCredential',
     tag: TAG,
@@ -164,28 +152,23 @@ export class CredentialsController {
     scopes: ['credentials:write'],
     responses: { 200: [CredentialWritten, 'It is revoked.'], 409: 'It is revoked already.' },
   })
-  async revoke(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', CREDENTIAL) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const credential = await this.credentials.find(id, requester);
-    const isRepeat = credential.status === 'revoked' && idempotency.key === null;
+  async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    const { requester, subject } = write;
+    const credential = await this.credentials.find(subject.id, requester);
+    const isRepeat = credential.status === 'revoked' && write.idempotency.key === null;
     if (isRepeat) throw new DomainError('invalid_transition', 'The credential is revoked');
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'credentials.revoke',
-      subject: { id, revision },
       parameters: holderOf(credential),
       merchantId: credential.merchant_id,
     });
-    return written(outcome, 200, async () => ({ credential: await this.credentials.find(id, requester) }));
+    return written(outcome, 200, async () => ({
+      credential: await this.credentials.find(subject.id, requester),
+    }));
   }
 
   @Post('revoke_leaked')
-  @HttpCode(200)
   @Operation({
     id: 'adminRevokeLeakedCredential',
     tag: TAG,
@@ -195,16 +178,15 @@ export class CredentialsController {
     responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
   })
   async revokeLeaked(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
+    @Write() write: AdminWrite,
     @ValidBody() body: LeakedBody,
   ): Promise<LeakedResponse | Reply> {
-    const credential = await this.credentials.findBySecret(body.token, requester);
+    const credential = await this.credentials.findBySecret(body.token, write.requester);
     if (credential === null) return { credential_id: null, operation_id: null };
     const { id, status, merchant_id: merchantId } = credential;
     if (status === 'revoked') return { credential_id: id, operation_id: null };
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'credentials.revoke_leaked',
       subject: { id, revision: null },
       parameters: { ...holderOf(credential), url: body.url },
@@ -215,8 +197,7 @@ export class CredentialsController {
 
   private async issued(
     { operation, result }: OperationOutcome,
-    requester: AdminCaller,
-    idempotency: RequestTicket,
+    { requester, idempotency }: AdminWrite,
   ): Promise<Reply> {
     const { credential_id, secret } = result as IssuedCredential;
     const displayed = await this.credentials.find(credential_id, requester);

@@ -1,19 +1,20 @@
-import { Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import { Get, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   AdminController,
   Caller,
-  IfMatch,
   listed,
   requireReach,
   sendEtag,
-  WriteTicket,
+  Write,
+  WriteTo,
   type AdminCaller,
+  type AdminWrite,
+  type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
@@ -55,7 +56,6 @@ export class MerchantsController {
   }
 
   @Post()
-  @HttpCode(201)
   @Operation({
     id: 'adminCreateMerchant',
     tag: TAG,
@@ -64,14 +64,10 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: { 201: [MerchantWritten, 'The merchant exists.'], 422: 'name, reason or ticket is invalid.' },
   })
-  create(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { name, ...body }: NewMerchantBody,
-  ): Promise<Reply> {
-    const id = idempotency.id('merchant');
-    const request = { ...writeOf(requester, idempotency, body), merchantId: null, parameters: { name } };
-    return this.request(201, { ...request, name: 'merchants.register', subject: { id, revision: null } });
+  create(@Write() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
+    const subject = { id: write.idempotency.id('merchant'), revision: null };
+    const request = { ...writeOf(write, body), name: 'merchants.register', subject, parameters: { name } };
+    return this.request(201, { ...request, merchantId: null });
   }
 
   @Get(':id')
@@ -108,21 +104,16 @@ export class MerchantsController {
     },
   })
   update(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', MERCHANT) id: string,
-    @IfMatch() revision: number,
+    @WriteTo(MERCHANT) write: SubjectWrite,
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
     // Without what is undefined: it is recorded as JSON.
     const parameters = JSON.parse(JSON.stringify(change)) as OperationRequest['parameters'];
-    const request = writeOf(requester, idempotency, body);
-    return this.request(200, { ...request, name: 'merchants.update', subject: { id, revision }, parameters });
+    return this.request(200, { ...writeOf(write, body), name: 'merchants.update', parameters });
   }
 
   @Post(':id/suspend')
-  @HttpCode(200)
   @Operation({
     id: 'adminSuspendMerchant',
     tag: TAG,
@@ -132,19 +123,11 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: { 200: [MerchantWritten, 'It is suspended.'], 409: 'It is suspended already.' },
   })
-  suspend(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', MERCHANT) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const request = writeOf(requester, idempotency, body);
-    return this.request(200, { ...request, name: 'merchants.suspend', subject: { id, revision } });
+  suspend(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request(200, { ...writeOf(write, body), name: 'merchants.suspend' });
   }
 
   @Post(':id/reinstate')
-  @HttpCode(200)
   @Operation({
     id: 'adminReinstateMerchant',
     tag: TAG,
@@ -156,15 +139,8 @@ export class MerchantsController {
       409: 'It is not suspended.',
     },
   })
-  reinstate(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', MERCHANT) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const request = writeOf(requester, idempotency, body);
-    return this.request(200, { ...request, name: 'merchants.reinstate', subject: { id, revision } });
+  reinstate(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request(200, { ...writeOf(write, body), name: 'merchants.reinstate' });
   }
 
   private async request(

@@ -1,19 +1,18 @@
-import { Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import { Get, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
-  Caller,
-  IfMatch,
   listed,
   sendEtag,
-  WriteTicket,
-  type AdminCaller,
+  Write,
+  WriteTo,
+  type AdminWrite,
+  type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
@@ -54,7 +53,6 @@ export class OperatorsController {
   }
 
   @Post()
-  @HttpCode(201)
   @Operation({
     id: 'adminCreateOperator',
     tag: TAG,
@@ -69,19 +67,18 @@ export class OperatorsController {
     },
   })
   async create(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
+    @Write() write: AdminWrite,
     @ValidBody() { name, email, role, ...body }: NewOperatorBody,
   ): Promise<Reply> {
-    const id = idempotency.id('operator');
+    const id = write.idempotency.id('operator');
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'operators.create',
       subject: { id, revision: null },
       parameters: { name, email, role },
       merchantId: null,
     });
-    idempotency.keepSealed();
+    write.idempotency.keepSealed();
     return written(outcome, 201, async (result) => ({ operator: await this.json(id), ...result }));
   }
 
@@ -121,20 +118,16 @@ export class OperatorsController {
     },
   })
   async update(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', 'Operator') id: string,
-    @IfMatch() revision: number,
+    @WriteTo('Operator') write: SubjectWrite,
     @ValidBody() { role, status, ...body }: OperatorBody,
   ): Promise<Reply> {
     const outcome = await this.operations.request({
-      ...writeOf(requester, idempotency, body),
+      ...writeOf(write, body),
       name: 'operators.update',
-      subject: { id, revision },
       parameters: { ...(role !== undefined && { role }), ...(status !== undefined && { status }) },
       merchantId: null,
     });
-    return written(outcome, 200, async () => ({ operator: await this.json(id) }));
+    return written(outcome, 200, async () => ({ operator: await this.json(write.subject.id) }));
   }
 
   private async json(id: string) {

@@ -8,7 +8,7 @@ import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 import { PORTAL_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
-import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
+import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
@@ -43,21 +43,10 @@ export class PortalPageController {
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
-  @Get()
-  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.open(request, reply);
-  }
-
-  @Get('*')
+  @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!acceptsHtml(request) || request.url.startsWith('/api/')) throw DomainError.notFound('Page');
-    sendPage(reply, PORTAL_PAGE, {
-      locale: 'en',
-      framedBy: [],
-      title: TITLE,
-      heading: TITLE,
-      facts: { page: 'portal', mode: this.config.mode },
-    });
+    const facts = { page: 'portal', mode: this.config.mode };
+    sendApplication(request, reply, PORTAL_PAGE, { title: TITLE, facts });
   }
 
   @Post('session')
