@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readOptions, type Options } from './harness/options.js';
 import { printRow, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
+import { adminListsRow } from './rows/admin-lists.js';
 import { auditRow } from './rows/audit.js';
 import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
@@ -16,6 +17,7 @@ import { BenchEnvironment } from './support/environment.js';
 const ROWS: readonly Row[] = [
   reportRow,
   listRow,
+  adminListsRow,
   rebuildRow,
   deliveriesRow,
   eventsAcceptRow,

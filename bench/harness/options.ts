@@ -23,6 +23,8 @@ const GOAL_SIZES = {
   batches: 256,
   /** Events that were there before the batches are processed. */
   history: 5_000_000,
+  /** Deliveries in the lists of the console. */
+  'listed-deliveries': 5_000_000,
 };
 
 type Sizes = typeof GOAL_SIZES;
@@ -44,6 +46,7 @@ const QUICK_SIZES: Sizes = {
   endpoints: 100,
   batches: 64,
   history: 200_000,
+  'listed-deliveries': 50_000,
 };
 
 const usage = (rows: readonly string[]): string => `npm run bench -- [rows] [options]

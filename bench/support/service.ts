@@ -35,6 +35,8 @@ export interface SpawnedService {
   readonly dir: string;
   readonly port: number;
   readonly widgetPort: number;
+  readonly adminPort: number;
+  readonly portalPort: number;
   /** Returns 200 once the process works. */
   readonly readyUrl: string;
 }
@@ -92,7 +94,15 @@ export async function spawnService(host: BenchEnvironment, options: ServiceOptio
   const readyUrl = servesApi
     ? `http://127.0.0.1:${port}/health/ready`
     : `http://127.0.0.1:${metricsPort}/metrics`;
-  return { child, dir, port, widgetPort: widgetPort!, readyUrl };
+  return {
+    child,
+    dir,
+    port,
+    widgetPort: widgetPort!,
+    adminPort: adminPort!,
+    portalPort: portalPort!,
+    readyUrl,
+  };
 }
 
 export function credentials(merchant: SandboxFile['merchant']): Credentials {

@@ -1,7 +1,7 @@
 import { DomainError } from './domain-error.js';
 
 /** One line: control characters, halves of surrogate pairs, and separators that end a line somewhere are refused. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+export const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** What people call something, trimmed. Throws `validation_failed` on `field`. */
 export function readLabel(field: string, text: string, maxLength: number): string {

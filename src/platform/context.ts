@@ -82,7 +82,7 @@ export interface Context extends SettingsOwner {
   readonly name: string;
   /** A context that has only programs has no module. */
   readonly module?: (config: Config) => Type | DynamicModule;
-  /** The stored names of its events; a name belongs to one context. */
+  /** The stored names of its events but for those of its `histories`; a name belongs to one context. */
   readonly events?: readonly string[];
   /** Maps the stored name of an event to the fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
@@ -140,7 +140,13 @@ export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
 }
 
 /** The events of a context as the store must know them. */
-export function eventsOf({ events = [], sealed = {}, upcasts = {} }: Context): EventTypeDefinition[] {
-  const types = new Set([...events, ...Object.keys(sealed), ...Object.keys(upcasts)]);
+export function eventsOf({
+  events = [],
+  histories = [],
+  sealed = {},
+  upcasts = {},
+}: Context): EventTypeDefinition[] {
+  const own = [...events, ...histories.flatMap((history) => history.events)];
+  const types = new Set([...own, ...Object.keys(sealed), ...Object.keys(upcasts)]);
   return [...types].map((type) => ({ type, sealed: sealed[type], upcast: upcasts[type] }));
 }

@@ -15,9 +15,15 @@ export interface Failpoints extends Record<(typeof FAILPOINTS)[number], true> {}
 
 export type Failpoint = keyof Failpoints;
 
-const armed = process.env['MODE'] === 'production' ? undefined : process.env['FAILPOINT'];
+let armed = process.env['MODE'] === 'production' ? undefined : process.env['FAILPOINT'];
+const signal = process.env['FAILPOINT_SIGNAL'] === 'SIGSTOP' ? 'SIGSTOP' : 'SIGKILL';
 
-/** Dies here, as `kill -9` would, when the environment says FAILPOINT=name (sandbox mode only); else does nothing. */
+/**
+ * Dies here, as `kill -9` would, when the environment says FAILPOINT=name (sandbox mode only); else does nothing. With
+ * FAILPOINT_SIGNAL=SIGSTOP it is stopped here instead, until SIGCONT.
+ */
 export function failpoint(name: Failpoint): void {
-  if (armed === name) process.kill(process.pid, 'SIGKILL');
+  if (armed !== name) return;
+  armed = undefined;
+  process.kill(process.pid, signal);
 }

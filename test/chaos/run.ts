@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { adminFuzz } from './suites/admin-fuzz.js';
 import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
@@ -41,6 +42,7 @@ const SUITES = {
   orders: { suite: orders, count: 100, of: 'kills' },
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
+  'admin-fuzz': { suite: adminFuzz, count: 1_000_000, of: 'requests' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
@@ -71,6 +73,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   onboarding:
     'a person ends active with one identity check, one wallet and one card (contract.md 18.20, 18.23)',
   fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
+  'admin-fuzz':
+    'no request to the admin API or the portal gets a 5xx, more than its caller may read, or a change with a refusal (admin-api.md 1 to 3)',
   'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
   'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',

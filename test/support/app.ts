@@ -109,12 +109,16 @@ export function onTestApp(settings: TestSettings = {}): TestApp {
   return app;
 }
 
-export async function startTestApp(settings: TestSettings = {}): Promise<TestApp> {
+/** `nodeOf`: the URL of the node to use in front of a chain; the chain's own without it. */
+export async function startTestApp(
+  settings: TestSettings = {},
+  nodeOf: (chainUrl: string) => Promise<string> = async (chainUrl) => chainUrl,
+): Promise<TestApp> {
   const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
   const config = readConfig({
     ...SETTINGS,
     DATABASE_URL: db.url,
-    CHAIN_RPC_URL: chain.rpcUrl,
+    CHAIN_RPC_URL: await nodeOf(chain.rpcUrl),
     USDC_ADDRESS: chain.usdcAddress,
     MASTER_KEY: randomBytes(32).toString('hex'),
     ...settings,

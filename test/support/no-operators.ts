@@ -3,6 +3,7 @@ import { AdminUsers, OnboardingProgress } from '../../src/contexts/users/contrac
 import { AdminCallers } from '../../src/platform/http/admin/admin-controller.js';
 import { PortalCallers } from '../../src/platform/http/admin/portal-controller.js';
 import { KeyedRequests } from '../../src/platform/http/keyed-requests.js';
+import { MERCHANT_DIRECTORY } from '../../src/platform/http/merchant-directory.js';
 import { Lookups } from '../../src/platform/operations/lookups.js';
 import { Operations } from '../../src/platform/operations/operations.js';
 
@@ -18,5 +19,11 @@ const ABSENT = [
 
 /** For a part of the service without the contexts of operators: their listeners get no requests. */
 @Global()
-@Module({ providers: ABSENT.map((provide) => ({ provide, useValue: {} })), exports: ABSENT })
+@Module({
+  providers: [
+    ...ABSENT.map((provide) => ({ provide, useValue: {} })),
+    { provide: MERCHANT_DIRECTORY, useValue: { find: async () => null } },
+  ],
+  exports: [...ABSENT, MERCHANT_DIRECTORY],
+})
 export class NoOperators {}

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Route, Router, useLocation } from 'preact-iso';
+import { useLocation } from 'preact-iso';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { useIdle, useToast } from '../kit/app.js';
 import { KitContext, useLive, type Kit } from '../kit/data.js';
 import { textAt, type Row } from '../kit/fields.js';
-import { Frame, Heading, type NavGroup } from '../kit/frame.js';
+import { Frame, type NavGroup } from '../kit/frame.js';
 import { AccountMenu, Mode } from '../kit/gate.js';
-import { ResourceList, ResourcePage } from '../kit/resource-pages.js';
+import { groupsOf, pagesOf } from '../kit/routes.js';
 import { Loading, Trouble } from '../kit/states.js';
 import { capital, spoken, visible } from '../kit/text.js';
 import { utc } from '../kit/time.js';
@@ -98,17 +98,18 @@ const NAV: readonly { readonly title: string; readonly names: readonly string[] 
 ];
 
 function navigation(): NavGroup[] {
-  const groups = NAV.map(({ title, names }) => ({
-    title,
-    items: RESOURCES.filter(({ name }) => names.includes(name)).map(({ name, title, scope }) => ({
-      href: `/${name}`,
-      label: title,
-      scope,
-    })),
-  }));
+  const groups = groupsOf(NAV, RESOURCES);
   groups.at(-1)!.items.push({ href: '/system', label: 'System', scope: 'system:read' });
-  return [{ title: '', items: [{ href: '/', label: 'Attention' }] }, ...groups];
+  return groups;
 }
+
+const Pages = pagesOf(
+  { '/': Attention, '/search': SearchPage, '/system': System },
+  RESOURCES,
+  <>
+    Search for the id at the top, or start with <a href="/">what needs attention</a>.
+  </>,
+);
 
 interface SignedProps {
   readonly facts: ConsoleFacts;
@@ -162,47 +163,18 @@ function Signed({ facts, session, leave }: SignedProps) {
         toast={toast}
         banner={readOnly}
       >
-        <Router>
-          <Route path="/" component={Attention} />
-          <Route path="/search" component={SearchPage} />
-          <Route path="/system" component={System} />
-          <Route path="/:name" component={ListRoute} />
-          <Route path="/:name/:id" component={PageRoute} />
-          <Route default component={Missing} />
-        </Router>
+        <Pages />
       </Frame>
     </KitContext.Provider>
   );
 }
 
 function Live() {
-  useLive('/live', pluralOf, true);
+  useLive('/live', pluralOf, verifySession);
   return null;
 }
 
-interface RouteProps {
-  readonly name?: string;
-  readonly id?: string;
-}
-
-function ListRoute({ name }: RouteProps) {
-  const resource = RESOURCES.find((each) => each.name === name);
-  return resource === undefined ? <Missing /> : <ResourceList key={name} resource={resource} />;
-}
-
-function PageRoute({ name, id }: RouteProps) {
-  const resource = RESOURCES.find((each) => each.name === name && each.details !== undefined);
-  if (resource === undefined || id === undefined) return <Missing />;
-  return <ResourcePage key={`${name}/${id}`} resource={resource} id={id} />;
-}
-
-function Missing() {
-  return (
-    <>
-      <Heading title="Not found">There is no such page</Heading>
-      <p class="lead">
-        Search for the id at the top, or start with <a href="/">what needs attention</a>.
-      </p>
-    </>
-  );
+/** A 401 ends what is displayed. */
+function verifySession(): void {
+  api.get('/whoami').catch(() => undefined);
 }

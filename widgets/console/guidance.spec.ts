@@ -24,6 +24,19 @@ describe('a payout', () => {
     expect(guidance).toMatchObject({ tone: 'bad', title: 'Its check is late by 1 h 30 min' });
   });
 
+  it('whose first check is late by a minute is not said to be checked within seconds', () => {
+    const guidance = payoutGuidance(pending({ last_at: null, next_at: minutes(-2) }), NOW);
+    expect(guidance).toMatchObject({ tone: 'bad', title: 'Its check is late by 2 min' });
+  });
+
+  it('that somebody changed in the database is a sign of tampering', () => {
+    const guidance = payoutGuidance(pending({ last_finding: 'row_changed', next_at: minutes(1) }), NOW);
+    expect(guidance).toMatchObject({
+      tone: 'bad',
+      text: expect.stringContaining('audit -- verify') as unknown,
+    });
+  });
+
   it('that waits for the next block is not a concern', () => {
     const guidance = payoutGuidance(pending({ last_finding: 'confirming', next_at: minutes(1) }), NOW);
     expect(guidance).toMatchObject({ tone: 'busy', text: expect.stringMatching(/^Nothing/) as unknown });
@@ -95,7 +108,9 @@ describe('a delivery', () => {
       { http_status: 500 },
       { http_status: null, error: 'CERT_HAS_EXPIRED', error_class: 'tls' },
     ];
-    expect(deliveryGuidance({ status: 'exhausted', attempts })?.title).toBe('Given up: CERT_HAS_EXPIRED');
+    expect(deliveryGuidance({ status: 'exhausted', attempts })?.title).toBe(
+      'No further attempt: CERT_HAS_EXPIRED',
+    );
     expect(deliveryGuidance({ status: 'pending', attempts: attempts.slice(0, 1) })?.title).toContain(
       'with 500',
     );

@@ -1,4 +1,5 @@
-import { rowsAt, textAt, type Row } from '../kit/fields.js';
+import { deliveryGuidance as guidanceOf } from '../kit/common/webhooks.js';
+import { textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';
 import type { Guidance } from '../kit/resource.js';
 
@@ -15,7 +16,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
   not_written: 'the transfer; recording it failed',
   no_response: 'no node responded',
   not_confirmed: 'the nodes disagree, or too few responded',
-  row_changed: 'that it changed during the check',
+  row_changed: 'that the stored payout is not what was reported',
 };
 
 /** What a check of the chain found, in words; without a check so far, nothing. */
@@ -34,12 +35,12 @@ const NEXT: Readonly<Record<string, string>> = {
   no_response: 'See the nodes under System. Checks continue when one responds; nothing expires meanwhile.',
   not_confirmed:
     'See the nodes under System: one is behind or on another fork. Checks continue until enough agree.',
-  row_changed: 'Nothing. The next check decides.',
 };
 const MISMATCH =
   'Compare the transaction with the payout in a block explorer, then write to the merchant: the transfer does not match what they reported. The payout expires with this reason; they report the right one.';
 
-/** Work that is due is claimed within seconds; later than this, no worker does. */
+/** Checks that are due are claimed within seconds; later than this, no worker does (`overdue` of the API). */
+const CHECK_LATE_MS = 60_000;
 const LATE_MS = 5 * 60_000;
 
 export function payoutGuidance(row: Row, now: number): Guidance | null {
@@ -50,19 +51,25 @@ export function payoutGuidance(row: Row, now: number): Guidance | null {
       title: 'Expired: the transfer was not confirmed in time',
       text: 'The merchant received payout.failed with the reason below. If the money did arrive, they report the transfer again.',
     };
+  const next = Date.parse(textAt(row, 'check.next_at'));
+  if (now - next > CHECK_LATE_MS)
+    return {
+      tone: 'bad',
+      title: `Its check is late by ${span(now - next)}`,
+      text: 'No worker has claimed it, or no node can be relied on. See the processes, the nodes and the backlogs under System: is a process with the role “worker” running?',
+    };
   const finding = textAt(row, 'check.last_finding') || (textAt(row, 'check.last_at') ? 'no_response' : '');
+  if (finding === 'row_changed')
+    return {
+      tone: 'bad',
+      title: 'The stored payout is not what was reported',
+      text: 'Somebody changed payouts.verifications in the database: a sign of tampering. Run `npm run audit -- verify` now.',
+    };
   if (finding === '')
     return {
       tone: 'busy',
       title: 'Waits for its first check',
       text: 'It is checked within seconds of the report.',
-    };
-  const next = Date.parse(textAt(row, 'check.next_at'));
-  if (now - next > LATE_MS)
-    return {
-      tone: 'bad',
-      title: `Its check is late by ${span(now - next)}`,
-      text: 'No worker has claimed it. See the processes and the backlogs under System: is a process with the role “worker” running?',
     };
   return {
     tone: NEXT[finding] === undefined ? 'warn' : 'busy',
@@ -134,36 +141,12 @@ export function orderGuidance(row: Row): Guidance | null {
 }
 
 export function deliveryGuidance(row: Row): Guidance | null {
-  const last = rowsAt(row, 'attempts').at(-1);
-  const code = textAt(last, 'http_status');
-  const why =
-    code === ''
-      ? textAt(last, 'error') || textAt(last, 'error_class')
-      : `the receiver responded with ${code}`;
-  switch (row['status']) {
-    case 'pending':
-      if (last === undefined)
-        return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
-      return {
-        tone: 'warn',
-        title: `The last attempt failed: ${why}`,
-        text: 'It is retried for about three days. The merchant has to mend the receiver: send them the attempts below.',
-      };
-    case 'exhausted':
-      return {
-        tone: 'bad',
-        title: `Given up: ${why || 'all attempts failed'}`,
-        text: 'Ask the merchant to mend the receiver, then “Resend”. Many at once: the merchant recovers them in the portal, from a time on.',
-      };
-    case 'dropped':
-      return {
-        tone: 'bad',
-        title: 'Dropped: the endpoint was disabled or deleted',
-        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
-      };
-    default:
-      return null;
-  }
+  return guidanceOf(row, 'the', {
+    pending:
+      'It is retried for about three days. The merchant has to mend the receiver: send them the attempts below.',
+    exhausted:
+      'Ask the merchant to mend the receiver, then “Resend”. Many at once: the merchant recovers them in the portal, from a time on.',
+  });
 }
 
 export function requestGuidance(row: Row): Guidance | null {

@@ -54,6 +54,7 @@ export function Login({ facts, done, why }: LoginProps) {
 
 /** The token of a one-time link, which leaves the address at once. */
 export function takeToken(): string | null {
+  if (location.pathname !== '/enrol') return null;
   const token = location.hash.slice(1);
   if (token !== '') history.replaceState(null, '', '/enrol');
   return token === '' ? null : token;

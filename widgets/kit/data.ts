@@ -77,14 +77,22 @@ export function useRows(path: string, query: Query, enabled = true) {
 
 const NO_ROWS: readonly Row[] = [];
 
-/** One thing of the API, with its revision. `every`: read again after this many ms, while the page is visible. */
-export function useOne(path: string, { query = {}, enabled = true, every }: Reading = {}) {
+/**
+ * One thing of the API, with its revision. `every`: read again after this many ms, while the page is visible; only while
+ * `polls` holds of it, where that is given.
+ */
+export function useOne(path: string, { query = {}, enabled = true, every, polls }: Reading = {}) {
   const { client } = useKit();
-  return useQuery({
+  return useQuery<Read>({
     queryKey: keyOf(path, query),
     queryFn: ({ signal }): Promise<Read> => client.get(path, query, signal),
     enabled,
-    ...(every !== undefined && { refetchInterval: every }),
+    ...(every !== undefined && {
+      refetchInterval: (found) => {
+        const row = oneIn(found.state.data);
+        return polls === undefined || (row !== null && polls(row)) ? every : false;
+      },
+    }),
   });
 }
 
@@ -92,6 +100,7 @@ interface Reading {
   readonly query?: Query;
   readonly enabled?: boolean;
   readonly every?: number;
+  readonly polls?: ((row: Row) => boolean) | undefined;
 }
 
 /** The thing in what {@link useOne} read; null until then. */
@@ -104,16 +113,23 @@ const DEBOUNCE_MS = 700;
 /** Longer lists are read again on request only. */
 const MAX_LIVE_PAGES = 3;
 
-/** Reads again what the server says has changed. `pluralOf`: the first part of the paths that read a kind. */
-export function useLive(url: string, pluralOf: (kind: string) => string, enabled: boolean): void {
+/** After a refusal of the stream, which ends it for the browser. */
+const REOPEN_MS = 10_000;
+
+/**
+ * Reads again what the server says has changed. `pluralOf`: the first part of the paths that read a kind. `verify` is called
+ * when the stream was ended or refused: the session may be over.
+ */
+export function useLive(url: string, pluralOf: (kind: string) => string, verify: () => void): void {
   const { queries } = useKit();
   useEffect(() => {
-    if (!enabled) return;
     const changed = new Set<string>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let refreshing: ReturnType<typeof setTimeout> | undefined;
+    let reopening: ReturnType<typeof setTimeout> | undefined;
+    let source: EventSource;
     let lost = false;
     const refresh = (): void => {
-      timer = undefined;
+      refreshing = undefined;
       const names = new Set(changed);
       changed.clear();
       void queries.invalidateQueries({
@@ -125,23 +141,32 @@ export function useLive(url: string, pluralOf: (kind: string) => string, enabled
     };
     const note = (name: string): void => {
       changed.add(name);
-      timer ??= setTimeout(refresh, DEBOUNCE_MS);
+      refreshing ??= setTimeout(refresh, DEBOUNCE_MS);
     };
-    const source = new EventSource(url);
-    source.addEventListener('change', ({ data }: MessageEvent<string>) => {
-      note(pluralOf(kindIn(data)));
-    });
-    source.addEventListener('error', () => (lost = true));
-    source.addEventListener('open', () => {
-      // What changed in between, no event said.
-      if (lost) note('*');
-      lost = false;
-    });
+    const open = (): void => {
+      source = new EventSource(url);
+      source.addEventListener('change', ({ data }: MessageEvent<string>) => note(pluralOf(kindIn(data))));
+      source.addEventListener('end', verify);
+      source.addEventListener('error', () => {
+        lost = true;
+        // Browsers connect again after a lost connection, but not after a response that is no stream.
+        if (source.readyState !== EventSource.CLOSED) return;
+        verify();
+        reopening = setTimeout(open, REOPEN_MS);
+      });
+      source.addEventListener('open', () => {
+        // What changed in between, no event said.
+        if (lost) note('*');
+        lost = false;
+      });
+    };
+    open();
     return () => {
-      clearTimeout(timer);
+      clearTimeout(refreshing);
+      clearTimeout(reopening);
       source.close();
     };
-  }, [url, enabled, queries]);
+  }, [url, queries]);
 }
 
 function kindIn(data: string): string {

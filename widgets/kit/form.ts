@@ -46,8 +46,9 @@ export function bodyOf(fields: readonly FormField[], values: Values, before: Val
     .map(({ name }) => firstOf(name));
   for (const field of sent) {
     const text = values[field.name] ?? '';
-    if (before === null ? text === '' && field.kind !== 'tick' : !differing.includes(firstOf(field.name)))
-      continue;
+    // What a tick means where it is absent, the API decides: `preset` says the same.
+    const absent = field.kind === 'tick' ? (field.preset ?? '') : '';
+    if (before === null ? text === absent : !differing.includes(firstOf(field.name))) continue;
     put(body, field.name.split('.'), parsed(field, text));
   }
   return body;

@@ -14,7 +14,7 @@ export interface NavItem {
 }
 export interface NavGroup {
   readonly title: string;
-  readonly items: readonly NavItem[];
+  readonly items: NavItem[];
 }
 
 interface FrameProps {

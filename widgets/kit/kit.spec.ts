@@ -124,7 +124,17 @@ describe('forms', () => {
       scopes: ['audit:read', 'system:read'],
     });
     expect(bodyOf(kinds, { ...of('payouts'), scopes: 'audit:read' }, null)).toEqual({ kind: 'payouts' });
-    expect(bodyOf(fields, { name: 'Shop' }, null)).toEqual({ name: 'Shop', demands_signing: false });
+    expect(bodyOf(fields, { name: 'Shop' }, null)).toEqual({ name: 'Shop' });
+    expect(bodyOf(fields, { name: 'Shop', demands_signing: 'true' }, null)).toEqual({
+      name: 'Shop',
+      demands_signing: true,
+    });
+  });
+
+  it('leaves a tick as the API has it by default, and sends what differs', () => {
+    const signed: FormField = { name: 'demands_signing', label: 'Signed', kind: 'tick', preset: 'true' };
+    expect(bodyOf([signed], { demands_signing: 'true' }, null)).toEqual({});
+    expect(bodyOf([signed], { demands_signing: '' }, null)).toEqual({ demands_signing: false });
   });
 
   it('reads times as UTC', () => {

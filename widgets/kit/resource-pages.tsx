@@ -51,12 +51,18 @@ function ownPage({ name, details }: Resource): (row: Row) => string | null {
   return details === undefined ? () => null : toPage(name, 'id');
 }
 
+/** Of what changes without a live event. */
+const POLL_MS = 3_000;
+
 /** One thing: what it is, what to do, everything that belongs to it. */
 export function ResourcePage({ resource, id }: { resource: Resource; id: string }) {
   const now = useNow();
   const { can } = useKit();
   const { path, query, of = 'id' } = resource.read?.(id) ?? { path: pageOf(resource.name, id) };
-  const found = useOne(path, query === undefined ? {} : { query });
+  const found = useOne(path, {
+    ...(query !== undefined && { query }),
+    ...(resource.polls && { every: POLL_MS, polls: resource.polls }),
+  });
   const listed = theRows(found.data?.body ?? {}).find((each) => textAt(each, of) === id) ?? null;
   const row = query === undefined ? oneIn(found.data) : listed;
   if (found.isPending) return <Loading what={resource.one} />;

@@ -66,6 +66,8 @@ export interface Resource {
     /** What the rows of that list have the id in; `id` without it. */
     readonly of?: string;
   };
+  /** Whether its page reads it again every few seconds: for what changes without a live event. */
+  readonly polls?: (row: Row) => boolean;
   readonly guidance?: (row: Row, now: number) => Guidance | null;
   readonly actions?: readonly Action[];
   /** The label of the action that is likely next; the first one without it. */

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Route, Router, useLocation } from 'preact-iso';
+import { useLocation } from 'preact-iso';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { useIdle, useToast } from '../kit/app.js';
 import { KitContext, type Kit } from '../kit/data.js';
 import { textAt, type Row } from '../kit/fields.js';
-import { Frame, Heading, type NavGroup } from '../kit/frame.js';
+import { Frame, type NavGroup } from '../kit/frame.js';
 import { AccountMenu, Mode } from '../kit/gate.js';
-import { ResourceList, ResourcePage } from '../kit/resource-pages.js';
+import { groupsOf, pagesOf } from '../kit/routes.js';
 import { Loading, Trouble } from '../kit/states.js';
 import { visible } from '../kit/text.js';
 import { utc } from '../kit/time.js';
@@ -93,19 +93,19 @@ const NAV: readonly { readonly title: string; readonly names: readonly string[] 
 ];
 
 function navigation(back: string | null): NavGroup[] {
-  const groups = NAV.map(({ title, names }) => ({
-    title,
-    items: RESOURCES.filter(({ name }) => names.includes(name)).map(({ name, title, scope }) => ({
-      href: `/${name}`,
-      label: title,
-      scope,
-    })),
-  }));
-  groups[1]!.items.push({ href: '/usage', label: 'Usage', scope: 'usage:read' });
-  const home = { title: '', items: [{ href: '/', label: 'Attention' }] };
-  const exit = { title: '', items: [{ href: back ?? '', label: back === null ? '' : backLabel(back) }] };
-  return [home, ...groups, ...(back === null ? [] : [exit])];
+  const groups = groupsOf(NAV, RESOURCES);
+  groups[2]!.items.push({ href: '/usage', label: 'Usage', scope: 'usage:read' });
+  if (back !== null) groups.push({ title: '', items: [{ href: back, label: backLabel(back) }] });
+  return groups;
 }
+
+const Pages = pagesOf(
+  { '/': Attention, '/usage': Usage },
+  RESOURCES,
+  <>
+    Start with <a href="/">what needs attention</a>.
+  </>,
+);
 
 interface InsideProps {
   readonly mode: string;
@@ -151,41 +151,8 @@ function Inside({ mode, session, leave, quit }: InsideProps) {
         toast={toast}
         banner={readOnly}
       >
-        <Router>
-          <Route path="/" component={Attention} />
-          <Route path="/usage" component={Usage} />
-          <Route path="/:name" component={ListRoute} />
-          <Route path="/:name/:id" component={PageRoute} />
-          <Route default component={Missing} />
-        </Router>
+        <Pages />
       </Frame>
     </KitContext.Provider>
-  );
-}
-
-interface RouteProps {
-  readonly name?: string;
-  readonly id?: string;
-}
-
-function ListRoute({ name }: RouteProps) {
-  const resource = RESOURCES.find((each) => each.name === name);
-  return resource === undefined ? <Missing /> : <ResourceList key={name} resource={resource} />;
-}
-
-function PageRoute({ name, id }: RouteProps) {
-  const resource = RESOURCES.find((each) => each.name === name && each.details !== undefined);
-  if (resource === undefined || id === undefined) return <Missing />;
-  return <ResourcePage key={`${name}/${id}`} resource={resource} id={id} />;
-}
-
-function Missing() {
-  return (
-    <>
-      <Heading title="Not found">There is no such page</Heading>
-      <p class="lead">
-        Start with <a href="/">what needs attention</a>.
-      </p>
-    </>
   );
 }

@@ -11,53 +11,26 @@ import {
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
-import {
-  IssueSecretHandler,
-  RevokeSecretHandler,
-  RollSecretHandler,
-  SetAddressesHandler,
-  Credentials,
-} from './application/credentials.js';
-import {
-  ActivateAdminKeyHandler,
-  IssueAdminKeyHandler,
-  RevokeAdminKeyHandler,
-  RollAdminKeyHandler,
-} from './application/admin-key-commands.js';
+import { AccessChangeHandler, Credentials, SecretChangeHandler } from './application/credentials.js';
+import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
 import { credentialOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
 import { programOperations } from './application/program-operations.js';
 import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
-import {
-  IssueExchangeKeyHandler,
-  RevokeExchangeKeyHandler,
-  RevokeExchangeSecretHandler,
-  SetExchangeKeyPageHandler,
-} from './application/exchange-key-commands.js';
+import { IssueExchangeKeyHandler } from './application/exchange-key-commands.js';
 import { AdminKeyHolders } from './application/key-holders.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
+import { RegisterMerchantHandler, UpdateMerchantHandler } from './application/merchant-commands.js';
+import { CreateOperatorHandler } from './application/operator-commands.js';
 import {
-  AddMerchantHandler,
-  RegisterMerchantHandler,
-  ReinstateMerchantHandler,
-  SetEmbeddingHandler,
-  SuspendMerchantHandler,
-  UpdateMerchantHandler,
-} from './application/merchant-commands.js';
-import {
-  AddPasskeyHandler,
-  CreateOperatorHandler,
-  RemovePasskeyHandler,
-  UpdateOperatorHandler,
-} from './application/operator-commands.js';
-import { ADMIN_KEY_EVENTS } from './domain/admin-key.js';
-import { EXCHANGE_KEY_EVENTS } from './domain/exchange-key.js';
-import { exchangeKeyHistory, merchantHistory } from './domain/history.js';
-import { MERCHANT_EVENTS } from './domain/merchant.js';
-import { OPERATOR_EVENTS } from './domain/operator.js';
-import { adminKeyHistory, operatorHistory } from './domain/operator-history.js';
+  adminKeyHistory,
+  exchangeKeyHistory,
+  merchantHistory,
+  operatorHistory,
+  portalSessionHistory,
+} from './domain/history.js';
 import {
   ADMIN_RATE_LIMITER,
   ADMIN_REQUESTS_PER_MINUTE,
@@ -71,14 +44,12 @@ import { MerchantsController } from './http/admin/merchants.controller.js';
 import { OperatorsController } from './http/admin/operators.controller.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
-import { portalSessionHistory } from './domain/portal-history.js';
-import { PORTAL_SESSION_EVENTS } from './domain/portal-session.js';
 import { PortalKeys } from './application/portal-keys.js';
 import { PortalKeysController } from './http/portal/portal-keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
-import { LoggedRequestRow } from './views/logged-requests.js';
+import { LoggedRequest } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
@@ -86,13 +57,11 @@ import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { CredentialList } from './views/credential-list.js';
 import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
-import { OperatorList, OperatorListRow } from './views/operator-list.js';
+import { DisplayedOperator, OperatorList } from './views/operator-list.js';
 import { CredentialUses } from './store/credential-uses.js';
 import { NewSecrets } from './store/new-secrets.js';
-import { AdminKeysView } from './views/admin-keys.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
-import { ExchangeKeyIds } from './views/exchange-key-ids.js';
 import { OperatorsView } from './views/operators.js';
 import { accessSearches } from './views/search.js';
 
@@ -104,34 +73,18 @@ import { accessSearches } from './views/search.js';
     NewSecrets,
     CredentialSecrets,
     Credentials,
-    IssueSecretHandler,
-    RevokeSecretHandler,
-    RollSecretHandler,
-    SetAddressesHandler,
+    AccessChangeHandler,
+    SecretChangeHandler,
     RegisterMerchantHandler,
-    AddMerchantHandler,
     UpdateMerchantHandler,
-    SuspendMerchantHandler,
-    ReinstateMerchantHandler,
-    SetEmbeddingHandler,
     IssueExchangeKeyHandler,
-    RevokeExchangeKeyHandler,
-    RevokeExchangeSecretHandler,
-    SetExchangeKeyPageHandler,
     CreateOperatorHandler,
-    UpdateOperatorHandler,
-    AddPasskeyHandler,
-    RemovePasskeyHandler,
     IssueAdminKeyHandler,
-    ActivateAdminKeyHandler,
     RollAdminKeyHandler,
-    RevokeAdminKeyHandler,
     DirectoryView,
     OperatorsView,
-    AdminKeysView,
     AdminKeyDirectory,
     { provide: KeyHolders, useClass: AdminKeyHolders },
-    ExchangeKeyIds,
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -151,7 +104,6 @@ import { accessSearches } from './views/search.js';
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
-    ExchangeKeyIds,
     OperatorsView,
     AdminKeyDirectory,
   ],
@@ -201,13 +153,6 @@ class AccessModule implements OnModuleInit {
 export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
-  events: [
-    ...MERCHANT_EVENTS,
-    ...EXCHANGE_KEY_EVENTS,
-    ...OPERATOR_EVENTS,
-    ...ADMIN_KEY_EVENTS,
-    ...PORTAL_SESSION_EVENTS,
-  ],
   sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
   histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
@@ -231,7 +176,7 @@ export const access = defineContext({
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
-  entities: [LoggedRequestRow, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, OperatorListRow],
+  entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],
   migrations: [Access1795000000200],
 });

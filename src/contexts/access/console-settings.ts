@@ -1,5 +1,5 @@
 import type { Config } from '../../platform/config/config.js';
-import { isPlainLoopback } from './http/page-cookies.js';
+import { isPlainLoopback } from './http/page-site.js';
 import {
   about,
   ConfigError,

@@ -1,16 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { OpenidProvider } from './adapters/openid-provider.js';
 import { IdentityProvider } from './application/console/identity-provider.js';
-import { KnownPeople } from './application/console/known-people.js';
 import { LoginLinks } from './application/console/login-links.js';
 import { OidcLogin } from './application/console/oidc-login.js';
 import { Passkeys } from './application/console/passkeys.js';
 import { People } from './application/console/people.js';
 import { SessionTokens } from './application/console/sessions.js';
-import { ConsoleSessions } from './http/admin/console-sessions.js';
+import { ConsoleSessions } from './http/admin/admin-authentication.js';
 import { ConsoleAuthentication } from './http/console/console-authentication.js';
-import { ConsoleCookies } from './http/console/console-cookie.js';
-import { ConsoleOrigin } from './http/console/console-origin.js';
+import { ConsoleSite } from './http/page-site.js';
 import { ConsolePageController } from './http/console/console-page.controller.js';
 import { LiveChanges } from './http/console/live-changes.js';
 import { LoginController } from './http/console/login.controller.js';
@@ -33,13 +31,12 @@ export class LoginLinksModule {}
   controllers: [SessionController, LoginController, ConsolePageController],
   providers: [
     PasskeyCounters,
-    { provide: People, useClass: KnownPeople },
+    People,
     { provide: IdentityProvider, useClass: OpenidProvider },
     SessionTokens,
     Passkeys,
     OidcLogin,
-    ConsoleCookies,
-    ConsoleOrigin,
+    ConsoleSite,
     ConsoleAuthentication,
     { provide: ConsoleSessions, useExisting: ConsoleAuthentication },
     LiveChanges,

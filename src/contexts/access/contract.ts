@@ -12,4 +12,4 @@ export { RegisterMerchant } from './application/merchant-commands.js';
 export type { ExchangeKeyIssued, MemoSigning } from './domain/exchange-key.js';
 export type { PayPageSettings } from './domain/exchange-key.js';
 export { ROLES, ROLE_SCOPES, SCOPES, type Role, type Scope } from './domain/roles.js';
-export { ExchangeKeyIds } from './views/exchange-key-ids.js';
+export { DirectoryView } from './views/directory.js';

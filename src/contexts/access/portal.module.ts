@@ -7,8 +7,9 @@ import {
   RevokePortalSessionHandler,
 } from './application/portal-session-commands.js';
 import { PortalAddress } from './http/portal/portal-address.js';
-import { PortalAuthentication, PortalCookies, PortalOrigin } from './http/portal/portal-authentication.js';
-import { PortalMeController } from './http/portal/portal-me.controller.js';
+import { PortalSite } from './http/page-site.js';
+import { PortalAuthentication } from './http/portal/portal-authentication.js';
+import { PortalOverviewController } from './http/portal/portal-overview.controller.js';
 import { PortalPageController } from './http/portal/portal-page.controller.js';
 import { PortalSessionsController } from './http/portal-sessions.controller.js';
 import { PortalUses } from './store/portal-uses.js';
@@ -17,7 +18,7 @@ import { PortalSessionsView } from './views/portal-sessions.js';
 /** Sessions of the merchants' portal (docs/adr/0179); the data is in the controllers of each context. */
 @Global()
 @Module({
-  controllers: [PortalSessionsController, PortalMeController, PortalPageController],
+  controllers: [PortalSessionsController, PortalOverviewController, PortalPageController],
   providers: [
     CreatePortalSessionHandler,
     EnterPortalHandler,
@@ -26,8 +27,7 @@ import { PortalSessionsView } from './views/portal-sessions.js';
     PortalAddress,
     PortalSessionsView,
     PortalUses,
-    PortalCookies,
-    PortalOrigin,
+    PortalSite,
     PortalAuthentication,
     { provide: PortalCallers, useExisting: PortalAuthentication },
   ],

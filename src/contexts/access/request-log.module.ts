@@ -2,8 +2,6 @@ import { Global, Module } from '@nestjs/common';
 import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './store/request-log.js';
 import { AdminRequestsController } from './http/admin-requests.controller.js';
-import { PortalRequestsController } from './http/portal/portal-requests.controller.js';
-import { PortalUsageController } from './http/portal/portal-usage.controller.js';
 import { RequestPartitions } from './store/request-partitions.js';
 import { RequestTable } from './store/request-table.js';
 import { DailyRequests } from './views/daily-requests.js';
@@ -12,7 +10,7 @@ import { LoggedRequests } from './views/logged-requests.js';
 /** The requests of merchants (docs/adr/0178). The edge records into its {@link RequestLog}. */
 @Global()
 @Module({
-  controllers: [AdminRequestsController, PortalRequestsController, PortalUsageController],
+  controllers: [AdminRequestsController],
   providers: [
     RequestTable,
     RequestPartitions,
@@ -21,6 +19,6 @@ import { LoggedRequests } from './views/logged-requests.js';
     BufferedRequestLog,
     { provide: RequestLog, useExisting: BufferedRequestLog },
   ],
-  exports: [RequestLog, LoggedRequests],
+  exports: [RequestLog, LoggedRequests, DailyRequests],
 })
 export class RequestLogModule {}

@@ -10,18 +10,15 @@ import type {
 } from './domain/onboarding.js';
 
 class OnboardingData {
-  @ApiProperty(UUID)
-  user_id!: string;
+  @ApiProperty(UUID) user_id!: string;
 }
 
 class KycFailedData extends OnboardingData {
-  @ApiProperty({ type: 'string' })
-  reason!: string;
+  @ApiProperty({ type: 'string' }) reason!: string;
 }
 
 class OnboardingCompletedData extends OnboardingData {
-  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
-  issuer_wallet_address!: string;
+  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' }) issuer_wallet_address!: string;
 }
 
 const started = { type: 'user.onboarding_started', when: 'A user begins the onboarding.' };

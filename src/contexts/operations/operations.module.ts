@@ -14,8 +14,6 @@ import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
-import { OPERATION_EVENTS } from './domain/operation-events.js';
-import { SystemWritesController } from './http/system-writes.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
 import { PortalLookupsController } from './http/portal-lookups.controller.js';
@@ -61,7 +59,7 @@ class OperationsOfProgramsModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
-  controllers: [OperationsController, SystemWritesController, PortalLookupsController],
+  controllers: [OperationsController, PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
@@ -83,7 +81,6 @@ class OperationsModule {}
 export const operations = defineContext({
   name: 'operations',
   module: () => OperationsModule,
-  events: OPERATION_EVENTS,
   histories: [operationHistory],
   readModels: [operationViews],
   entities: [OperationRow],

@@ -6,7 +6,6 @@ export { userJson, UserResponse } from './application/user-json.js';
 export { payee, type Payee } from './domain/payee.js';
 export { readAct, type OperatorAct } from './domain/deactivation.js';
 export type { AccountState, ExistingUser } from './domain/user.js';
-export { USER_EVENTS } from './domain/user.js';
 export type {
   UserActivated,
   UserCreated,

@@ -13,7 +13,6 @@ import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application
 import { LocateUser } from './application/locate-user.js';
 import { userSearches } from './application/search.js';
 import { USER_OPERATIONS } from './application/user-operations.js';
-import { USER_EVENTS } from './domain/user.js';
 import { AdminUsersController } from './http/admin-users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
@@ -55,7 +54,6 @@ class UsersModule {}
 export const users = defineContext({
   name: 'users',
   module: () => UsersModule,
-  events: USER_EVENTS,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
   readModels: [usersProjection],

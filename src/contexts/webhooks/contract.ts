@@ -1,18 +1,5 @@
-import { WEBHOOK_ENDPOINT_EVENTS } from './domain/webhook-endpoints.js';
-import {
-  WEBHOOK_RECOVERY_REQUESTED,
-  WEBHOOK_RESEND_REQUESTED,
-  WEBHOOK_TEST_REQUESTED,
-} from './domain/webhook-requests.js';
-
 /** What other contexts may know of webhooks: published events, lists, and commands of a merchant. */
 
-export const WEBHOOK_EVENTS = [
-  ...WEBHOOK_ENDPOINT_EVENTS,
-  WEBHOOK_TEST_REQUESTED,
-  WEBHOOK_RESEND_REQUESTED,
-  WEBHOOK_RECOVERY_REQUESTED,
-] as const;
 export type { DisableCause } from './domain/webhook-endpoints.js';
 export { AuditedDeliveries, type AuditedAttempt, type AuditedDelivery } from './views/audited-deliveries.js';
 export { DeliveriesList, type AdminDeliveriesPage, type DeliveriesFilter } from './views/deliveries-list.js';

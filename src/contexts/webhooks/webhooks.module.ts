@@ -32,7 +32,6 @@ import {
 import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
 import { webhookSearches } from './application/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
-import { WEBHOOK_EVENTS } from './contract.js';
 import { TestEventData } from './http/webhook-dto.js';
 import { AdminDeliveriesController } from './http/admin-deliveries.controller.js';
 import { AdminEndpointsController } from './http/admin-endpoints.controller.js';
@@ -127,7 +126,6 @@ class WebhooksOperatorModule {}
 export const webhooks = defineContext({
   name: 'webhooks',
   module: () => WebhooksModule,
-  events: WEBHOOK_EVENTS,
   histories: WEBHOOK_HISTORIES,
   readModels: [endpointsProjection],
   entities: [EndpointRow],

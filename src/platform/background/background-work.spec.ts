@@ -4,7 +4,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { CONFIG } from '../config/config.js';
 import { BackgroundModule } from './background.module.js';
-import { Background, BackgroundWork, type BackgroundOptions, type Role } from './background-work.js';
+import { Background, BackgroundWork, type BackgroundOptions, type ProcessRole } from './background-work.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -113,7 +113,7 @@ describe('background work', () => {
 });
 
 const ran: string[] = [];
-const noting = (name: string, role?: Role | 'any'): BackgroundWork =>
+const noting = (name: string, role?: ProcessRole | 'any'): BackgroundWork =>
   new BackgroundWork({
     name,
     everyMs: HOUR_MS,
@@ -139,7 +139,11 @@ class Holder {
 }
 
 describe('the background of a process', () => {
-  const boot = async (roles: readonly Role[], providers: object[] = [Several], shutdownGraceMs = 1000) => {
+  const boot = async (
+    roles: readonly ProcessRole[],
+    providers: object[] = [Several],
+    shutdownGraceMs = 1000,
+  ) => {
     ran.length = 0;
     const config = { provide: CONFIG, useValue: { roles, shutdownGraceMs } };
     const module = await Test.createTestingModule({

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import type { Schedule } from '../telemetry/process-facts.js';
 import { backoffMs, sleep, type Backoff } from './backoff.js';
 
-export type Role = Config['roles'][number];
+export type ProcessRole = Config['roles'][number];
 
 /** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
 const FIRST_RETRY_MS = 250;
@@ -16,7 +16,7 @@ export interface BackgroundOptions {
   /** Does all that is due. Once `signal` aborts it ends where it can: the next run continues. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
   /** Which processes do it; `worker` when absent. */
-  readonly role?: Role | 'any';
+  readonly role?: ProcessRole | 'any';
   readonly backoff?: Backoff;
   /** Its provider stops it, during its shutdown. */
   readonly stopsWithProvider?: true;

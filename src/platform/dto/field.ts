@@ -75,6 +75,28 @@ export function Many(
   );
 }
 
+/** The class of a response that is one resource, under its name. */
+export function ResourceOf<Name extends string, Item extends object>(
+  name: Name,
+  item: Dto<Item>,
+): Dto<Record<Name, Item>> {
+  class Wrapped {}
+  Nested(() => item)(Wrapped.prototype, name);
+  return Wrapped as Dto<Record<Name, Item>>;
+}
+
+/** The class of a response that is a page of resources, under their name. */
+export function PageOf<Name extends string, Item extends object>(
+  name: Name,
+  item: Dto<Item>,
+  options: { maxItems?: number } = {},
+): Dto<Record<Name, readonly Item[]> & { next_cursor: string | null }> {
+  class Listed {}
+  Many(() => item, options)(Listed.prototype, name);
+  ApiProperty({ type: 'string', nullable: true })(Listed.prototype, 'next_cursor');
+  return Listed as Dto<Record<Name, readonly Item[]> & { next_cursor: string | null }>;
+}
+
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

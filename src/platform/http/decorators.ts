@@ -94,16 +94,23 @@ export const ListQuery = (): ParameterDecorator => Query(new QueryPipe(true));
 /** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
+/** Throws `not_found` for what is no uuid: it names nothing (contract.md 3.4). */
+export function uuidIn(parameters: unknown, name: string, what: string): string {
+  const value = (parameters as Readonly<Record<string, unknown>>)[name];
+  if (!isUuid(value)) throw DomainError.notFound(what);
+  return value.toLowerCase();
+}
+
+/** The OpenAPI document has the path parameter of a route that takes it. */
+export function documentUuid(name: string, target: object, key: string | symbol | undefined): void {
+  const method = Object.getOwnPropertyDescriptor(target, key!)!;
+  ApiParam({ name, schema: { type: 'string', format: 'uuid' } })(target, key!, method);
+}
+
 /** A path id. One that is no uuid names nothing: 404 (contract.md 3.4). */
 export const UuidParam =
   (name = 'id', what = 'Resource'): ParameterDecorator =>
   (target, key, index) => {
-    Param(name, {
-      transform(value: unknown): string {
-        if (!isUuid(value)) throw DomainError.notFound(what);
-        return value.toLowerCase();
-      },
-    })(target, key, index);
-    const method = Object.getOwnPropertyDescriptor(target, key!)!;
-    ApiParam({ name, schema: { type: 'string', format: 'uuid' } })(target, key!, method);
+    Param(name, { transform: (value: unknown) => uuidIn({ [name]: value }, name, what) })(target, key, index);
+    documentUuid(name, target, key);
   };

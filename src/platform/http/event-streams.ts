@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
 import { Refusal, type Problem } from './problem.js';
 
+/** A client that reads slower than this many bytes pile up is disconnected. */
+const MAX_BYTES = 262_144;
+
 /** Bounds of the streams of one kind in this process. */
-interface EventStreamBounds {
+export interface EventStreamBounds {
   readonly max: number;
   readonly maxPerOwner: number;
   /** How often each is checked. */
@@ -10,74 +13,93 @@ interface EventStreamBounds {
   readonly heartbeatMs: number;
   /** The page connects again after it, perhaps to another process. */
   readonly lifetimeMs: number;
-  /** One whose client reads slower than this many bytes pile up is ended. */
-  readonly maxBytes: number;
 }
 
-const headers = { 'retry-after': '10' };
-const TOO_MANY: Problem = { status: 503, detail: 'Too many streams are open', headers };
-const TOO_MANY_OF_OWNER: Problem = { status: 429, detail: 'Too many streams are open', headers };
+export const STREAM_TIMES = { checkMs: 1000, heartbeatMs: 15_000, lifetimeMs: 600_000 };
 
-interface EventStream<Subject> {
-  readonly body: Readable;
-  /** Counted together against `maxPerOwner`. */
-  readonly owner: string;
-  subject: Subject;
+const headers = { 'retry-after': '10' };
+
+/** Who is connected, and what for. */
+interface Followed {
+  /** Rejects with {@link Refusal} where the stream may continue no longer. */
+  verify(): Promise<unknown>;
+}
+
+class EventStream<Subject> {
+  readonly body = new Readable({ read: () => undefined });
   readonly openedAt: number;
   sentAt: number;
+
+  constructor(
+    readonly subject: Subject,
+    /** Counted together against `maxPerOwner`. */
+    readonly owner: string,
+    private readonly now: () => number,
+  ) {
+    this.openedAt = this.sentAt = now();
+  }
+
+  send(data: object, event?: string): void {
+    this.push(`${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`);
+    if (this.body.readableLength > MAX_BYTES) this.body.destroy();
+  }
+
+  /** Keeps proxies from closing an idle connection. A client that has not read since the last heartbeat is gone. */
+  beat(): void {
+    if (this.body.readableLength > 0) this.body.destroy();
+    else this.push(':\n\n');
+  }
+
+  private push(text: string): void {
+    this.sentAt = this.now();
+    this.body.push(text);
+  }
 }
 
 /** Server-sent events: who is connected, heartbeats, and an end for each stream. */
-export class EventStreams<Subject> {
+export class EventStreams<Subject extends Followed> {
   private readonly streams = new Set<EventStream<Subject>>();
   private timer: NodeJS.Timeout | null = null;
   private draining = false;
 
   constructor(
     private readonly bounds: EventStreamBounds,
-    /** The subject as it is now. Rejects with {@link Refusal} where the stream may continue no longer. */
-    private readonly verify: (subject: Subject) => Promise<Subject>,
+    /** The details of refusals. */
+    private readonly words: { readonly tooMany: string; readonly tooManyOfOwner: string },
     private readonly now: () => number = Date.now,
+    /** What there is to send at each check, to streams that continue. */
+    private readonly poll: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
   get count(): number {
     return this.streams.size;
   }
 
-  /** The body of the response. Throws {@link Refusal} (429, 503). `onEnd` is called once the last stream has ended. */
-  open(owner: string, subject: Subject, onEnd: () => void = () => undefined): Readable {
-    if (this.draining || this.count >= this.bounds.max) throw new Refusal(TOO_MANY);
+  [Symbol.iterator](): Iterator<EventStream<Subject>> {
+    return this.streams.values();
+  }
+
+  /** A stream without bytes yet. Throws {@link Refusal} (429, 503). `onEnd` is called once the last stream has ended. */
+  open(owner: string, subject: Subject, onEnd: () => void = () => undefined): EventStream<Subject> {
+    const refusal = (status: number, detail: string): Refusal =>
+      new Refusal({ status, detail, headers } satisfies Problem);
+    if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.words.tooMany);
     const ofOwner = [...this.streams].filter((each) => each.owner === owner);
-    if (ofOwner.length >= this.bounds.maxPerOwner) throw new Refusal(TOO_MANY_OF_OWNER);
-    const at = this.now();
-    const body = new Readable({ read: () => undefined });
-    const stream = { body, owner, subject, openedAt: at, sentAt: at };
+    if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.words.tooManyOfOwner);
+    const stream = new EventStream(subject, owner, this.now);
     this.streams.add(stream);
-    body.once('close', () => {
+    stream.body.once('close', () => {
       this.streams.delete(stream);
       if (this.count === 0) onEnd();
     });
-    // The headers are sent with the first bytes.
-    body.push(':\n\n');
     this.schedule();
-    return body;
+    return stream;
   }
 
-  /** To every stream whose subject it is for. */
-  send(event: string, data: object, isFor: (subject: Subject) => boolean): void {
-    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-    for (const stream of this.streams) {
-      if (!isFor(stream.subject)) continue;
-      stream.sentAt = this.now();
-      stream.body.push(text);
-      if (stream.body.readableLength > this.bounds.maxBytes) stream.body.destroy();
-    }
-  }
-
-  /** Ends all of them: their pages connect again, to another process. */
+  /** Ends all of them for good: their pages connect again, to another process. */
   close(): void {
     this.draining = true;
-    for (const stream of this.streams) this.end(stream);
+    this.restart();
   }
 
   /** All of them: their clients connect again and read what they missed. */
@@ -85,35 +107,38 @@ export class EventStreams<Subject> {
     for (const stream of this.streams) this.end(stream);
   }
 
+  end(stream: EventStream<Subject>): void {
+    this.streams.delete(stream);
+    stream.body.push(null);
+  }
+
   private schedule(): void {
     if (this.count === 0) return;
     this.timer ??= setTimeout(() => {
-      void Promise.all([...this.streams].map((stream) => this.check(stream))).finally(() => {
+      void this.check().finally(() => {
         this.timer = null;
         this.schedule();
       });
     }, this.bounds.checkMs).unref();
   }
 
-  private async check(stream: EventStream<Subject>): Promise<void> {
-    if (this.now() - stream.openedAt >= this.bounds.lifetimeMs) return this.end(stream);
-    const isOver = await this.verify(stream.subject).then(
-      (subject) => {
-        stream.subject = subject;
-        return false;
-      },
-      // A database that is unavailable does not end the session.
-      (error: unknown) => error instanceof Refusal,
-    );
-    if (isOver) return this.end(stream);
-    if (this.now() - stream.sentAt < this.bounds.heartbeatMs) return;
-    stream.sentAt = this.now();
-    // A client that has not read since the last heartbeat is gone.
-    if (stream.body.readableLength > 0) stream.body.destroy();
-    else stream.body.push(':\n\n');
+  private async check(): Promise<void> {
+    await Promise.all([...this.streams].map((stream) => this.verify(stream)));
+    await this.poll();
+    for (const stream of this.streams)
+      if (this.now() - stream.sentAt >= this.bounds.heartbeatMs) stream.beat();
   }
 
-  private end(stream: EventStream<Subject>): void {
-    stream.body.push(null);
+  private async verify(stream: EventStream<Subject>): Promise<void> {
+    if (this.now() - stream.openedAt >= this.bounds.lifetimeMs) return this.end(stream);
+    try {
+      await stream.subject.verify();
+    } catch (error) {
+      // A database that is unavailable does not end the session.
+      if (!(error instanceof Refusal)) return;
+      // Its page need not connect again to find out.
+      stream.send({}, 'end');
+      this.end(stream);
+    }
   }
 }

@@ -5,13 +5,11 @@ import { HealthRegistry } from '../telemetry/health.js';
 import { Reply } from './reply.js';
 
 class Live {
-  @ApiProperty({ const: 'ok' })
-  status!: 'ok';
+  @ApiProperty({ const: 'ok' }) status!: 'ok';
 }
 
 class Health {
-  @ApiProperty({ type: 'string', enum: ['ok', 'unavailable'] })
-  status!: string;
+  @ApiProperty({ type: 'string', enum: ['ok', 'unavailable'] }) status!: string;
 
   @ApiProperty({
     type: 'object',

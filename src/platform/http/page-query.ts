@@ -30,11 +30,12 @@ export const Filter = (rule: Rule, description: string): PropertyDecorator =>
 
 /** The parameters of a list of the admin API: its DTO extends this one with filters. */
 export class PageParameters {
-  @PageSize(100, 'Items per page.')
-  page_size!: number;
+  @PageSize(100, 'Items per page.') page_size!: number;
+  @PageCursor() page_cursor?: PagePlace;
 
-  @PageCursor()
-  page_cursor?: PagePlace;
+  get page(): { readonly pageSize: number; readonly after?: PagePlace | undefined } {
+    return { pageSize: this.page_size, after: this.page_cursor };
+  }
 }
 
 export interface CreatedPageQuery {

@@ -5,7 +5,8 @@ import type { Log } from '../telemetry/logger.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
 import type { MerchantCredentials } from './merchant-directory.js';
-import type { LoggedRequest } from './request-log.js';
+import type { ServedRequest } from './request-log.js';
+import { MAX_UNKNOWN } from './validation.js';
 
 export const NO_BODY = Buffer.alloc(0);
 
@@ -133,9 +134,10 @@ const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
 /** What the {@link RequestLog} gets of a request with its response; null for one that names no merchant. */
-export function loggedRequest(request: FastifyRequest, reply: FastifyReply): LoggedRequest | null {
+export function loggedRequest(request: FastifyRequest, reply: FastifyReply): ServedRequest | null {
   const { edge, method } = request;
   if (edge.recognisedMerchant === null) return null;
+  const parts = queryParts(request.raw.url ?? '');
   return {
     requestId: request.id,
     merchantId: edge.recognisedMerchant.merchantId,
@@ -143,20 +145,43 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply): Log
     startedAt: edge.startedAt,
     method,
     path: rawPath(request).slice(0, MAX_PATH),
-    queryNames: queryNames(request.raw.url ?? ''),
+    queryNames: parts
+      .map(({ name }) => name ?? UNNAMED)
+      .filter((name, place, all) => all.indexOf(name) === place),
     status: reply.statusCode,
     durationMs: performance.now() - edge.startedAt,
-    refusal: edge.refusal,
+    refusal: refusalWithoutValues(edge.refusal, parts),
     stringToSign: edge.stringToSign,
   };
 }
 
-function queryNames(target: string): readonly string[] {
+interface QueryPart {
+  /** Null: it may be a value that lost its name. */
+  readonly name: string | null;
+  readonly sent: string;
+}
+
+function queryParts(target: string): readonly QueryPart[] {
   const query = target.indexOf('?');
   if (query === -1) return [];
   const parts = target.slice(query + 1).split('&', MAX_QUERY_NAMES);
-  const names = parts.filter((part) => part !== '').map((part) => part.split('=', 1)[0]!);
-  return [...new Set(names.map((name) => (QUERY_NAME.test(name) ? name : UNNAMED)))];
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      const sent = part.split('=', 1)[0]!;
+      return { name: part.includes('=') && QUERY_NAME.test(sent) ? sent : null, sent };
+    });
+}
+
+/** A refusal begins with the name of the parameter that is wrong: one that may be a value is left out. */
+function refusalWithoutValues(refusal: string | null, parts: readonly QueryPart[]): string | null {
+  for (const { name, sent } of parts) {
+    if (refusal === null || name !== null) continue;
+    const [[decoded] = ['']] = new URLSearchParams(sent);
+    const start = decoded.slice(0, MAX_UNKNOWN);
+    if (refusal.startsWith(`${start} `)) return `${UNNAMED}${refusal.slice(start.length)}`;
+  }
+  return refusal;
 }
 
 /** Runs the rest of the request inside a span that continues the client's traceparent. Only called while tracing. */

@@ -7,7 +7,7 @@ import { isObject } from '../dto/field.js';
 type Query = Readonly<Record<string, unknown>>;
 
 /** The most characters of a parameter that no operation has. */
-const MAX_UNKNOWN = 2048;
+export const MAX_UNKNOWN = 2048;
 
 /**
  * The members of a request that its DTO knows, as an instance of it; others are dropped: v1 only grows. Throws DomainError

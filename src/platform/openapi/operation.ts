@@ -1,4 +1,4 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import {
   ApiBody,
   ApiExtension,
@@ -26,9 +26,9 @@ interface OperationWords {
 }
 
 /** Key of the metadata of a route: its `scopes`. */
-export const SCOPES = 'scopes';
+export const SCOPES_KEY = 'scopes';
 
-/** Puts a route into the OpenAPI document. Body, query and path come from the decorators of its parameters. */
+/** Puts a route into the OpenAPI document; the lowest status of its responses is that of a success. Body, query and path come from the decorators of its parameters. */
 export function Operation({
   id,
   tag,
@@ -39,11 +39,12 @@ export function Operation({
   responses,
 }: OperationWords): MethodDecorator {
   return applyDecorators(
+    HttpCode(Math.min(...Object.keys(responses).map(Number))),
     ApiIncludeEndpoint(),
     ApiTags(tag),
     ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
     ...(body ? [ApiBody({ type: body })] : []),
-    ...(scopes ? [SetMetadata(SCOPES, scopes), ApiExtension('x-scopes', [...scopes])] : []),
+    ...(scopes ? [SetMetadata(SCOPES_KEY, scopes), ApiExtension('x-scopes', [...scopes])] : []),
     ...Object.entries(responses).map(([status, described]) =>
       ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
     ),
@@ -116,14 +117,9 @@ export const sharedParameters = {
 
 /** What every refusal has (contract.md 3). */
 export class ProblemDetails {
-  @ApiProperty({ const: 'about:blank' })
-  type!: string;
-
-  @ApiProperty({ type: 'string', minLength: 1 })
-  detail!: string;
-
-  @ApiProperty({ type: 'null' })
-  instance!: null;
+  @ApiProperty({ const: 'about:blank' }) type!: string;
+  @ApiProperty({ type: 'string', minLength: 1 }) detail!: string;
+  @ApiProperty({ type: 'null' }) instance!: null;
 
   @ApiProperty({
     type: 'object',
@@ -134,9 +130,6 @@ export class ProblemDetails {
 }
 
 export class Problem extends ProblemDetails {
-  @ApiProperty({ type: 'string', minLength: 1 })
-  title!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599 })
-  status!: number;
+  @ApiProperty({ type: 'string', minLength: 1 }) title!: string;
+  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599 }) status!: number;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../event-store/port.js';
 import type { IdempotencyTicket } from '../idempotency/ticket.js';
+import type { DisplayedOperation } from './displayed-operation.js';
 
 /** Who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
 export interface Requester {
@@ -45,36 +46,8 @@ export interface OperationRequest {
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 
-type OperationStatus =
-  'pending_approval' | 'executed' | 'unconfirmed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
-
-interface PersonJson {
-  readonly operator_id: string | null;
-  readonly name: string;
-  readonly role: string | null;
-  readonly credential_id: string | null;
-  readonly address: string | null;
-}
-
-/** An operation as the admin API shows it (admin-api.md 4). */
-export interface OperationJson {
-  readonly id: string;
-  readonly name: string;
-  readonly status: OperationStatus;
-  readonly subject: { readonly kind: string; readonly id: string; readonly revision: number | null };
-  readonly parameters: JsonObject;
-  readonly reason: string;
-  readonly ticket: string | null;
-  readonly approval: 'none' | 'required' | 'off';
-  readonly requested_by: PersonJson;
-  readonly requested_at: string;
-  readonly expires_at: string | null;
-  readonly decided_by: PersonJson | null;
-  readonly decided_at: string | null;
-  readonly decision_reason: string | null;
-  readonly executed_at: string | null;
-  readonly failure: { readonly code: string; readonly message: string } | null;
-}
+/** An operation as the admin API displays it (admin-api.md 4). */
+export type OperationJson = Readonly<DisplayedOperation>;
 
 export interface OperationOutcome {
   readonly operation: OperationJson;

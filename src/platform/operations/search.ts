@@ -1,11 +1,15 @@
 /** What an operator searches for (admin-api.md 3). */
-export interface SearchText {
+export interface SearchQuery {
   /** As it was sent, without blanks around it. */
   readonly text: string;
   /** In lower case, where the text is a uuid. */
   readonly uuid: string | null;
   /** In E.164, where the text is a phone number. */
   readonly phoneNumber: string | null;
+  /** The merchants that the caller is confined to; null: all. */
+  readonly merchants: readonly string[] | null;
+  /** Results that the response has room for. */
+  readonly limit: number;
 }
 
 export interface Found {
@@ -22,6 +26,6 @@ export interface Found {
 export interface Search {
   /** Callers without it do not get what is found. */
   readonly scope: string;
-  /** At most a page of results: more are cut off. */
-  readonly find: (query: SearchText) => Promise<readonly Found[]>;
+  /** What is of other merchants than `merchants` is left out afterwards; where there may be more than `limit`, before. */
+  readonly find: (query: SearchQuery) => Promise<readonly Found[]>;
 }

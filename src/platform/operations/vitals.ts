@@ -1,5 +1,5 @@
 /** Due work of one kind. */
-export interface Backlog {
+export interface DueBacklog {
   readonly name: string;
   /** Exact up to 10,000. */
   readonly due: number;
@@ -15,7 +15,7 @@ export interface AuditVitals {
 
 /** What a context reports of all processes to `GET /admin/v1/system` (admin-api.md 3). */
 export interface Vitals {
-  readonly backlogs?: () => Promise<readonly Backlog[]>;
+  readonly backlogs?: () => Promise<readonly DueBacklog[]>;
   readonly audit?: () => Promise<AuditVitals>;
 }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { clockSkew } from '../telemetry/metrics.js';
 import { Database } from './database.js';
@@ -28,6 +29,13 @@ export class ClockCheck {
   async check(): Promise<void> {
     const skew = await this.skewSeconds();
     if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
+  }
+
+  /** For what may not be decided by a wrong clock. Throws `unavailable`: another process, or this one later, may do it. */
+  async require(): Promise<void> {
+    await this.holds(({ message }) => {
+      throw new DomainError('unavailable', `Nothing is decided here now: ${message}`);
+    });
   }
 
   /** Whether {@link check} passes; where it does not, `off` gets the reason. */

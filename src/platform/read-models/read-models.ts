@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown, type Type } from '@nestjs/common';
-import { DataSource, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, DefaultNamingStrategy, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Pool } from 'pg';
 import { CONFIG, type Config } from '../config/config.js';
@@ -11,6 +11,13 @@ import { outliveConnections } from '../postgres/unavailable.js';
 
 /** People read lists, one page at a time. */
 const POOL_SIZE = 4;
+
+/** A property of an entity is called as its column, in camel case. */
+class ColumnNames extends DefaultNamingStrategy {
+  override columnName(property: string, column: string | undefined): string {
+    return column ?? property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  }
+}
 
 /**
  * Rows that people browse, as TypeORM entities mapped on tables of the contexts (`entities` of their declarations). The
@@ -47,6 +54,7 @@ export class ReadModels implements OnApplicationShutdown {
       url: this.config.databaseUrl ?? '',
       applicationName: 'disburse lists',
       poolSize: POOL_SIZE,
+      namingStrategy: new ColumnNames(),
       entities: this.contexts.flatMap(({ entities = [] }) => [...entities]),
       extra: {
         ...CONNECTING,

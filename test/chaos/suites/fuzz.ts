@@ -1,18 +1,15 @@
 import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMiB } from '../../../bench/support/memory.js';
+import fc from 'fast-check';
 import { checkBooks } from '../support/books.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
+import { apiRequest, widgetRequest } from '../support/fuzz/requests.js';
+import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
 import { createWorld } from '../support/fuzz/world.js';
 import { honestLoad } from '../support/honest-load.js';
 import { createUser } from '../support/payouts.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
-import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { percentile, seconds, type Suite } from '../support/suite.js';
 
-const AT_ONCE = 48;
-/** From then on memory is counted: by then the service has compiled and cached what it will need. */
-const WARM_SHARE = 0.2;
 const MAX_GROWTH_MIB = 256;
 /** Of all requests, those that may lose their connection to a timeout or to an early response. */
 const MAX_CUT_OFF = 0.002;
@@ -31,13 +28,19 @@ export const fuzz: Suite = async (options) => {
   try {
     const service = await shared.service('service');
     const { baseUrl, merchant: hostile, secondMerchant: merchant, port, widgetPort: widget } = service;
-    const fuzzer = new Fuzzer(seed, { api: port, widget }, await createWorld(baseUrl, hostile));
+    const world = await createWorld(baseUrl, hostile);
+    const requests = fc.oneof(
+      { weight: 71, arbitrary: apiRequest(world) },
+      { weight: 11, arbitrary: widgetRequest(world) },
+    );
+    const broken = { of: requests, percent: 18 };
+    const fuzzer = new Fuzzer(seed, { ports: { api: port, widget }, requests, broken });
     const target = { port, merchant, userId: await createUser(baseUrl, merchant) };
     let isDone = false;
     const honest = honestLoad(target, verdict, () => isDone);
     const began = performance.now();
     const range = sizes.only === undefined ? ([1, count] as const) : ([sizes.only, sizes.only] as const);
-    const memory = await run(fuzzer, service, range, options);
+    const memory = await runFuzzer(fuzzer, service, range, options);
     const took = performance.now() - began;
     isDone = true;
     const { tookMs, refused, tally } = await honest;
@@ -63,33 +66,3 @@ export const fuzz: Suite = async (options) => {
     await shared.close();
   }
 };
-
-/** Sends the requests from one number to another, {@link AT_ONCE} at a time. Resident memory in MiB. */
-async function run(
-  fuzzer: Fuzzer,
-  service: ServiceProcess,
-  [first, last]: readonly [number, number],
-  { say, verdict }: SuiteOptions,
-): Promise<{ warm: number; max: number }> {
-  let next = first;
-  let running = true;
-  const memory = { warm: 0, max: 0 };
-  const worker = async (): Promise<void> => {
-    while (next <= last && !fuzzer.gaveUp && service.runs) await fuzzer.send(next++);
-  };
-  const watch = async (): Promise<void> => {
-    for (let second = 1; running && service.runs; second += 1) {
-      const now = residentMiB(service.pid);
-      if (next - first < (last - first) * WARM_SHARE) memory.warm = Math.max(memory.warm, now);
-      memory.max = Math.max(memory.max, now);
-      if (second % 30 === 0) say(`      ${next - 1} sent, ${now} MiB, ${fuzzer.faults.length} faults`);
-      await sleep(1000);
-    }
-  };
-  const watching = watch();
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  running = false;
-  await watching;
-  if (!service.runs) verdict.expect(false, 'the process lives', service.lastWords());
-  return memory;
-}

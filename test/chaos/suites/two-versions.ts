@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../bench/support/wait.js';
+import { AdminClient } from '../../support/admin/admin-client.js';
 import { checkReported } from '../support/acknowledged.js';
 import { haveReached, headOf } from '../support/books.js';
 import { buildNextVersion } from '../support/next-version.js';
 import { activePayee } from '../support/payouts.js';
 import { ReportLoad } from '../support/report-load.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -42,7 +44,8 @@ export const twoVersions: Suite = async (options) => {
       return started;
     };
     const older = load(service.port);
-    const api = await shared.process('next-api', { ...env, ROLES: 'api' }, { main }).start();
+    const api = await shared.process('next-api', { ...env, ROLES: 'api,admin' }, { main }).start();
+    await decideAcross(service, api, options);
     const newer = load(api.port);
     const worker = shared.process('next-worker', { ...env, ROLES: 'worker' }, { main });
     for (let round = 1; round <= count; round += 1) {
@@ -70,6 +73,37 @@ export const twoVersions: Suite = async (options) => {
     await shared.close();
   }
 };
+
+/** What is requested of one version is approved at the other, and executed once. */
+async function decideAcross(
+  { admin, adminUrl, merchant }: ServiceProcess,
+  { adminUrl: nextUrl }: ServiceProcess,
+  { verdict }: SuiteOptions,
+): Promise<void> {
+  const reason = 'two versions';
+  const path = `/merchants/${merchant.apiKey}`;
+  let limit = 900_000;
+  const lower = { limits: { requests_per_minute: limit }, reason };
+  const lowered = await new AdminClient(adminUrl, admin.api_key, '').change(path, '', lower);
+  verdict.equal(lowered.status, 200, 'a limit is lowered');
+  for (const [requested, decided] of [
+    [adminUrl, nextUrl],
+    [nextUrl, adminUrl],
+  ] as const) {
+    const change = { limits: { requests_per_minute: (limit += 1) }, reason };
+    const requester = new AdminClient(requested, admin.api_key, '');
+    const waiting = await requester.change(path, '', change);
+    verdict.equal(waiting.status, 202, 'an operation is requested of one version');
+    const { operation } = waiting.json<{ operation: { id: string } }>();
+    const approver = new AdminClient(decided, admin.approver_api_key, '');
+    const approved = await approver.post(`/operations/${operation.id}/approve`, { reason });
+    verdict.expect(
+      approved.status === 200 && approved.text.includes('"executed"'),
+      'it is approved at the other, which executes it',
+      approved.text,
+    );
+  }
+}
 
 async function checkEnd(
   shared: Shared,

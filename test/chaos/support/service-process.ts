@@ -106,6 +106,24 @@ export class ServiceProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Keys of the admin API, of two administrators. */
+  get admin(): SandboxFile['admin'] {
+    return this.sandbox.admin;
+  }
+
+  get adminPort(): number {
+    return this.current.adminPort;
+  }
+
+  /** `{admin_url}`. */
+  get adminUrl(): string {
+    return `http://127.0.0.1:${this.adminPort}`;
+  }
+
+  get portalPort(): number {
+    return this.current.portalPort;
+  }
+
   get widgetUrl(): string {
     return `http://127.0.0.1:${this.widgetPort}`;
   }

@@ -139,6 +139,7 @@ describe('the document of the console', () => {
       "connect-src 'self'",
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
       "base-uri 'none'",
       "form-action 'none'",
     ])
@@ -148,14 +149,26 @@ describe('the document of the console', () => {
     expect(page.text).toContain('&quot;oidc&quot;:true');
   });
 
+  it('is not at a path of the API, for a browser either', async () => {
+    const browser = new CookieClient(site.origin);
+    const page = await browser.call('/admin/v1/unknown', { headers: { accept: 'text/html' } });
+    expect(page.status).toBe(404);
+  });
+
   it('hides nothing that the API does not have: a program gets a problem', async () => {
     const response = await new CookieClient(site.origin).call('/payouts');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       404,
       'application/problem+json; charset=utf-8',
     ]);
-    const unknown = await new CookieClient(site.origin).call('/admin/v1/nothing');
-    expect(unknown.status).toBe(404);
+    for (const path of ['/admin/v1/nothing', '/admin/v1/whoami', '/admin/v1?a=b']) {
+      const unknown = await new CookieClient(site.origin).call(path, { headers: { accept: 'text/html' } });
+      expect([path, unknown.status, unknown.headers.get('content-type')]).toEqual([
+        path,
+        path === '/admin/v1/whoami' ? 401 : 404,
+        'application/problem+json; charset=utf-8',
+      ]);
+    }
   });
 });
 

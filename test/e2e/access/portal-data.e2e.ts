@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
 import { createUser, reported } from '../../support/payouts/payout-calls.js';
@@ -130,6 +131,32 @@ describe('the data of the portal', () => {
     const revoked = await own.post(`${DATA}/keys/${id}/revoke`);
     expect(revoked.json()).toMatchObject({ credential: { id, kind: 'payouts', status: 'revoked' } });
     await eventually(async () => (await status()) === 401);
+  });
+
+  it('revokes a secret of the exchange, with which no order is created any more', async () => {
+    const merchant = await app.newMerchant();
+    const own = await browserOf(merchant);
+    const key = await app.newExchangeKey(true, merchant.credentials.apiKey);
+    const [listed] = await list<{ id: string; api_key: string }>(own, '/keys?kind=exchange', 'credentials');
+    expect(listed!.api_key).toBe(key.credentials.apiKey);
+    const order = async (): Promise<number> =>
+      (await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS })).status;
+    expect(await order()).toBe(201);
+    const path = `${DATA}/keys/${listed!.id}/revoke`;
+    expect((await stranger.post(path)).status).toBe(404);
+    expect((await (await browserOf(merchant, ['keys:read'])).post(path)).status).toBe(403);
+    expect(await order()).toBe(201);
+    const revoked = await own.post(path);
+    const credential = { id: listed!.id, kind: 'exchange', status: 'revoked' };
+    expect([revoked.status, revoked.json()]).toMatchObject([200, { credential }]);
+    await eventually(async () => (await order()) === 401);
+    expect((await own.post(path)).json()).toMatchObject({ credential });
+    const [event] = await app.database.query<{ session: string; actor: string }>(
+      `select metadata::json->>'portal_session_id' as session, metadata::json->>'actor' as actor
+       from event_store.events where stream = $1 order by revision desc limit 1`,
+      [`exchange_key-${key.credentials.apiKey}`],
+    );
+    expect(event).toEqual({ session: expect.any(String), actor: 'POST /api/v1/keys/:id/revoke' });
   });
 
   it('has the journey of a user, orders, requests, usage and lookups', async () => {

@@ -211,6 +211,7 @@ describe('the document of the portal', () => {
         /^default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; .*require-trusted-types-for 'script'.*frame-ancestors 'none'/,
       );
       expect(page.text).toContain('&quot;page&quot;:&quot;portal&quot;');
+      expect((await browser.get('/api/v1/unknown', { accept: 'text/html' })).status).toBe(404);
     },
   );
 });

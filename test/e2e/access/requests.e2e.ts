@@ -48,6 +48,18 @@ describe('the log of requests', () => {
     expect(JSON.stringify(row)).not.toContain('pending');
   });
 
+  it.each([
+    ['%00=1', '?', '? is not a parameter'],
+    ['hunter2', '?', '? is not a parameter'],
+    ['colour=1', 'colour', 'colour is not a parameter'],
+  ])('of the query %s has %s and the refusal "%s"', async (query, name, refusal) => {
+    const response = await app.merchant.get(`/merchants/v1/payouts?${query}`);
+    expect(response.status).toBe(400);
+    const row = await logged(response.headers);
+    expect(row).toMatchObject({ query_names: [name], refusal: expect.stringContaining(refusal) });
+    expect(JSON.stringify(row)).not.toContain('hunter2');
+  });
+
   it('has why a request was refused', async () => {
     const invalid = await app.merchant.post('/merchants/v1/users', { phone_number: 'none' });
     expect(await logged(invalid.headers)).toMatchObject({

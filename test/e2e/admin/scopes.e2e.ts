@@ -4,8 +4,10 @@ import { SCOPES } from '../../../src/contexts/access/contract.js';
 import { builtDocument } from '../../../src/platform/openapi/openapi.module.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
+import { reported } from '../../support/payouts/payout-calls.js';
 
 const PREFIX = '/admin/v1';
 
@@ -96,11 +98,33 @@ describe('the scopes of the admin API', () => {
       ids.set('users', user.json<{ user: { id: string } }>().user.id);
       const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
       ids.set('orders', order.json<{ order: { id: string } }>().order.id);
+      ids.set('payouts', (await reported(merchant, ids.get('users')!)).id);
+      const endpoint = await merchant.post('/merchants/v1/webhook_endpoints', {
+        webhook_endpoint: { url: 'http://127.0.0.1:9/' },
+      });
+      const endpointId = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
+      const test = await merchant.post(`/merchants/v1/webhook_endpoints/${endpointId}/test_delivery`);
+      ids.set('deliveries', test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id);
+      // Until its receiver has refused it for good.
+      await eventually(async () =>
+        (await admin.get(`/deliveries/${ids.get('deliveries')}`)).text.includes('exhausted'),
+      );
     });
 
     const single = NAMED.filter(([, { path }]) =>
-      /^\/(merchants|credentials|users|orders)\/\{id\}/.test(path),
+      /^\/(merchants|credentials|users|orders|payouts|deliveries)\/\{id\}/.test(path),
     );
+
+    it('are routes of each of these resources, those of their parts among them', () => {
+      const names = single.map(([name]) => name);
+      expect(names).toEqual(
+        expect.arrayContaining([
+          ...['proof', 'evidence', 'checks'].map((part) => `GET /payouts/{id}/${part}`),
+          'POST /deliveries/{id}/resend',
+          'POST /orders/{id}/refunds',
+        ]),
+      );
+    });
 
     it.each(single)('%s finds nothing, and changes nothing', async (_name, { method, path }) => {
       const [, resource = ''] = path.split('/');
@@ -108,9 +132,30 @@ describe('the scopes of the admin API', () => {
       const read = `/${resource}/${ids.get(resource)!}`;
       const before = await admin.get(read);
       expect(before.status).toBe(200);
-      const write = method === 'GET' ? {} : { body: BODY, ifMatch: before.headers['etag']! };
+      const { etag = '"0"' } = before.headers;
+      const write = method === 'GET' ? {} : { body: BODY, ifMatch: etag };
       expect((await confined.call({ method, path: target, ...write })).status).toBe(404);
-      expect((await admin.get(read)).headers['etag']).toBe(before.headers['etag']);
+      const after = await admin.get(read);
+      expect(after.headers['etag']).toBe(before.headers['etag']);
+      // A delivery has no revision: its attempts say whether it was sent again.
+      if (resource === 'deliveries') expect(after.text).toBe(before.text);
+    });
+
+    it('no replay has what another key of the same person wrote', async () => {
+      const narrow = await app.newAdmin({
+        operatorId: admin.operatorId,
+        merchants: [app.secondMerchant.credentials.apiKey],
+      });
+      const write = {
+        method: 'POST' as const,
+        path: `/deliveries/${ids.get('deliveries')}/resend`,
+        body: { reason: 'sent again' },
+        idempotencyKey: randomUUID(),
+      };
+      const first = await admin.call(write);
+      expect(first.status).toBe(200);
+      expect((await narrow.call(write)).status).toBe(404);
+      expect((await admin.call(write)).text).toBe(first.text);
     });
 
     it.each(['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries'])(

@@ -78,6 +78,24 @@ describe('orders in the admin API', () => {
     ...over,
   });
 
+  it('a search finds an order by its id, its deposit address and the hash of a deposit', async () => {
+    const { deposit_address, late_deposits } = await read(refundable);
+    const { transaction_hash } = late_deposits[0]!;
+    const search = async (q: string, by = admin) =>
+      (await by.get(`/search?q=${encodeURIComponent(q)}`)).json<{ results: readonly object[] }>().results;
+    const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
+    for (const q of [
+      refundable,
+      deposit_address,
+      transaction_hash,
+      transaction_hash.slice(2).toUpperCase(),
+    ]) {
+      await eventually(async () => (await search(q)).length === 1);
+      expect(await search(q)).toMatchObject([{ kind: 'order', id: refundable }]);
+      expect(await search(q, confined)).toEqual([]);
+    }
+  });
+
   it('are listed over all merchants, newest first, with deposits and refunds', async () => {
     const { orders, next_cursor } = await list({});
     expect(orders.map(({ id }) => id)).toEqual([foreign, open, refundable]);

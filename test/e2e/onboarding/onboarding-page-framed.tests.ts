@@ -1,7 +1,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import { eventually } from '../../support/eventually.js';
 import type { OnboardingPages } from '../../support/onboarding/page-harness.js';
@@ -14,7 +14,9 @@ export function describeFramed(pages: OnboardingPages): void {
   describe('of a shop', () => {
     const embed = async (change: Partial<Embedding>, user: Visitor, framers?: string): Promise<void> => {
       const { app, merchant } = pages.app;
-      await app.get(CommandBus).execute(new SetEmbedding(merchant.credentials.apiKey, change));
+      await app
+        .get(CommandBus)
+        .execute(new UpdateMerchant(merchant.credentials.apiKey, { embedding: change }));
       const expected = framers && `frame-ancestors ${framers}`;
       await eventually(async () => framersOf(await user.page({ method: 'HEAD' })) === expected);
     };

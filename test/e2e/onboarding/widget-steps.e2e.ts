@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
@@ -43,7 +43,9 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
 
   it('a message with the code speaks the language of the browser and names the merchant', async () => {
     const displayName = '$& <Shop> {code} and a name that is far too long for one message';
-    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { displayName }));
+    await widget.people.commandBus.execute(
+      new UpdateMerchant(widget.merchantId, { embedding: { displayName } }),
+    );
     const textIn = async (language: string): Promise<string> => {
       const visitor = await widget.visitor();
       const requested = visitor.step(
@@ -61,7 +63,9 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await textIn('fr, de-AT;q=0.7')).toMatch(/^<code> ist Ihr Code/);
     expect(await textIn('fr')).toMatch(/^<code> is your code/);
     expect(texts.at(-1)).not.toContain('too long');
-    await widget.people.commandBus.execute(new SetEmbedding(widget.merchantId, { displayName: null }));
+    await widget.people.commandBus.execute(
+      new UpdateMerchant(widget.merchantId, { embedding: { displayName: null } }),
+    );
   });
 
   it('a wrong code leaves 4, 3, 2, 1 and no more attempts, and then a new one is needed', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
 import { OPERATION_FAILPOINTS } from '../../../src/contexts/operations/failpoints.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
@@ -5,45 +6,91 @@ import { onTestApp } from '../../support/app.js';
 import { CLI, runBuilt } from '../../support/erasure/killed.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
+type Point = (typeof OPERATION_FAILPOINTS)[number];
+
 const app = onTestApp();
 
-it(
-  'an operation whose process is killed at any of its points is executed once, by a worker',
-  async () => {
-    const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
-    for (const point of OPERATION_FAILPOINTS) {
-      const id = (await app.newMerchant()).credentials.apiKey;
-      const because = ['--reason', `killed at ${point}`];
-      const needsApproval = point === 'operation.approved';
-      const env = {
-        FAILPOINT: point,
-        OPERATIONS_APPROVALS: needsApproval ? 'on' : 'off',
-        ...(needsApproval && { DISBURSE_ADMIN_KEY: bob.key }),
-      };
-      const args = ['merchant', 'suspend', id, ...because];
-      if (needsApproval) {
-        const suspended = await ada.change(`/merchants/${id}`, '/suspend', { reason: 'a precaution' });
-        expect(suspended.status).toBe(200);
-        const waiting = await ada.change(`/merchants/${id}`, '/reinstate', { reason: 'it was none' });
-        const { operation } = waiting.json<{ operation: OperationJson }>();
-        args.splice(0, 3, 'operation', 'approve', operation.id);
-      }
-      expect([point, await runBuilt(app, CLI, env, ...args).ended]).toEqual([point, 'SIGKILL']);
-      const name = needsApproval ? 'merchants.reinstate' : 'merchants.suspend';
-      await eventually(async () => {
+/** A program that stops at the point, and what it changes. */
+async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
+  const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+  const id = (await app.newMerchant()).credentials.apiKey;
+  const args = ['merchant', 'suspend', id, '--reason', `stopped at ${point}`];
+  const needsApproval = point === 'operation.approved';
+  if (needsApproval) {
+    const suspended = await ada.change(`/merchants/${id}`, '/suspend', { reason: 'a precaution' });
+    expect(suspended.status).toBe(200);
+    const waiting = await ada.change(`/merchants/${id}`, '/reinstate', { reason: 'it was none' });
+    const { operation } = waiting.json<{ operation: OperationJson }>();
+    args.splice(0, 3, 'operation', 'approve', operation.id);
+  }
+  const all = {
+    FAILPOINT: point,
+    OPERATIONS_APPROVALS: needsApproval ? 'on' : 'off',
+    ...(needsApproval && { DISBURSE_ADMIN_KEY: bob.key }),
+    ...env,
+  };
+  const name = needsApproval ? 'merchants.reinstate' : 'merchants.suspend';
+  const type = needsApproval ? 'merchant.reinstated.v1' : 'merchant.suspended.v1';
+  return {
+    run: () => runBuilt(app, CLI, all, ...args),
+    executedByWorker: () =>
+      eventually(async () => {
         const rows = await app.database.query<{ status: string }>(
           'select status from operations.operations where subject_id = $1 and name = $2',
           [id, name],
         );
         return rows.map(({ status }) => status).join() === 'executed';
-      }, 2 * WAIT_MS);
-      const type = needsApproval ? 'merchant.reinstated.v1' : 'merchant.suspended.v1';
+      }, 2 * WAIT_MS),
+    changes: async (): Promise<number> => {
       const [row] = await app.database.query<{ changes: number }>(
         'select count(*)::int as changes from event_store.events where stream = $1 and type = $2',
         [`merchant-${id}`, type],
       );
-      expect([point, row!.changes]).toEqual([point, 1]);
+      return row!.changes;
+    },
+  };
+}
+
+it(
+  'an operation whose process is killed at any of its points is executed once, by a worker',
+  async () => {
+    for (const point of OPERATION_FAILPOINTS) {
+      const { run, executedByWorker, changes } = await programAt(point);
+      expect([point, await run().ended]).toEqual([point, 'SIGKILL']);
+      await executedByWorker();
+      expect([point, await changes()]).toEqual([point, 1]);
     }
   },
   8 * WAIT_MS,
 );
+
+it(
+  'an operation whose process is stopped at any of its points, and continues once a worker has executed it, is executed once',
+  async () => {
+    await Promise.all(
+      OPERATION_FAILPOINTS.map(async (point) => {
+        const { run, executedByWorker, changes } = await programAt(point, { FAILPOINT_SIGNAL: 'SIGSTOP' });
+        const { child, ended } = run();
+        try {
+          await eventually(async () => isStopped(child.pid!), 2 * WAIT_MS);
+          await executedByWorker();
+        } finally {
+          child.kill('SIGCONT');
+        }
+        // Its operation was executed, and so it says.
+        expect([point, await ended]).toEqual([point, 0]);
+        expect([point, await changes()]).toEqual([point, 1]);
+      }),
+    );
+    const twice = await app.database.query(
+      `select stream from event_store.events where type = 'operation.executed.v1' group by 1 having count(*) > 1`,
+    );
+    expect(twice).toEqual([]);
+  },
+  8 * WAIT_MS,
+);
+
+function isStopped(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim().startsWith('T');
+}

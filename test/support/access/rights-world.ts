@@ -1,40 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import {
-  ActivateAdminKey,
-  ActivateAdminKeyHandler,
   IssueAdminKey,
   IssueAdminKeyHandler,
-  RevokeAdminKey,
-  RevokeAdminKeyHandler,
   RollAdminKey,
   RollAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
-import { KnownPeople } from '../../../src/contexts/access/application/console/known-people.js';
+import { People } from '../../../src/contexts/access/application/console/people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
-import { Credentials } from '../../../src/contexts/access/application/credentials.js';
+import { AccessChangeHandler, Credentials } from '../../../src/contexts/access/application/credentials.js';
 import {
-  AddPasskey,
-  AddPasskeyHandler,
   CreateOperator,
   CreateOperatorHandler,
-  UpdateOperator,
-  UpdateOperatorHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { AdminKeyHolders } from '../../../src/contexts/access/application/key-holders.js';
 import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
 import { operatorOperations } from '../../../src/contexts/access/application/operator-operations.js';
 import {
   adminKey,
-  ADMIN_KEY_EVENTS,
   knownAdminKey,
   type KnownAdminKey,
 } from '../../../src/contexts/access/domain/admin-key.js';
+import { adminKeyHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
 import {
   knownOperator,
   operatorPerson,
-  OPERATOR_EVENTS,
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
@@ -66,15 +57,12 @@ function commandsOn(
   const credentials = new Credentials(loop, clock, secrets, progress);
   const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
     [IssueAdminKey, new IssueAdminKeyHandler(credentials, loop, secrets)],
-    [ActivateAdminKey, new ActivateAdminKeyHandler(credentials, loop)],
     [RollAdminKey, new RollAdminKeyHandler(credentials, loop, secrets, clock)],
-    [RevokeAdminKey, new RevokeAdminKeyHandler(credentials)],
     [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
-    [UpdateOperator, new UpdateOperatorHandler(credentials)],
-    [AddPasskey, new AddPasskeyHandler(credentials)],
   ]);
+  const changes = new AccessChangeHandler(credentials);
   const execute = (command: object): Promise<unknown> =>
-    handlers.get(command.constructor)!.execute(command as never);
+    (handlers.get(command.constructor) ?? changes).execute(command as never);
   return new Map<unknown, unknown>([
     [CommandBus, { execute }],
     [Loop, loop],
@@ -92,13 +80,18 @@ export class RightsWorld {
   private now = Date.parse('2026-01-02T03:04:05.000Z');
   private readonly bench = operationsOn({
     definitions: [...credentialOperations, ...operatorOperations],
-    events: [...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS, 'claim.taken.v1', 'claim.owner_abandoned.v1'],
+    events: [
+      ...operatorHistory.events,
+      ...adminKeyHistory.events,
+      'claim.taken.v1',
+      'claim.owner_abandoned.v1',
+    ],
     holders: (loop) => new AdminKeyHolders({} as AdminKeyDirectory, loop),
     provide: (loop, clock) => commandsOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });
   /** As logins change persons. */
-  readonly people = new KnownPeople({} as OperatorsView, this.bench.loop, this.bench.operations);
+  readonly people = new People({} as OperatorsView, this.bench.loop, this.bench.operations);
   private readonly commands = commandsOn(this.bench.loop, this.bench.clock, this.persons).get(
     CommandBus,
   ) as CommandBus;

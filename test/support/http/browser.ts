@@ -1,6 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
-import axe from 'axe-core';
-import { mkdirSync } from 'node:fs';
 import {
   chromium,
   type Browser,
@@ -10,6 +8,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { systemProgram } from '../programs/system-program.js';
+import { checkScreen, keepPicture } from './screen.js';
 
 const ARGS = [
   '--no-sandbox',
@@ -143,43 +142,9 @@ export class Reader<Words extends Readonly<Record<keyof Words, string>>, Where e
     await this.page.locator(`${selector}:focus`).waitFor();
   }
 
-  /** Verifies a screen: axe-core finds nothing on it, in light and in dark mode, and it fits its width. */
+  /** Verifies a screen, and keeps a picture of it for the documents. */
   async check(picture: string | null = null): Promise<void> {
-    const { tab } = this;
-    const isDark = await this.page.evaluate<boolean>("matchMedia('(prefers-color-scheme: dark)').matches");
-    if (await this.page.evaluate<boolean>('window.axe === undefined')) await this.page.evaluate(axe.source);
-    await tab.emulateMedia({ colorScheme: 'light' });
-    await this.expectNoViolations('');
-    await tab.emulateMedia({ colorScheme: 'dark' });
-    // Nothing else depends on the colours.
-    await this.expectNoViolations(
-      "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }",
-    );
-    await tab.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect(await this.page.evaluate(overflow)).toBeLessThanOrEqual(0);
-    if (picture !== null && process.env['PICTURES'] !== undefined) await keepPicture(tab, picture);
+    await checkScreen(this.page);
+    if (picture !== null) await keepPicture(this.page, picture);
   }
-
-  private async expectNoViolations(options: string): Promise<void> {
-    const { violations } = await this.page.evaluate<{
-      violations: { id: string; nodes: { html: string }[] }[];
-    }>(`axe.run(${options})`);
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-  }
-
-  private get tab(): Page {
-    return 'context' in this.page ? this.page : (this.page as Frame).page();
-  }
-}
-
-/** Keeps a picture for the documents, as `docs/images/<name>.png`. */
-async function keepPicture(page: Page, name: string): Promise<void> {
-  mkdirSync('docs/images', { recursive: true });
-  // A picture of the full page would be as on a device without touch.
-  const { width, height } = page.viewportSize()!;
-  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
-  await page.setViewportSize({ width, height: Math.max(height, full) });
-  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
-  await page.setViewportSize({ width, height });
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
-import { SetEmbedding } from '../../../src/contexts/access/application/merchant-commands.js';
+import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
@@ -83,7 +83,7 @@ export class Widget {
   }
 
   async embed(change: Partial<Embedding>): Promise<void> {
-    await this.people.commandBus.execute(new SetEmbedding(this.merchantId, change));
+    await this.people.commandBus.execute(new UpdateMerchant(this.merchantId, { embedding: change }));
   }
 
   /** {@link framersOf} the page of a visitor. */

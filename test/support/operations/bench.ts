@@ -6,7 +6,7 @@ import { OperationLog } from '../../../src/contexts/operations/application/opera
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
 import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
 import { Subjects } from '../../../src/contexts/operations/application/subjects.js';
-import { OPERATION_EVENTS } from '../../../src/contexts/operations/domain/operation-events.js';
+import { operationHistory } from '../../../src/contexts/operations/domain/history.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -21,6 +21,8 @@ import {
   type OperationDefinition,
 } from '../../../src/platform/operations/operation-definition.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
+import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
 import type { WorkItems } from '../../../src/platform/work/work-items.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 
@@ -38,6 +40,8 @@ export interface BenchOptions {
   readonly store?: EventStore;
   readonly approvals?: 'on' | 'off';
   readonly now?: () => Date;
+  /** The clock of the database; the same as that of the process unless it is given. */
+  readonly databaseNow?: () => Date;
   readonly definitions?: readonly OperationDefinition[];
   /** Names of the events that these definitions write. */
   readonly events?: readonly string[];
@@ -54,6 +58,7 @@ export function operationsOn({
   store = new InMemoryEventStore(),
   approvals = 'on',
   now = () => new Date(),
+  databaseNow = now,
   definitions = [],
   events = [],
   provide = () => new Map(),
@@ -62,7 +67,7 @@ export function operationsOn({
 }: BenchOptions = {}) {
   const registry = new EventRegistry();
   registry.register(
-    [...OPERATION_EVENTS, 'lamp.switched.v1', ...events].map((type) => ({ type })),
+    [...operationHistory.events, 'lamp.switched.v1', ...events].map((type) => ({ type })),
     'operations',
   );
   const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
@@ -105,14 +110,23 @@ export function operationsOn({
   const provided = provide(loop, clock);
   const get = (token: unknown): unknown => provided.get(token);
   const all = new Definitions([context], { get } as unknown as ModuleRef);
+  const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
+  const clockCheck = new ClockCheck({ maxClockSkewSeconds: 30 }, clock, database);
   const subjects = new Subjects(store);
   const log = new OperationLog(loop);
   const execution = new Execution(log, all, subjects, clock);
-  const operations = new RequestedOperations(all, subjects, log, execution, clock, {
-    operationsApprovals: approvals,
-  });
-  const decisions = new OperationDecisions(log, all, execution, holders(loop) as KeyHolders, clock);
-  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock);
+  const operations = new RequestedOperations(
+    all,
+    subjects,
+    log,
+    execution,
+    clock,
+    { operationsApprovals: approvals },
+    clockCheck,
+  );
+  const people = holders(loop) as KeyHolders;
+  const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
+  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
   return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };
 }
 

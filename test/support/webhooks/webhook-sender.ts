@@ -32,6 +32,7 @@ const schedule = new LaneSchedule(new Queue(LANE_QUEUE, { connection: backend.co
 const sender = new DeliverySender(
   table,
   destinations,
+  { find: async () => null },
   schedule,
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
   new AttemptLog(log),

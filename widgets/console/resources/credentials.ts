@@ -81,7 +81,13 @@ export const credentials: Resource = {
           hint: 'One a line. Empty: every address.',
         },
         { name: 'withdraw_addresses', label: 'Withdraw addresses', kind: 'lines', when: only('exchange') },
-        { name: 'demands_signing', label: 'Requests must be signed', kind: 'tick', when: only('exchange') },
+        {
+          name: 'demands_signing',
+          label: 'Requests must be signed',
+          kind: 'tick',
+          preset: 'true',
+          when: only('exchange'),
+        },
         {
           name: 'memo_signing',
           label: 'Signature of tags and memos',
@@ -102,7 +108,7 @@ export const credentials: Resource = {
       says: 'Revokes the credential that this secret belongs to, within two seconds everywhere.',
       fields: [
         { name: 'token', label: 'The leaked secret', required: true },
-        { name: 'url', label: 'Where it was found' },
+        { name: 'url', label: 'Address where it was found', required: true },
       ],
       done: 'If the secret was valid, its credential is revoked.',
       then: (body) => toPage('credentials', 'credential_id')(body),

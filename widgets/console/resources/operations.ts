@@ -103,7 +103,7 @@ export const operations: Resource = {
       path: actionOn('operations', 'approve'),
       scope: 'operations:read',
       when: (row, me) => isPending(row) && !isMine(row, me),
-      says: 'It is executed at once, if its subject has not changed since the request. You response for it together.',
+      says: 'It is executed at once if its subject has not changed since the request. You are both responsible for it.',
       done: 'The operation is approved and executed.',
     },
     {
@@ -120,7 +120,7 @@ export const operations: Resource = {
       scope: 'operations:read',
       danger: true,
       when: (row, me) => isPending(row) && !isMine(row, me),
-      says: 'It is never executed. the person who requested it reads your reason.',
+      says: 'It is never executed. The person who requested it can read your reason.',
       done: 'The operation is rejected.',
     },
     {

@@ -1,5 +1,6 @@
-import { textAt, type Field, type Row } from '../fields.js';
-import type { Related } from '../resource.js';
+import { rowsAt, textAt, type Field, type Row } from '../fields.js';
+import type { Filter } from '../list.js';
+import { CREATED, ID, type Guidance, type Related } from '../resource.js';
 
 const DISABLED_BY: Readonly<Record<string, string>> = {
   merchant: 'the merchant',
@@ -22,7 +23,82 @@ export function isFailing(row: Row): boolean {
   return Number(row['failure_count'] ?? 0) > 0 || cause === 'failing' || cause === 'gone';
 }
 
-export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'];
+/** Of a delivery in a list. */
+export const DELIVERY_FIELDS: readonly Field[] = [
+  ID,
+  { label: 'Type', of: 'type' },
+  { label: 'Status', of: 'status', as: 'status' },
+  { label: 'Attempts', of: 'attempt_count', as: 'number' },
+  { label: 'Next attempt', of: 'next_attempt_at', as: 'time' },
+];
+export const DELIVERY_MORE: readonly Field[] = [
+  { label: 'Endpoint', of: 'webhook_endpoint_id', as: 'code', hidden: true },
+  { label: 'Finished', of: 'finished_at', as: 'time', hidden: true },
+  CREATED,
+];
+
+/** `more`: after the type. */
+export const deliveryFilters = (...more: readonly Filter[]): readonly Filter[] => [
+  { name: 'status', label: 'Status', options: ['pending', 'succeeded', 'exhausted', 'dropped'] },
+  { name: 'type', label: 'Type' },
+  ...more,
+  { name: 'endpoint_id', label: 'Endpoint id' },
+  { name: 'from', label: 'Created from', type: 'date' },
+  { name: 'to', label: 'Created to', type: 'date' },
+];
+
+/** `whose`: after the type, with the endpoint. */
+export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] => [
+  { label: 'webhook-id', of: 'id', as: 'id' },
+  { label: 'Type', of: 'type' },
+  ...whose,
+  CREATED,
+  { label: 'Attempts', of: 'attempt_count', as: 'number' },
+  { label: 'Next attempt', of: 'next_attempt_at', as: 'time', none: 'none' },
+  { label: 'Finished', of: 'finished_at', as: 'time' },
+  { label: 'Payload', of: 'payload', as: 'json' },
+];
+
+/** What the state of a delivery means; `remedy`: what the reader can do while it fails, and once it was given up. */
+export function deliveryGuidance(
+  row: Row,
+  receiver: string,
+  remedy: Readonly<Record<'pending' | 'exhausted', string>>,
+): Guidance | null {
+  const last = rowsAt(row, 'attempts').at(-1);
+  const code = textAt(last, 'http_status');
+  const why =
+    code === ''
+      ? textAt(last, 'error') || textAt(last, 'error_class')
+      : `${receiver} receiver responded with ${code}`;
+  switch (row['status']) {
+    case 'pending':
+      if (last === undefined)
+        return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
+      return {
+        tone: 'warn',
+        title: `The last attempt failed: ${why || 'no response'}`,
+        text: remedy.pending,
+      };
+    case 'exhausted':
+      return {
+        tone: 'bad',
+        title: `No further attempt: ${why || 'all attempts failed'}`,
+        text: remedy.exhausted,
+      };
+    case 'dropped':
+      return {
+        tone: 'bad',
+        title: 'Dropped: the endpoint was disabled or deleted',
+        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
+      };
+    default:
+      return null;
+  }
+}
+
+/** A delivery changes without a live event. */
+export const isUnfinished = ({ status }: Row): boolean => status === 'pending';
 
 /** Of a delivery. */
 export const ATTEMPTS: Related = {
@@ -50,3 +126,27 @@ export const REQUEST_FIELDS: readonly Field[] = [
   { label: 'Duration', of: 'duration_ms', as: 'ms' },
   { label: 'Refusal', of: 'refusal' },
 ];
+
+/** `whose`: after the duration. */
+export const requestDetails = (...whose: readonly Field[]): readonly Field[] => [
+  { label: 'Request id', of: 'request_id', as: 'id' },
+  { label: 'At', of: 'at', as: 'time' },
+  { label: 'Method', of: 'method' },
+  { label: 'Path', of: 'path', as: 'id' },
+  { label: 'Names in the query', of: 'query_names', as: 'list' },
+  { label: 'Duration', of: 'duration_ms', as: 'ms' },
+  ...whose,
+  { label: 'Refusal', of: 'refusal' },
+  { label: 'String to sign, as the service computed it', of: 'string_to_sign', as: 'block' },
+];
+export const REQUEST_FILTERS: readonly Filter[] = [
+  { name: 'status', label: 'Status' },
+  { name: 'path', label: 'Path begins with' },
+  { name: 'request_id', label: 'Request id' },
+];
+/** There is no read of one. */
+export const readRequest = (id: string) => ({
+  path: '/requests',
+  query: { request_id: id },
+  of: 'request_id',
+});

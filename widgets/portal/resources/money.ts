@@ -36,6 +36,7 @@ export const payouts: Resource = {
     { label: 'Reason', of: 'reason' },
     { label: 'Metadata', of: 'custom_metadata', as: 'json' },
   ],
+  polls: ({ status }) => status === 'pending',
   guidance: payoutGuidance,
   links: [
     {

@@ -1,4 +1,4 @@
-import { REQUEST_FIELDS } from '../../kit/common/webhooks.js';
+import { readRequest, REQUEST_FIELDS, REQUEST_FILTERS, requestDetails } from '../../kit/common/webhooks.js';
 import { textAt, type Row } from '../../kit/fields.js';
 import { toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
@@ -11,32 +11,20 @@ export const requests: Resource = {
   lead: 'Your calls of the merchant and exchange APIs of the last 7 days. Bodies and values of queries are never recorded.',
   empty: 'There was no request in the last 7 days.',
   open: toPage('requests', 'request_id'),
-  read: (id) => ({ path: '/requests', query: { request_id: id }, of: 'request_id' }),
+  read: readRequest,
   heading: 'request_id',
   fields: [...REQUEST_FIELDS, { label: 'Request id', of: 'request_id', as: 'code', hidden: true }],
   filters: [
-    { name: 'status', label: 'Status' },
-    { name: 'path', label: 'Path begins with' },
-    { name: 'request_id', label: 'Request id' },
+    ...REQUEST_FILTERS,
     { name: 'refused', label: 'Refused', options: ['only'], local: (row) => textAt(row, 'refusal') !== '' },
   ],
-  details: [
-    { label: 'Request id', of: 'request_id', as: 'id' },
-    { label: 'At', of: 'at', as: 'time' },
-    { label: 'Method', of: 'method' },
-    { label: 'Path', of: 'path', as: 'id' },
-    { label: 'Names in the query', of: 'query_names', as: 'list' },
-    { label: 'Duration', of: 'duration_ms', as: 'ms' },
-    {
-      label: 'Key',
-      of: 'credential_id',
-      as: 'id',
-      to: toPage('keys', 'credential_id'),
-      toScope: 'keys:read',
-    },
-    { label: 'Refusal', of: 'refusal' },
-    { label: 'String to sign, as the service computed it', of: 'string_to_sign', as: 'block' },
-  ],
+  details: requestDetails({
+    label: 'Key',
+    of: 'credential_id',
+    as: 'id',
+    to: toPage('keys', 'credential_id'),
+    toScope: 'keys:read',
+  }),
   guidance: requestGuidance,
 };
 

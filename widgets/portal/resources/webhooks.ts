@@ -1,5 +1,15 @@
-import { ATTEMPTS, DELIVERY_STATUSES, ENDPOINT_FIELDS, isFailing } from '../../kit/common/webhooks.js';
-import { rowsAt, textAt, type Field, type Row } from '../../kit/fields.js';
+import {
+  ATTEMPTS,
+  DELIVERY_FIELDS,
+  DELIVERY_MORE,
+  deliveryDetails,
+  deliveryFilters,
+  deliveryGuidance,
+  ENDPOINT_FIELDS,
+  isFailing,
+  isUnfinished,
+} from '../../kit/common/webhooks.js';
+import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { actionOn, CREATED, ID, listOf, toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
 /** A list without pages: it has no parameters. */
@@ -8,13 +18,6 @@ export const WHOLE = { page_size: '' };
 const MORE: readonly Field[] = [
   { label: 'Description', of: 'description' },
   { label: 'Event types', of: 'event_types', as: 'list', none: 'all' },
-];
-const DELIVERY_FIELDS: readonly Field[] = [
-  ID,
-  { label: 'Type', of: 'type' },
-  { label: 'Status', of: 'status', as: 'status' },
-  { label: 'Attempts', of: 'attempt_count', as: 'number' },
-  { label: 'Next attempt', of: 'next_attempt_at', as: 'time' },
 ];
 const isEnabled = ({ status }: Row): boolean => status === 'enabled';
 const deliveriesOf = listOf('deliveries', 'endpoint_id');
@@ -119,6 +122,12 @@ function endpointGuidance(row: Row): Guidance | null {
   };
 }
 
+const REMEDY = {
+  pending:
+    'It is retried for about three days. Respond with 2xx within 30 seconds; anything else counts as a failure.',
+  exhausted: 'Repair the receiver, then “Resend”. For many at once recover the endpoint from a time on.',
+};
+
 export const deliveries: Resource = {
   name: 'deliveries',
   title: 'Deliveries',
@@ -126,36 +135,17 @@ export const deliveries: Resource = {
   scope: 'deliveries:read',
   status: 'status',
   empty: 'Events are delivered to your endpoints from the time they are registered.',
-  fields: [
-    ...DELIVERY_FIELDS,
-    { label: 'Endpoint', of: 'webhook_endpoint_id', as: 'code', hidden: true },
-    { label: 'Finished', of: 'finished_at', as: 'time', hidden: true },
-    CREATED,
-  ],
-  filters: [
-    { name: 'status', label: 'Status', options: DELIVERY_STATUSES },
-    { name: 'type', label: 'Type' },
-    { name: 'endpoint_id', label: 'Endpoint id' },
-    { name: 'from', label: 'Created from', type: 'date' },
-    { name: 'to', label: 'Created to', type: 'date' },
-  ],
-  details: [
-    { label: 'webhook-id', of: 'id', as: 'id' },
-    { label: 'Type', of: 'type' },
-    {
-      label: 'Endpoint',
-      of: 'webhook_endpoint_id',
-      as: 'id',
-      to: toPage('endpoints', 'webhook_endpoint_id'),
-      toScope: 'endpoints:read',
-    },
-    CREATED,
-    { label: 'Attempts', of: 'attempt_count', as: 'number' },
-    { label: 'Next attempt', of: 'next_attempt_at', as: 'time', none: 'none' },
-    { label: 'Finished', of: 'finished_at', as: 'time' },
-    { label: 'Payload', of: 'payload', as: 'json' },
-  ],
-  guidance: deliveryGuidance,
+  fields: [...DELIVERY_FIELDS, ...DELIVERY_MORE],
+  filters: deliveryFilters(),
+  details: deliveryDetails({
+    label: 'Endpoint',
+    of: 'webhook_endpoint_id',
+    as: 'id',
+    to: toPage('endpoints', 'webhook_endpoint_id'),
+    toScope: 'endpoints:read',
+  }),
+  polls: isUnfinished,
+  guidance: (row) => deliveryGuidance(row, 'your', REMEDY),
   actions: [
     {
       label: 'Resend',
@@ -167,36 +157,3 @@ export const deliveries: Resource = {
   ],
   related: [ATTEMPTS],
 };
-
-function deliveryGuidance(row: Row): Guidance | null {
-  const last = rowsAt(row, 'attempts').at(-1);
-  const code = textAt(last, 'http_status');
-  const why =
-    code === ''
-      ? textAt(last, 'error') || textAt(last, 'error_class')
-      : `your receiver responded with ${code}`;
-  switch (row['status']) {
-    case 'pending':
-      if (last === undefined)
-        return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
-      return {
-        tone: 'warn',
-        title: `The last attempt failed: ${why || 'no response'}`,
-        text: 'It is retried for about three days. Respond with 2xx within 30 seconds; anything else counts as a failure.',
-      };
-    case 'exhausted':
-      return {
-        tone: 'bad',
-        title: `No further attempt: ${why || 'all attempts failed'}`,
-        text: 'Repair the receiver, then “Resend”. For many at once recover the endpoint from a time on.',
-      };
-    case 'dropped':
-      return {
-        tone: 'bad',
-        title: 'Dropped: the endpoint was disabled or deleted',
-        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
-      };
-    default:
-      return null;
-  }
-}

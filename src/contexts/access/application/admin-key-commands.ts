@@ -12,28 +12,25 @@ import {
   revokeAdminKey,
   rollAdminKey,
   usableAdminKey,
+  type AdminKey,
+  type AdminKeyEvent,
+  type AdminKeyTerms,
 } from '../domain/admin-key.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
-import { endOf } from '../domain/validity.js';
+import { rolledUntil } from '../domain/validity.js';
 import { canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import { Credentials, type CredentialChanged } from './credentials.js';
+import { AccessChange, Credentials, type CredentialChanged } from './credentials.js';
 
 interface IssuedAdminKey extends CredentialChanged {
   readonly secret: string;
 }
 
-export interface AdminKeyOrder {
-  readonly operatorId: string;
-  readonly name: string;
+export type AdminKeyOrder = Omit<AdminKeyTerms, 'scopes'> & {
   /** Null: those of the person's role now. */
   readonly scopes: readonly string[] | null;
-  /** Null: all. */
-  readonly merchants: readonly string[] | null;
-  readonly addresses: readonly string[];
-  readonly expiresAt: string | null;
-}
+};
 
 /**
  * A key of an active person; the same `keyId` gives the same secret again. Throws `not_found`, `forbidden` for a scope that
@@ -72,26 +69,10 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
   }
 }
 
-/** Another person has approved it. Throws `not_found`, or `invalid_transition`, also for a disabled person. */
-export class ActivateAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(ActivateAdminKey)
-export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
-  constructor(
-    private readonly credentials: Credentials,
-    private readonly loop: CommandLoop,
-  ) {}
-
-  async execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
-    const { issued } = knownAdminKey((await this.loop.load(adminKey, keyId)).state);
-    const { state } = await this.loop.load(operatorPerson, issued.operator_id);
-    if (knownOperator(state).status === 'disabled')
-      throw new DomainError('invalid_transition', 'The operator is disabled');
-    return this.credentials.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+/** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
+export class ActivateAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
+  constructor(keyId: string) {
+    super(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
   }
 }
 
@@ -130,7 +111,7 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
       issueAdminKey({ ...key, credentialId: newKeyId, isPending: false, replaces: keyId, at }, before),
     );
     const { visible } = await this.credentials.change(adminKey, keyId, (before, at) => {
-      const until = endOf(at, overlapSeconds, expiresAt);
+      const until = rolledUntil(at, overlapSeconds, expiresAt);
       return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
     });
     return { secret, visible };
@@ -138,17 +119,8 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
 }
 
 /** For good, also before it was activated. Throws `not_found`. */
-export class RevokeAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeAdminKey)
-export class RevokeAdminKeyHandler implements ICommandHandler<RevokeAdminKey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ keyId }: RevokeAdminKey): Promise<CredentialChanged> {
-    return this.credentials.change(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
+export class RevokeAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
+  constructor(keyId: string) {
+    super(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
   }
 }

@@ -85,28 +85,61 @@ export interface SecretOrder {
   readonly expiresAt?: string | null;
 }
 
-/** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
-export class IssueSecret extends Command<IssuedSecret> {
+/** A change of an aggregate of this context; each is a subclass. Throws what its decision throws. */
+export class AccessChange<State, Event extends DomainEvent> extends Command<CredentialChanged> {
   constructor(
-    readonly kind: CredentialKind,
-    readonly credentialId: string,
-    readonly order: SecretOrder = {},
+    readonly aggregate: Aggregate<State, Event>,
+    readonly id: string,
+    readonly decide: (state: State, at: string) => readonly Event[],
+    /** Absent: an operator. */
+    readonly cause?: EventMetadata,
   ) {
     super();
   }
 }
 
-@CommandHandler(IssueSecret)
-export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
+@CommandHandler(AccessChange)
+export class AccessChangeHandler implements ICommandHandler<AccessChange<unknown, DomainEvent>> {
   constructor(private readonly credentials: Credentials) {}
 
-  execute({ kind, credentialId, order: { secretId = null, ...facts } }: IssueSecret): Promise<IssuedSecret> {
-    return this.credentials.issue(
+  execute({ aggregate, id, decide, cause }: AccessChange<unknown, DomainEvent>): Promise<CredentialChanged> {
+    return this.credentials.change(aggregate, id, decide, [], cause);
+  }
+}
+
+/** A change that issues a secret: the same `secretId` gives the same secret again; null: a new one. */
+export class SecretChange extends Command<IssuedSecret> {
+  constructor(
+    readonly kind: CredentialKind,
+    readonly id: string,
+    readonly decide: (state: Credential, at: string, secret: NewSecret) => readonly DomainEvent[],
+    readonly secretId: string | null,
+    /** Absent: an operator. */
+    readonly cause?: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SecretChange)
+export class SecretChangeHandler implements ICommandHandler<SecretChange> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ kind, id, decide, secretId, cause }: SecretChange): Promise<IssuedSecret> {
+    return this.credentials.issue(kind, AGGREGATES[kind], id, decide, secretId, cause);
+  }
+}
+
+/** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
+export class IssueSecret extends SecretChange {
+  constructor(kind: CredentialKind, credentialId: string, order: SecretOrder = {}, cause?: EventMetadata) {
+    const { secretId = null, ...facts } = order;
+    super(
       kind,
-      AGGREGATES[kind],
       credentialId,
       (state, at, secret) => issueSecret(kind, { secret: { ...secret, ...facts }, at }, state),
       secretId,
+      cause,
     );
   }
 }
@@ -115,27 +148,17 @@ export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
  * `newSecretId` with the name and expiry of `secretId` replaces that, which ends after the overlap. Throws `not_found`, or
  * `invalid_transition` for one that is not active, and beyond two valid ones.
  */
-export class RollSecret extends Command<IssuedSecret> {
+export class RollSecret extends SecretChange {
   constructor(
-    readonly kind: CredentialKind,
-    readonly credentialId: string,
-    readonly secretId: string,
-    readonly newSecretId: string,
-    readonly overlapSeconds: number,
+    kind: CredentialKind,
+    id: string,
+    secretId: string,
+    newSecretId: string,
+    overlapSeconds: number,
   ) {
-    super();
-  }
-}
-
-@CommandHandler(RollSecret)
-export class RollSecretHandler implements ICommandHandler<RollSecret> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ kind, credentialId, secretId, newSecretId, overlapSeconds }: RollSecret): Promise<IssuedSecret> {
-    return this.credentials.issue(
+    super(
       kind,
-      AGGREGATES[kind],
-      credentialId,
+      id,
       (state, at, secret) => rollSecret(kind, { secretId, secret, overlapSeconds, at }, state),
       newSecretId,
     );
@@ -143,24 +166,9 @@ export class RollSecretHandler implements ICommandHandler<RollSecret> {
 }
 
 /** Throws `not_found`, or `invalid_transition` for the last secret of a kind that keeps one. */
-export class RevokeSecret extends Command<CredentialChanged> {
-  constructor(
-    readonly kind: CredentialKind,
-    readonly credentialId: string,
-    readonly secretId: string,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeSecret)
-export class RevokeSecretHandler implements ICommandHandler<RevokeSecret> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ kind, credentialId, secretId }: RevokeSecret): Promise<CredentialChanged> {
-    return this.credentials.change(AGGREGATES[kind], credentialId, (state, at) =>
-      revokeSecret(kind, { secretId, at }, state),
-    );
+export class RevokeSecret extends AccessChange<Credential, DomainEvent> {
+  constructor(kind: CredentialKind, id: string, secretId: string, cause?: EventMetadata) {
+    super(AGGREGATES[kind], id, (state, at) => revokeSecret(kind, { secretId, at }, state), cause);
   }
 }
 
@@ -168,24 +176,10 @@ export class RevokeSecretHandler implements ICommandHandler<RevokeSecret> {
  * Calls from outside these addresses and CIDR ranges get 403; none: anywhere.
  * Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed` on `cidrs`.
  */
-export class SetAddresses extends Command<CredentialChanged> {
-  constructor(
-    readonly kind: CredentialKind,
-    readonly credentialId: string,
-    readonly cidrs: readonly string[],
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(SetAddresses)
-export class SetAddressesHandler implements ICommandHandler<SetAddresses> {
-  constructor(private readonly credentials: Credentials) {}
-
-  async execute({ kind, credentialId, cidrs: given }: SetAddresses): Promise<CredentialChanged> {
-    const cidrs = canonicalCidrs(given);
-    return this.credentials.change(AGGREGATES[kind], credentialId, (state, at) =>
-      setAddresses(kind, { cidrs, at }, state),
+export class SetAddresses extends AccessChange<Credential, DomainEvent> {
+  constructor(kind: CredentialKind, credentialId: string, cidrs: readonly string[]) {
+    super(AGGREGATES[kind], credentialId, (state, at) =>
+      setAddresses(kind, { cidrs: canonicalCidrs(cidrs), at }, state),
     );
   }
 }

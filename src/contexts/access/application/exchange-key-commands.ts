@@ -2,18 +2,21 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   exchangeKey,
   issueExchangeKey,
   revokeExchangeKey,
   revokeExchangeSecret,
   setPage,
+  type ExchangeKey,
+  type ExchangeKeyEvent,
   type MemoSigning,
   type PayPageSettings,
 } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
 import { canonicalCidrs } from './allow-lists.js';
-import { Credentials, type CredentialChanged, type IssuedSecret, type SecretOrder } from './credentials.js';
+import { AccessChange, Credentials, type IssuedSecret, type SecretOrder } from './credentials.js';
 
 /** `keyId` is the `api_key`. */
 interface IssuedExchangeKey extends IssuedSecret {
@@ -71,57 +74,22 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
 }
 
 /** Requests with this key are refused from now on, for good; its orders continue. Throws `not_found`. */
-export class RevokeExchangeKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeExchangeKey)
-export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeKey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
-    return this.credentials.change(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
+export class RevokeExchangeKey extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
+  constructor(keyId: string) {
+    super(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
   }
 }
 
 /** The key ends with its last secret. Throws `not_found`. */
-export class RevokeExchangeSecret extends Command<CredentialChanged> {
-  constructor(
-    readonly keyId: string,
-    readonly secretId: string,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeExchangeSecret)
-export class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ keyId, secretId }: RevokeExchangeSecret): Promise<CredentialChanged> {
-    return this.credentials.change(exchangeKey, keyId, (state, at) =>
-      revokeExchangeSecret({ secretId, at }, state),
-    );
+export class RevokeExchangeSecret extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
+  constructor(keyId: string, secretId: string, cause?: EventMetadata) {
+    super(exchangeKey, keyId, (state, at) => revokeExchangeSecret({ secretId, at }, state), cause);
   }
 }
 
 /** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
-export class SetExchangeKeyPage extends Command<CredentialChanged> {
-  constructor(
-    readonly keyId: string,
-    readonly page: PayPageSettings,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(SetExchangeKeyPage)
-export class SetExchangeKeyPageHandler implements ICommandHandler<SetExchangeKeyPage> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ keyId, page }: SetExchangeKeyPage): Promise<CredentialChanged> {
-    return this.credentials.change(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
+export class SetExchangeKeyPage extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
+  constructor(keyId: string, page: PayPageSettings) {
+    super(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
   }
 }

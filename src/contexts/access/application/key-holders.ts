@@ -22,10 +22,10 @@ export class AdminKeyHolders extends KeyHolders {
   async personOf(key: string): Promise<Requester | null> {
     const found = await this.keys.find(key);
     if (found === null) return null;
-    if (found.addresses.length > 0)
+    const { addresses, expiresAt: _, ...person } = found;
+    if (addresses.length > 0)
       throw new DomainError('forbidden', 'The key is confined to network ranges: a program has no address');
-    const { operatorId, name, role, credentialId, scopes, merchants } = found;
-    return { operatorId, name, role, credentialId, address: null, scopes, merchants };
+    return { ...person, address: null };
   }
 
   async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {

@@ -1,20 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CachedDirectory } from '../../../platform/http/merchant-directory.js';
+import type { Requester } from '../../../platform/operations/operations.js';
 import { effectiveScopes } from '../domain/roles.js';
-import { AdminKeysView } from '../views/admin-keys.js';
+import { DirectoryView } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
-interface KnownAdminKey {
-  readonly credentialId: string;
+interface KnownAdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
-  /** Of the person. */
-  readonly name: string;
   readonly role: string;
-  /** What the key may do with the person's present role. */
-  readonly scopes: ReadonlySet<string>;
-  /** Null: all. */
-  readonly merchants: readonly string[] | null;
+  readonly credentialId: string;
   /** CIDRs it may be used from; empty: anywhere. */
   readonly addresses: readonly string[];
   /** When it ends, by expiry or because another replaces it; null: never. */
@@ -27,7 +22,7 @@ export class AdminKeyDirectory {
   private readonly cached: CachedDirectory<KnownAdminKey>;
 
   constructor(
-    private readonly view: AdminKeysView,
+    private readonly view: DirectoryView,
     private readonly secrets: CredentialSecrets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
@@ -46,7 +41,7 @@ export class AdminKeyDirectory {
   }
 
   private async load(hash: string): Promise<KnownAdminKey | null> {
-    const row = await this.view.find(hash);
+    const row = await this.view.adminKey(hash);
     if (row === null || row.isPending || row.revokedAt !== null || row.operatorStatus === 'disabled')
       return null;
     const { credentialId, operatorId, operatorName: name, role, merchants, cidrs: addresses } = row;

@@ -6,13 +6,14 @@ import {
   merchant,
   registerMerchant,
   reinstateMerchant,
-  setEmbedding,
   suspendMerchant,
   updateMerchant,
   type Embedding,
+  type Merchant,
   type MerchantChange,
+  type MerchantEvent,
 } from '../domain/merchant.js';
-import { Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
+import { AccessChange, Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
@@ -41,21 +42,9 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
 }
 
 /** A new merchant without a key. Throws `validation_failed` on `name`. */
-export class AddMerchant extends Command<CredentialChanged> {
-  constructor(
-    readonly merchantId: string,
-    readonly name: string,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(AddMerchant)
-export class AddMerchantHandler implements ICommandHandler<AddMerchant> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ merchantId, name }: AddMerchant): Promise<CredentialChanged> {
-    return this.credentials.change(merchant, merchantId, (state, at) =>
+export class AddMerchant extends AccessChange<Merchant, MerchantEvent> {
+  constructor(merchantId: string, name: string) {
+    super(merchant, merchantId, (state, at) =>
       registerMerchant({ merchantId, name, secret: null, at }, state),
     );
   }
@@ -108,59 +97,15 @@ function canonicalEmbedding(given: Partial<Embedding>, mode: Config['mode']): Pa
 }
 
 /** Every call of the merchant gets 403 from now on. Throws `not_found`. */
-export class SuspendMerchant extends Command<CredentialChanged> {
-  constructor(readonly merchantId: string) {
-    super();
-  }
-}
-
-@CommandHandler(SuspendMerchant)
-export class SuspendMerchantHandler implements ICommandHandler<SuspendMerchant> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ merchantId }: SuspendMerchant): Promise<CredentialChanged> {
-    return this.credentials.change(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
+export class SuspendMerchant extends AccessChange<Merchant, MerchantEvent> {
+  constructor(merchantId: string) {
+    super(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
   }
 }
 
 /** Ends a suspension. Throws `not_found`. */
-export class ReinstateMerchant extends Command<CredentialChanged> {
-  constructor(readonly merchantId: string) {
-    super();
-  }
-}
-
-@CommandHandler(ReinstateMerchant)
-export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMerchant> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ merchantId }: ReinstateMerchant): Promise<CredentialChanged> {
-    return this.credentials.change(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
-  }
-}
-
-/**
- * Members that `change` does not have stay as they are. Throws `not_found`, or `validation_failed` on `origins`,
- * `callbacks` or `shown_as`.
- */
-export class SetEmbedding extends Command<CredentialChanged> {
-  constructor(
-    readonly merchantId: string,
-    readonly change: Partial<Embedding>,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(SetEmbedding)
-export class SetEmbeddingHandler implements ICommandHandler<SetEmbedding> {
-  constructor(
-    private readonly credentials: Credentials,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
-  ) {}
-
-  async execute({ merchantId, change: given }: SetEmbedding): Promise<CredentialChanged> {
-    const change = canonicalEmbedding(given, this.config.mode);
-    return this.credentials.change(merchant, merchantId, (state, at) => setEmbedding({ change, at }, state));
+export class ReinstateMerchant extends AccessChange<Merchant, MerchantEvent> {
+  constructor(merchantId: string) {
+    super(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
   }
 }

@@ -9,9 +9,11 @@ import {
   removePasskey,
   updateOperator,
   type OperatorChange,
+  type OperatorEvent,
+  type OperatorPerson,
   type Passkey,
 } from '../domain/operator.js';
-import { Credentials, type CredentialChanged } from './credentials.js';
+import { AccessChange, Credentials, type CredentialChanged } from './credentials.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
@@ -59,64 +61,22 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
 }
 
 /** Every key and session of a disabled person gets 401. Throws `not_found`, or `validation_failed` on `role`. */
-export class UpdateOperator extends Command<CredentialChanged> {
-  constructor(
-    readonly operatorId: string,
-    readonly change: OperatorChange,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(UpdateOperator)
-export class UpdateOperatorHandler implements ICommandHandler<UpdateOperator> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ operatorId, change }: UpdateOperator): Promise<CredentialChanged> {
-    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
-      updateOperator({ change, at }, state),
-    );
+export class UpdateOperator extends AccessChange<OperatorPerson, OperatorEvent> {
+  constructor(operatorId: string, change: OperatorChange) {
+    super(operatorPerson, operatorId, (state, at) => updateOperator({ change, at }, state));
   }
 }
 
 /** Throws `not_found`, or `invalid_transition` for a disabled person. */
-export class AddPasskey extends Command<CredentialChanged> {
-  constructor(
-    readonly operatorId: string,
-    readonly passkey: Passkey,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(AddPasskey)
-export class AddPasskeyHandler implements ICommandHandler<AddPasskey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ operatorId, passkey }: AddPasskey): Promise<CredentialChanged> {
-    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
-      addPasskey({ passkey, at }, state),
-    );
+export class AddPasskey extends AccessChange<OperatorPerson, OperatorEvent> {
+  constructor(operatorId: string, passkey: Passkey) {
+    super(operatorPerson, operatorId, (state, at) => addPasskey({ passkey, at }, state));
   }
 }
 
 /** Throws `not_found`. */
-export class RemovePasskey extends Command<CredentialChanged> {
-  constructor(
-    readonly operatorId: string,
-    readonly credentialId: string,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(RemovePasskey)
-export class RemovePasskeyHandler implements ICommandHandler<RemovePasskey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ operatorId, credentialId }: RemovePasskey): Promise<CredentialChanged> {
-    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
-      removePasskey({ credentialId, at }, state),
-    );
+export class RemovePasskey extends AccessChange<OperatorPerson, OperatorEvent> {
+  constructor(operatorId: string, credentialId: string) {
+    super(operatorPerson, operatorId, (state, at) => removePasskey({ credentialId, at }, state));
   }
 }

@@ -1,15 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { issueSecret, revokeSecret } from '../domain/credential.js';
-import { exchangeKey, revokeExchangeSecret } from '../domain/exchange-key.js';
-import { merchant } from '../domain/merchant.js';
-import { CredentialList, statusOf, type CredentialFilter } from '../views/credential-list.js';
+import { CredentialList, credentialStatus, type CredentialFilter } from '../views/credential-list.js';
 import type { CredentialRow } from '../views/credential-rows.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
-import { Credentials } from './credentials.js';
+import { IssueSecret, RevokeSecret } from './credentials.js';
+import { RevokeExchangeSecret } from './exchange-key-commands.js';
 
 interface NewKey {
   readonly id: string;
@@ -23,14 +22,14 @@ interface NewKey {
 export class PortalKeys {
   constructor(
     private readonly list: CredentialList,
-    private readonly credentials: Credentials,
+    private readonly commandBus: CommandBus,
     private readonly freshness: ViewProgress,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async page(merchantId: string, filter: Omit<CredentialFilter, 'merchants' | 'merchantId' | 'operatorId'>) {
+  async page(merchantId: string, filter: CredentialFilter) {
     await this.freshness.require(DIRECTORY_VIEW);
-    return this.list.page({ ...filter, merchantId, merchants: [merchantId] });
+    return this.list.page([merchantId], filter);
   }
 
   /** Throws `not_found`. */
@@ -43,37 +42,20 @@ export class PortalKeys {
 
   /** A private key of kind `payouts`: the same again for the same id, for a day. Throws `invalid_transition` beyond two. */
   async issue(merchantId: string, { id, name, expiresAt }: NewKey, cause: EventMetadata): Promise<string> {
-    const { secret } = await this.credentials.issue(
-      'api_key',
-      merchant,
-      merchantId,
-      (state, at, sealed) => issueSecret('api_key', { secret: { ...sealed, name, expiresAt }, at }, state),
-      id,
-      cause,
-    );
+    const command = new IssueSecret('api_key', merchantId, { secretId: id, name, expiresAt }, cause);
+    const { secret } = await this.commandBus.execute(command);
     return secret;
   }
 
   /** Throws `not_found`, or `invalid_transition`. */
   async revoke(merchantId: string, secretId: string, cause: EventMetadata): Promise<CredentialRow> {
     const row = await this.find(merchantId, secretId);
-    if (statusOf(row, this.clock.now()) === 'revoked') return row;
-    if (row.holder.kind === 'exchange_key')
-      await this.credentials.change(
-        exchangeKey,
-        row.holder.id,
-        (state, at) => revokeExchangeSecret({ secretId, at }, state),
-        [],
-        cause,
-      );
-    else
-      await this.credentials.change(
-        merchant,
-        merchantId,
-        (state, at) => revokeSecret('api_key', { secretId, at }, state),
-        [],
-        cause,
-      );
+    if (credentialStatus(row, this.clock.now()) === 'revoked') return row;
+    await this.commandBus.execute(
+      row.holder.kind === 'exchange_key'
+        ? new RevokeExchangeSecret(row.holder.id, secretId, cause)
+        : new RevokeSecret('api_key', merchantId, secretId, cause),
+    );
     return this.find(merchantId, secretId);
   }
 }

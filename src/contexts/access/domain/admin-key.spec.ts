@@ -11,7 +11,7 @@ import {
   type NewAdminKey,
 } from './admin-key.js';
 import { SCOPES } from './roles.js';
-import { endOf } from './validity.js';
+import { rolledUntil } from './validity.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const credential_id = 'k1';
@@ -42,7 +42,10 @@ const activate =
 const roll =
   (overlapSeconds: number, now = at): Decision =>
   (state) =>
-    rollAdminKey({ replacedBy: 'k2', until: endOf(now, overlapSeconds, NEW.expiresAt), at: now }, state);
+    rollAdminKey(
+      { replacedBy: 'k2', until: rolledUntil(now, overlapSeconds, NEW.expiresAt), at: now },
+      state,
+    );
 const revoke: Decision = (state) => revokeAdminKey({ at }, state);
 
 const issued: AdminKeyEvent = {

@@ -33,13 +33,6 @@ export type AdminKeyEvent =
     >
   | DomainEvent<'admin_key.revoked.v1', { credential_id: string; at: string }>;
 
-export const ADMIN_KEY_EVENTS = [
-  'admin_key.issued.v1',
-  'admin_key.activated.v1',
-  'admin_key.rolled.v1',
-  'admin_key.revoked.v1',
-] as const satisfies readonly AdminKeyEvent['type'][];
-
 /** A key of the admin API, of one person; the stream is `admin_key-<credential_id>`. */
 export type AdminKey = { readonly status: 'unknown' } | KnownAdminKey;
 export interface KnownAdminKey {
@@ -84,14 +77,19 @@ export function readScopes(scopes: readonly string[]): readonly string[] {
   return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-export interface NewAdminKey {
-  readonly credentialId: string;
+/** What a key is issued with. */
+export interface AdminKeyTerms {
   readonly operatorId: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** Null: all. */
   readonly merchants: readonly string[] | null;
   readonly addresses: readonly string[];
   readonly expiresAt: string | null;
+}
+
+export interface NewAdminKey extends AdminKeyTerms {
+  readonly credentialId: string;
   readonly secretHash: string;
   readonly isPending: boolean;
   readonly replaces: string | null;

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/label.js';
-import { endOf, isOver } from './validity.js';
+import { rolledUntil, isOver } from './validity.js';
 
 /**
  * The kinds of credentials. Their rules are the same; what each is called in stored events and in errors, and where a
@@ -174,7 +174,7 @@ export function rollSecret<Kind extends CredentialKind>(
 ): CredentialEvent<Kind>[] {
   const { secretId, secret, overlapSeconds, at } = command;
   const { name, expiresAt } = requireSecret(kind, state, secretId);
-  const until = endOf(at, overlapSeconds, expiresAt);
+  const until = rolledUntil(at, overlapSeconds, expiresAt);
   const rolled = endSecret(kind, { secretId, replacedBy: secret.secretId, until, at }, state);
   const after = rolled.reduce((each: Credential, event) => {
     return each.status === 'unknown' ? each : evolveCredential(kind, each, event);

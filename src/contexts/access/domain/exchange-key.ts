@@ -91,16 +91,6 @@ export type ExchangeKeyEvent =
     >
   | CredentialEvent<'exchange_key'>;
 
-export const EXCHANGE_KEY_EVENTS = [
-  'exchange_key.issued.v1',
-  'exchange_key.secret_issued.v1',
-  'exchange_key.secret_rolled.v1',
-  'exchange_key.secret_revoked.v1',
-  'exchange_key.revoked.v1',
-  'exchange_key.addresses_set.v1',
-  'exchange_key.page_set.v1',
-] as const satisfies readonly ExchangeKeyEvent['type'][];
-
 const MAX_LABEL_LENGTH = 255;
 
 /** A credential of kind `exchange_key` (contract.md 21); the stream is `exchange_key-<key_id>`. */

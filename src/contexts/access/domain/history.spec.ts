@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
-import { exchangeKeyHistory, merchantHistory } from './history.js';
-import { adminKeyHistory, operatorHistory } from './operator-history.js';
+import { adminKeyHistory, exchangeKeyHistory, merchantHistory, operatorHistory } from './history.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 

@@ -10,6 +10,17 @@ import {
   setLimits,
   suspendMerchant,
 } from './merchant.js';
+import { activateAdminKey, adminKey, issueAdminKey, revokeAdminKey, rollAdminKey } from './admin-key.js';
+import {
+  addPasskey,
+  createOperator,
+  disableOperator,
+  enableOperator,
+  operatorPerson,
+  removePasskey,
+  setRole,
+} from './operator.js';
+import { createPortalSession, enterPortal, portalSession, revokePortalSession } from './portal-session.js';
 
 /** The secret that comes with the first event is verified by its own. */
 const NO_SECRET = { secretId: '', sealed: '' };
@@ -67,4 +78,59 @@ export const exchangeKeyHistory = historyRules(
     'exchange_key.addresses_set.v1': (data, state) => setAddresses('exchange_key', data, state),
   },
   { id: KINDS.exchange_key.id },
+);
+
+export const operatorHistory = historyRules(
+  operatorPerson,
+  {
+    'operator.created.v1': ({ operator_id: operatorId, ...data }, state) =>
+      createOperator({ ...data, operatorId }, state),
+    'operator.role_set.v1': (data, state) => setRole(data, state),
+    'operator.disabled.v1': (data, state) => disableOperator(data, state),
+    'operator.enabled.v1': (data, state) => enableOperator(data, state),
+    'operator.passkey_added.v1': ({ at, ...passkey }, state) => addPasskey({ passkey, at }, state),
+    'operator.passkey_removed.v1': ({ credential_id: credentialId, at }, state) =>
+      removePasskey({ credentialId, at }, state),
+  },
+  { id: 'operator_id' },
+);
+
+export const adminKeyHistory = historyRules(
+  adminKey,
+  {
+    'admin_key.issued.v1': (data, state) => {
+      const { credential_id: credentialId, operator_id: operatorId, secret_hash: secretHash } = data;
+      const { expires_at: expiresAt, is_pending: isPending } = data;
+      return issueAdminKey({ ...data, credentialId, operatorId, secretHash, expiresAt, isPending }, state);
+    },
+    'admin_key.activated.v1': (data, state) => activateAdminKey(data, state),
+    'admin_key.rolled.v1': ({ replaced_by: replacedBy, until, at }, state) =>
+      rollAdminKey({ replacedBy, until, at }, state),
+    'admin_key.revoked.v1': (data, state) => revokeAdminKey(data, state),
+  },
+  { id: 'credential_id' },
+);
+
+export const portalSessionHistory = historyRules(
+  portalSession,
+  {
+    'portal_session.created.v1': (data, state) =>
+      createPortalSession(
+        {
+          id: data.session_id,
+          merchantId: data.merchant_id,
+          actor: data.actor,
+          scopes: data.scopes,
+          returnUrl: data.return_url,
+          codeHash: data.code_hash,
+          at: data.created_at,
+        },
+        state,
+      ),
+    'portal_session.entered.v1': ({ token_hash: tokenHash, entered_at: at }, state) =>
+      enterPortal({ codeHash: state?.codeHash ?? '', tokenHash, at }, state),
+    'portal_session.revoked.v1': ({ merchant_id: merchantId, revoked_at: at }, state) =>
+      revokePortalSession({ merchantId, at }, state),
+  },
+  { id: 'session_id' },
 );

@@ -38,19 +38,6 @@ export type MerchantEvent =
     >
   | CredentialEvent<'api_key'>;
 
-export const MERCHANT_EVENTS = [
-  'merchant.registered.v1',
-  'merchant.key_issued.v1',
-  'merchant.key_rolled.v1',
-  'merchant.key_revoked.v1',
-  'merchant.suspended.v1',
-  'merchant.reinstated.v1',
-  'merchant.ip_allow_list_set.v1',
-  'merchant.embedding_set.v1',
-  'merchant.renamed.v1',
-  'merchant.limits_set.v1',
-] as const satisfies readonly MerchantEvent['type'][];
-
 const MAX_NAME_LENGTH = 255;
 
 /** Who may show the pages of a merchant's users, and where they lead back to. */

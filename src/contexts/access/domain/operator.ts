@@ -23,15 +23,6 @@ export type OperatorEvent =
   | DomainEvent<'operator.passkey_added.v1', Passkey & { operator_id: string; at: string }>
   | DomainEvent<'operator.passkey_removed.v1', { operator_id: string; credential_id: string; at: string }>;
 
-export const OPERATOR_EVENTS = [
-  'operator.created.v1',
-  'operator.role_set.v1',
-  'operator.disabled.v1',
-  'operator.enabled.v1',
-  'operator.passkey_added.v1',
-  'operator.passkey_removed.v1',
-] as const satisfies readonly OperatorEvent['type'][];
-
 /** A person of the operator; the stream is `operator-<operator_id>`. Name and email are not personal data (admin-api.md 1). */
 export type OperatorPerson = { readonly status: 'unknown' } | KnownOperator;
 export interface KnownOperator {

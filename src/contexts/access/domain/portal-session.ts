@@ -60,12 +60,6 @@ export type PortalSessionEvent =
     >
   | DomainEvent<'portal_session.revoked.v1', Ids & { readonly revoked_at: string }>;
 
-export const PORTAL_SESSION_EVENTS = [
-  'portal_session.created.v1',
-  'portal_session.entered.v1',
-  'portal_session.revoked.v1',
-] as const satisfies readonly PortalSessionEvent['type'][];
-
 /** Times are ISO 8601. */
 export interface PortalSession {
   readonly id: string;
@@ -112,15 +106,10 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
   },
 };
 
-export interface NewPortalSession {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly actor: PortalActor | null;
-  readonly scopes: readonly string[];
-  readonly returnUrl: string | null;
-  readonly codeHash: string;
-  readonly at: string;
-}
+export type NewPortalSession = { readonly at: string } & Pick<
+  PortalSession,
+  'id' | 'merchantId' | 'actor' | 'scopes' | 'returnUrl' | 'codeHash'
+>;
 
 /** Throws KeyOutlived for a repeat without its response: the code is lost, so it gets a new session. */
 export function createPortalSession(
@@ -128,22 +117,11 @@ export function createPortalSession(
   state: PortalSession | null,
 ): PortalSessionEvent[] {
   if (state !== null) throw new KeyOutlived('the code of this session was in a response that is not kept');
-  const {
-    id: session_id,
-    merchantId: merchant_id,
-    actor,
-    scopes,
-    returnUrl: return_url,
-    codeHash,
-    at,
-  } = session;
-  const terms = { code_hash: codeHash, code_expires_at: later(at, CODE_LASTS_MS), created_at: at };
-  return [
-    {
-      type: 'portal_session.created.v1',
-      data: { session_id, merchant_id, actor, scopes, return_url, ...terms },
-    },
-  ];
+  const { id: session_id, merchantId: merchant_id, actor, scopes, returnUrl: return_url } = session;
+  const { codeHash: code_hash, at: created_at } = session;
+  const terms = { code_hash, code_expires_at: later(created_at, CODE_LASTS_MS), created_at };
+  const data = { session_id, merchant_id, actor, scopes, return_url, ...terms };
+  return [{ type: 'portal_session.created.v1', data }];
 }
 
 /** Throws `forbidden` for a code that is unknown, used or expired, without saying which. */
@@ -151,7 +129,11 @@ export function enterPortal(
   { codeHash, tokenHash, at }: { readonly codeHash: string; readonly tokenHash: string; readonly at: string },
   state: PortalSession | null,
 ): PortalSessionEvent[] {
-  if (state?.codeHash !== codeHash || state.enteredAt !== null || statusOf(state, at) !== 'pending')
+  if (
+    state?.codeHash !== codeHash ||
+    state.enteredAt !== null ||
+    portalSessionStatus(state, at) !== 'pending'
+  )
     throw new DomainError('forbidden', 'The link was used already, has expired or was revoked');
   const session_expires_at = later(at, SESSION_LASTS_MS);
   const data = { ...idsOf(state), token_hash: tokenHash, session_expires_at, entered_at: at };
@@ -164,7 +146,7 @@ export function revokePortalSession(
   state: PortalSession | null,
 ): PortalSessionEvent[] {
   if (state?.merchantId !== merchantId) throw DomainError.notFound('Portal session');
-  const status = statusOf(state, at);
+  const status = portalSessionStatus(state, at);
   if (status === 'revoked' || status === 'expired') return [];
   return [{ type: 'portal_session.revoked.v1', data: { ...idsOf(state), revoked_at: at } }];
 }
@@ -173,7 +155,7 @@ export const PORTAL_SESSION_STATUSES = ['pending', 'active', 'revoked', 'expired
 export type PortalSessionStatus = (typeof PORTAL_SESSION_STATUSES)[number];
 
 /** At this time, ISO 8601. */
-export function statusOf(
+export function portalSessionStatus(
   session: Pick<PortalSession, 'revokedAt' | 'expiresAt' | 'codeExpiresAt'>,
   at: string,
 ): PortalSessionStatus {

@@ -2,7 +2,8 @@ import { Get } from '@nestjs/common';
 import {
   AdminController,
   Caller,
-  requireReach,
+  merchantsOf,
+  reachOf,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../platform/http/decorators.js';
@@ -36,19 +37,8 @@ export class AdminRequestsController {
     @Caller() caller: AdminCaller,
     @ListQuery() query: AdminRequestsQuery,
   ): Promise<RequestsResponse> {
-    const { merchant_id: merchantId, page_size: pageSize, page_cursor: after } = query;
-    if (merchantId !== undefined) requireReach(caller, merchantId, 'Merchant');
-    const { requests, next_cursor } = await this.requests.page(
-      {
-        merchantIds: merchantId === undefined ? caller.merchants : [merchantId],
-        status: query.status,
-        pathPrefix: query.path,
-        requestId: query.request_id,
-      },
-      { pageSize, after },
-    );
-    const merchants = merchantId === undefined ? requests.map((each) => each.merchant_id) : [merchantId];
-    await this.lookups.read(caller, [...new Set(merchants)], 'requests');
-    return { requests, next_cursor };
+    const page = await this.requests.page(reachOf(caller, query.merchant_id), query);
+    await this.lookups.read(caller, merchantsOf(query.merchant_id, page.requests), 'requests');
+    return page;
   }
 }

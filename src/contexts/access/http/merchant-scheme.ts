@@ -3,11 +3,8 @@ import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/operation.js';
 
 class SignatureProblem extends ProblemDetails {
-  @ApiProperty({ const: 'Invalid request signature' })
-  title!: string;
-
-  @ApiProperty({ const: 401 })
-  status!: number;
+  @ApiProperty({ const: 'Invalid request signature' }) title!: string;
+  @ApiProperty({ const: 401 }) status!: number;
 
   @ApiProperty({
     type: 'array',

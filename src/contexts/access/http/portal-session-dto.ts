@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { ApiProperty, Field, Many, Nested, type Rule } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
 import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { PORTAL_SCOPES, PORTAL_SESSION_STATUSES, type PortalActor } from '../domain/portal-session.js';
@@ -39,8 +39,7 @@ class NewActor implements PortalActor {
   })
   id!: string;
 
-  @Field(label, { description: 'Displayed in the portal.' })
-  name!: string;
+  @Field(label, { description: 'Displayed in the portal.' }) name!: string;
 }
 
 /** Body of POST portal_sessions. */
@@ -79,8 +78,7 @@ class DisplayedPortalSession {
   @ApiProperty({ ...TIME, nullable: true, description: 'null until the person has opened the url.' })
   session_expires_at!: string | null;
 
-  @ApiProperty({ ...TIME, nullable: true, description: 'Exact to a minute.' })
-  last_seen_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Exact to a minute.' }) last_seen_at!: string | null;
 }
 
 export class PortalSessionResponse {
@@ -90,10 +88,9 @@ export class PortalSessionResponse {
   url!: string;
 }
 
-export class PortalSessionsResponse {
-  @Many(() => DisplayedPortalSession, { maxItems: MAX_PAGE }) portal_sessions!: DisplayedPortalSession[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSession, {
+  maxItems: MAX_PAGE,
+}) {}
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 

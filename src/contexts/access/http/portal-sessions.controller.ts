@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -82,12 +82,10 @@ export class PortalSessionsController {
   })
   async list(@MerchantId() merchantId: string, @ListQuery() query: PageParameters) {
     await this.freshness.require(PORTAL_SESSIONS_VIEW);
-    const { page_size: pageSize, page_cursor: after } = query;
-    return this.view.page(merchantId, { pageSize, after, at: timestamp(this.clock) });
+    return this.view.page(merchantId, query.page, timestamp(this.clock));
   }
 
   @Delete(':id')
-  @HttpCode(204)
   @Operation({
     id: 'revokePortalSession',
     tag: TAG,

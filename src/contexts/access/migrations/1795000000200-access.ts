@@ -131,7 +131,6 @@ export class Access1795000000200 implements MigrationInterface {
       create index requests_by_id on access.requests (request_id);
       create index requests_refused on access.requests (merchant_id, status, at desc, request_id desc)
         where status >= 400;
-      create index requests_by_path on access.requests (path text_pattern_ops);
 
       create table access.daily_requests (
         merchant_id uuid not null,

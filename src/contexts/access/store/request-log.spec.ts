@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { LoggedRequest } from '../../../platform/http/request-log.js';
+import type { ServedRequest } from '../../../platform/http/request-log.js';
 import type { RequestBatch } from './request-table.js';
 import { BufferedRequestLog } from './request-log.js';
 
 const SECRET = randomUUID();
 
-const request = (over: Partial<LoggedRequest> = {}): LoggedRequest => ({
+const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
   requestId: randomUUID(),
   merchantId: 'm1',
   credentialId: SECRET,
@@ -65,6 +65,20 @@ describe('the request log', () => {
     expect(batches.map(({ repeated }) => repeated)).toEqual([false, true, false]);
     expect(batches[1]!.batch).toBe(batches[0]!.batch);
     expect(batches[2]!.batch.requests).toHaveLength(1);
+  });
+
+  it('leaves out a batch of which the database refuses a value, and continues', async () => {
+    const batches: RequestBatch[] = [];
+    const write = async (batch: RequestBatch): Promise<void> => {
+      batches.push(batch);
+      if (batches.length === 1) throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
+    };
+    const log = new BufferedRequestLog({ write } as never);
+    log.record(request());
+    await expect(log.flush()).rejects.toThrow('invalid byte sequence');
+    log.record(request({ merchantId: 'm2' }));
+    await log.flush();
+    expect(batches[1]!.requests.map(({ merchantId }) => merchantId)).toEqual(['m2']);
   });
 
   it('takes 300 unsigned requests of a merchant in a minute and counts the others', async () => {

@@ -2,7 +2,7 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
-import { RequestLog, type LoggedRequest } from '../../../platform/http/request-log.js';
+import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
 import { requestsLeftOut } from '../metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';
 
@@ -34,7 +34,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     run: () => this.flush(),
     stopsWithProvider: true,
   });
-  private buffer: LoggedRequest[] = [];
+  private buffer: ServedRequest[] = [];
   private counts = new Map<string, Counts>();
   /** What is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
@@ -46,7 +46,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     super();
   }
 
-  record(request: LoggedRequest): void {
+  record(request: ServedRequest): void {
     this.count(request);
     const { credentialId, merchantId } = request;
     if (credentialId === null && this.unsigned.add(merchantId, 1).points > MAX_UNSIGNED)
@@ -55,13 +55,18 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     else this.buffer.push(request);
   }
 
-  /** Writes what is buffered. Rejects when the database is unavailable; then the next run writes it. */
+  /** Writes what is buffered. Rejects when the database is unavailable; then the next run writes it. A batch of which it refuses a value is left out. */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;
       this.batch ??= this.next();
       if (this.batch === null) return;
-      await this.table.write(this.batch, repeated);
+      await this.table.write(this.batch, repeated).catch((error: unknown) => {
+        if (!isDataFault(error)) throw error;
+        requestsLeftOut.inc({ reason: 'refused' }, this.batch!.requests.length);
+        this.batch = null;
+        throw error;
+      });
       const at = performance.now();
       for (const id of this.batch.credentialIds) this.used.set(id, at);
       this.batch = null;
@@ -74,7 +79,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     await this.flush().catch(() => undefined);
   }
 
-  private count({ merchantId, status }: LoggedRequest): void {
+  private count({ merchantId, status }: ServedRequest): void {
     let counts = this.counts.get(merchantId);
     if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
     counts.requests += 1;
@@ -92,7 +97,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   }
 
   /** Those whose last use was written a minute ago or longer. */
-  private newlyUsed(requests: readonly LoggedRequest[]): readonly string[] {
+  private newlyUsed(requests: readonly ServedRequest[]): readonly string[] {
     const before = performance.now() - MINUTE_MS;
     const ids = new Set<string>();
     for (const { credentialId } of requests)
@@ -100,4 +105,9 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
         ids.add(credentialId);
     return [...ids].sort();
   }
+}
+
+/** SQLSTATE class 22: a value that no column takes. The batch would be refused for ever. */
+function isDataFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('22');
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
-import type { LoggedRequest } from '../../../platform/http/request-log.js';
+import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { RequestPartitions } from './request-partitions.js';
 import { RequestTable } from './request-table.js';
 
 const db = onTestDatabase();
 const DAY_MS = 86_400_000;
 
-const request = (over: Partial<LoggedRequest> = {}): LoggedRequest => ({
+const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
   requestId: randomUUID(),
   merchantId: randomUUID(),
   credentialId: null,
@@ -51,6 +51,14 @@ describe('the table of requests', () => {
     });
     expect(Number(row!['age'])).toBeGreaterThanOrEqual(0.2);
     expect(Number(row!['age'])).toBeLessThan(10);
+  });
+
+  it('has a refusal that quotes U+0000 without it', async () => {
+    const one = request({ refusal: '\0 must be given once' });
+    await table().write({ requests: [one], usage: [], credentialIds: [] }, false);
+    const sql = 'select refusal from access.requests where request_id = $1';
+    const [row] = await db.database.query(sql, [one.requestId]);
+    expect(row).toEqual({ refusal: '\ufffd must be given once' });
   });
 
   it('writes a repeated batch once, and adds up what merchants sent', async () => {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import type { LoggedRequest } from '../../../platform/http/request-log.js';
+import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 export interface RequestBatch {
-  readonly requests: readonly LoggedRequest[];
+  readonly requests: readonly ServedRequest[];
   /** Since the batch before, in the order of `merchantId`. */
   readonly usage: readonly {
     readonly merchantId: string;
@@ -64,7 +64,7 @@ async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): P
 }
 
 /** `origin`: the epoch milliseconds at which `performance.now()` was 0, by the database's clock. */
-async function copy(tx: PoolClient, requests: readonly LoggedRequest[], origin: number): Promise<void> {
+async function copy(tx: PoolClient, requests: readonly ServedRequest[], origin: number): Promise<void> {
   if (requests.length === 0) return;
   const writer = new CopyWriter(tx);
   for (const request of requests) {
@@ -81,7 +81,8 @@ async function copy(tx: PoolClient, requests: readonly LoggedRequest[], origin: 
       `{${queryNames.map((name) => `"${name}"`).join()}}`,
       status,
       durationMs.toFixed(2),
-      request.refusal?.slice(0, MAX_REFUSAL) ?? null,
+      // A text of PostgreSQL cannot hold it.
+      request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
       request.stringToSign,
     );
   }

@@ -10,18 +10,17 @@ export const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', '
 export type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
 /** What is absent does not restrict the list. */
-export interface CredentialFilter extends KeysetPage {
+export interface CredentialFilter {
   readonly kind?: ListedKind | undefined;
-  readonly merchantId?: string | undefined;
-  readonly operatorId?: string | undefined;
+  readonly merchant_id?: string | undefined;
+  readonly operator_id?: string | undefined;
   readonly status?: CredentialStatus | undefined;
-  /** Only those of these merchants; null: all. */
-  readonly merchants: readonly string[] | null;
+  readonly page: KeysetPage;
 }
 
 const REVOKED = '(c.revokedAt is not null or holder.revokedAt is not null)';
 const EXPIRED = '(c.expiresAt <= now() or c.rollingUntil <= now()) is true';
-/** Each excludes those before it, as in {@link statusOf}. */
+/** Each excludes those before it, as in {@link credentialStatus}. */
 const CONDITIONS: Readonly<Record<CredentialStatus, string>> = {
   revoked: REVOKED,
   expired: `not ${REVOKED} and (${EXPIRED})`,
@@ -30,7 +29,7 @@ const CONDITIONS: Readonly<Record<CredentialStatus, string>> = {
   active: `not ${REVOKED} and not (${EXPIRED}) and not c.isPending and c.rollingUntil is null`,
 };
 
-export function statusOf(row: CredentialRow, now: Date): CredentialStatus {
+export function credentialStatus(row: CredentialRow, now: Date): CredentialStatus {
   if (row.revokedAt !== null || row.holder.revokedAt !== null) return 'revoked';
   if ([row.expiresAt, row.rollingUntil].some((end) => end !== null && end <= now)) return 'expired';
   if (row.isPending) return 'pending';
@@ -42,19 +41,16 @@ export function statusOf(row: CredentialRow, now: Date): CredentialStatus {
 export class CredentialList {
   constructor(private readonly models: ReadModels) {}
 
-  /** Newest first. */
-  async page(
-    filter: CredentialFilter,
-  ): Promise<{ readonly rows: CredentialRow[]; readonly next_cursor: string | null }> {
+  /** Newest first. `merchants`: only those of these; null: all. */
+  async page(merchants: readonly string[] | null, filter: CredentialFilter) {
     const query = await this.query();
-    const { kind, merchantId, operatorId, status, merchants } = filter;
+    const { kind, merchant_id, operator_id, status, page } = filter;
     if (kind !== undefined) query.andWhere('holder.kind = :kind', { kind: CREDENTIAL_KINDS[kind] });
-    if (merchantId !== undefined) query.andWhere('holder.merchantId = :merchantId', { merchantId });
-    if (operatorId !== undefined) query.andWhere('holder.operatorId = :operatorId', { operatorId });
+    if (merchant_id !== undefined) query.andWhere('holder.merchantId = :merchant_id', { merchant_id });
+    if (operator_id !== undefined) query.andWhere('holder.operatorId = :operator_id', { operator_id });
     if (status !== undefined) query.andWhere(CONDITIONS[status]);
-    if (merchants !== null)
-      query.andWhere('holder.merchantId = any(:merchants::uuid[])', { merchants: [...merchants] });
-    return keysetPage(query, filter, { time: 'issuedAt', id: 'id' });
+    if (merchants !== null) query.andWhere('holder.merchantId = any(:merchants::uuid[])', { merchants });
+    return keysetPage(query, page, { time: 'issuedAt', id: 'id' });
   }
 
   async find(id: string): Promise<CredentialRow | null> {

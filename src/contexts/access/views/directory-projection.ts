@@ -1,9 +1,10 @@
 import type { PoolClient } from 'pg';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import { ADMIN_KEY_EVENTS, type AdminKeyEvent } from '../domain/admin-key.js';
-import { EXCHANGE_KEY_EVENTS, type ExchangeKeyEvent } from '../domain/exchange-key.js';
-import { MERCHANT_EVENTS, type MerchantEvent } from '../domain/merchant.js';
-import { OPERATOR_EVENTS, type OperatorEvent } from '../domain/operator.js';
+import type { AdminKeyEvent } from '../domain/admin-key.js';
+import type { ExchangeKeyEvent } from '../domain/exchange-key.js';
+import { adminKeyHistory, exchangeKeyHistory, merchantHistory, operatorHistory } from '../domain/history.js';
+import type { MerchantEvent } from '../domain/merchant.js';
+import type { OperatorEvent } from '../domain/operator.js';
 
 export const DIRECTORY_VIEW = subscriptionName('access.directory');
 
@@ -14,7 +15,9 @@ type DirectoryEvent = MerchantEvent | ExchangeKeyEvent | OperatorEvent | AdminKe
 /** Which merchants and operators are there, with which credentials may they call, and from where? */
 export const directoryProjection = subscriptionOf<DirectoryEvent>({
   name: DIRECTORY_VIEW,
-  events: [...MERCHANT_EVENTS, ...EXCHANGE_KEY_EVENTS, ...OPERATOR_EVENTS, ...ADMIN_KEY_EVENTS],
+  events: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory].flatMap(
+    ({ events }) => events,
+  ),
   // One statement per event: credentials change a few times a year.
   async apply(events, tx, schema = TABLES.schema) {
     for (const event of events) await applyOne(event, tx, schema);

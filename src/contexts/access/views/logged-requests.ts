@@ -1,50 +1,58 @@
 import { Injectable } from '@nestjs/common';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { keysetPage, ReadModels } from '../../../platform/read-models/read-models.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { TIME, UUID } from '../../../platform/dto/rules.js';
+import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 
+/** A request, as lists display it (admin-api.md 3). */
 @Entity({ schema: 'access', name: 'requests' })
-export class LoggedRequestRow {
-  @PrimaryColumn('uuid', { name: 'request_id' })
-  requestId!: string;
+export class LoggedRequest {
+  @PrimaryColumn('uuid') @ApiProperty(UUID) request_id!: string;
+  @Column('uuid') @ApiProperty(UUID) merchant_id!: string;
 
-  @Column('uuid', { name: 'merchant_id' })
-  merchantId!: string;
+  @Column('uuid')
+  @ApiProperty({
+    ...UUID,
+    nullable: true,
+    description: 'The secret that signed it; null: none was verified.',
+  })
+  credential_id!: string | null;
 
-  @Column('uuid', { name: 'credential_id', nullable: true })
-  credentialId!: string | null;
+  @Column('timestamptz') @ApiProperty(TIME) at!: Date;
+  @Column('text') @ApiProperty({ type: 'string' }) method!: string;
+  @Column('text') @ApiProperty({ type: 'string' }) path!: string;
 
-  @Column('timestamptz')
-  at!: Date;
+  @Column('text', { array: true })
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Names of the parameters in the query, without their values.',
+  })
+  query_names!: string[];
+
+  @Column('smallint') @ApiProperty({ type: 'integer', minimum: 100, maximum: 599 }) status!: number;
+  @Column('real') @ApiProperty({ type: 'number', minimum: 0 }) duration_ms!: number;
 
   @Column('text')
-  method!: string;
-
-  @Column('text')
-  path!: string;
-
-  @Column('text', { name: 'query_names', array: true })
-  queryNames!: string[];
-
-  @Column('smallint')
-  status!: number;
-
-  @Column('real', { name: 'duration_ms' })
-  durationMs!: number;
-
-  @Column('text', { nullable: true })
+  @ApiProperty({ type: 'string', nullable: true, description: 'The `detail` of its problem.' })
   refusal!: string | null;
 
-  @Column('text', { name: 'string_to_sign', nullable: true })
-  stringToSign!: string | null;
+  @Column('text')
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'Of a signature that did not match: what was to be signed, with the body as `sha256:<hex> (<length> bytes)`.',
+  })
+  string_to_sign!: string | null;
 }
 
 interface RequestsFilter {
-  /** Null: of every merchant. */
-  readonly merchantIds: readonly string[] | null;
   readonly status?: number | undefined;
-  readonly pathPrefix?: string | undefined;
-  readonly requestId?: string | undefined;
+  /** What the path begins with. */
+  readonly path?: string | undefined;
+  readonly request_id?: string | undefined;
+  readonly page: KeysetPage;
 }
 
 /** Which requests did merchants send in the last seven days, and what became of each? */
@@ -52,38 +60,22 @@ interface RequestsFilter {
 export class LoggedRequests {
   constructor(private readonly models: ReadModels) {}
 
-  async page({ merchantIds, status, pathPrefix, requestId }: RequestsFilter, page: KeysetPage) {
-    const query = await this.models.query(LoggedRequestRow, 'request');
+  /** `merchantIds`: of these alone; null: of every merchant. */
+  async page(merchantIds: readonly string[] | null, filter: RequestsFilter) {
+    const { status, path, request_id } = filter;
+    const query = await this.models.query(LoggedRequest, 'request');
     query.where(`request.at > now() - interval '7 days'`);
     if (merchantIds?.length === 1)
-      query.andWhere('request.merchantId = :merchantId', { merchantId: merchantIds[0] });
-    else if (merchantIds !== null) query.andWhere('request.merchantId = any(:merchantIds)', { merchantIds });
+      query.andWhere('request.merchant_id = :merchantId', { merchantId: merchantIds[0] });
+    else if (merchantIds !== null) query.andWhere('request.merchant_id = any(:merchantIds)', { merchantIds });
     if (status !== undefined) query.andWhere('request.status = :status', { status });
-    if (requestId !== undefined) query.andWhere('request.requestId = :requestId', { requestId });
-    if (pathPrefix !== undefined)
-      query.andWhere('request.path like :prefix', { prefix: `${escaped(pathPrefix)}%` });
-    const { rows, next_cursor } = await keysetPage(query, page, { time: 'at', id: 'requestId' });
-    return { rows, requests: rows.map(requestJson), next_cursor };
+    if (request_id !== undefined) query.andWhere('request.request_id = :request_id', { request_id });
+    if (path !== undefined) query.andWhere('request.path like :prefix', { prefix: `${escaped(path)}%` });
+    const page = await keysetPage(query, filter.page, { time: 'at', id: 'request_id' });
+    return { requests: page.rows, next_cursor: page.next_cursor };
   }
 }
 
 function escaped(prefix: string): string {
   return prefix.replaceAll(/[\\%_]/g, '\\$&');
-}
-
-/** As both lists display it (admin-api.md 3). */
-function requestJson(row: LoggedRequestRow) {
-  return {
-    request_id: row.requestId,
-    merchant_id: row.merchantId,
-    credential_id: row.credentialId,
-    at: row.at.toISOString(),
-    method: row.method,
-    path: row.path,
-    query_names: row.queryNames,
-    status: row.status,
-    duration_ms: row.durationMs,
-    refusal: row.refusal,
-    string_to_sign: row.stringToSign,
-  };
 }

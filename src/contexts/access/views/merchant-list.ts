@@ -4,44 +4,29 @@ import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-
 import { HolderRow } from './credential-rows.js';
 
 /** A row of `access.merchants`. */
-@Entity({ schema: 'access', name: 'merchants', synchronize: false })
+@Entity({ schema: 'access', name: 'merchants' })
 export class MerchantListRow {
-  @PrimaryColumn('uuid', { name: 'merchant_id' })
-  id!: string;
+  @PrimaryColumn('uuid', { name: 'merchant_id' }) id!: string;
 
   @OneToOne(() => HolderRow)
   @JoinColumn({ name: 'merchant_id' })
   holder!: HolderRow;
 
-  @Column('text')
-  name!: string;
-
-  @Column('text')
-  status!: 'active' | 'suspended';
-
-  @Column('timestamptz', { name: 'registered_at' })
-  registeredAt!: Date;
-
-  @Column('text', { array: true })
-  origins!: string[];
-
-  @Column('text', { array: true })
-  callbacks!: string[];
-
-  @Column('text', { name: 'display_name', nullable: true })
-  displayName!: string | null;
-
-  @Column('integer', { name: 'requests_per_minute', nullable: true })
-  requestsPerMinute!: number | null;
+  @Column('text') name!: string;
+  @Column('text') status!: 'active' | 'suspended';
+  @Column('timestamptz') registeredAt!: Date;
+  @Column('text', { array: true }) origins!: string[];
+  @Column('text', { array: true }) callbacks!: string[];
+  @Column('text') displayName!: string | null;
+  @Column('integer') requestsPerMinute!: number | null;
 }
 
 /** What is absent does not restrict the list. */
-interface MerchantFilter extends KeysetPage {
+interface MerchantFilter {
   readonly status?: 'active' | 'suspended' | undefined;
   /** A part of the name, in either letter case. */
   readonly name?: string | undefined;
-  /** Only these; null: all. */
-  readonly merchants: readonly string[] | null;
+  readonly page: KeysetPage;
 }
 
 /** Which merchants are there, with which settings? */
@@ -49,16 +34,13 @@ interface MerchantFilter extends KeysetPage {
 export class MerchantList {
   constructor(private readonly models: ReadModels) {}
 
-  /** Newest first. */
-  async page(
-    filter: MerchantFilter,
-  ): Promise<{ readonly rows: MerchantListRow[]; readonly next_cursor: string | null }> {
+  /** Newest first. `merchants`: only these; null: all. */
+  async page(merchants: readonly string[] | null, { status, name, page }: MerchantFilter) {
     const query = await this.query();
-    const { status, name, merchants } = filter;
     if (status !== undefined) query.andWhere('m.status = :status', { status });
     if (name !== undefined) query.andWhere('strpos(lower(m.name), lower(:name)) > 0', { name });
-    if (merchants !== null) query.andWhere('m.id = any(:merchants::uuid[])', { merchants: [...merchants] });
-    return keysetPage(query, filter, { time: 'registeredAt', id: 'id' });
+    if (merchants !== null) query.andWhere('m.id = any(:merchants::uuid[])', { merchants });
+    return keysetPage(query, page, { time: 'registeredAt', id: 'id' });
   }
 
   async find(id: string): Promise<MerchantListRow | null> {
@@ -67,9 +49,7 @@ export class MerchantList {
 
   /** Those of the ids that are no merchant's. */
   async unknown(ids: readonly string[]): Promise<readonly string[]> {
-    const query = (await this.models.query(MerchantListRow, 'm')).where('m.id = any(:ids::uuid[])', {
-      ids: [...ids],
-    });
+    const query = (await this.models.query(MerchantListRow, 'm')).where('m.id = any(:ids::uuid[])', { ids });
     const known = new Set((await query.getMany()).map(({ id }) => id));
     return ids.filter((id) => !known.has(id));
   }

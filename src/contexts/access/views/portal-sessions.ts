@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import type { PagePlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import type { KeysetPage } from '../../../platform/read-models/read-models.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
+import { portalSessionHistory } from '../domain/history.js';
 import {
-  PORTAL_SESSION_EVENTS,
-  statusOf,
+  portalSessionStatus,
   type PortalActor,
   type PortalSession,
   type PortalSessionEvent,
@@ -20,7 +20,7 @@ const CREATED = 'portal_session.created.v1' satisfies PortalSessionEvent['type']
 /** Which sessions of the portal has a merchant opened? Actors stay sealed. */
 export const portalSessionsProjection = subscriptionOf<PortalSessionEvent>({
   name: PORTAL_SESSIONS_VIEW,
-  events: PORTAL_SESSION_EVENTS,
+  events: portalSessionHistory.events,
   staysSealed: true,
   async apply(events, tx, schema = 'access') {
     for (const { type, data } of events) {
@@ -92,7 +92,7 @@ export function portalSessionJson(session: Displayed, at: string): PortalSession
     actor: session.actor,
     scopes: session.scopes,
     return_url: session.returnUrl,
-    status: statusOf(session, at),
+    status: portalSessionStatus(session, at),
     created_at: session.createdAt,
     code_expires_at: session.codeExpiresAt,
     session_expires_at: session.expiresAt,
@@ -110,11 +110,8 @@ export class PortalSessionsView {
   /** A page of the merchant's sessions, newest first. `at`: ISO 8601. */
   async page(
     merchantId: string,
-    {
-      pageSize,
-      after,
-      at,
-    }: { readonly pageSize: number; readonly after?: PagePlace | undefined; readonly at: string },
+    { pageSize, after }: KeysetPage,
+    at: string,
   ): Promise<{
     readonly portal_sessions: readonly PortalSessionJson[];
     readonly next_cursor: string | null;

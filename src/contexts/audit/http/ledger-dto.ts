@@ -1,14 +1,11 @@
-import { ApiProperty, Field, Many, Nested } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Many, Nested, ResourceOf } from '../../../platform/dto/field.js';
 import { COUNT, digits, TIME, UUID } from '../../../platform/dto/rules.js';
 
 const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 
 class LedgerHead {
-  @ApiProperty({ ...UUID, description: 'Which log; it never changes.' })
-  log_id!: string;
-
-  @ApiProperty({ ...COUNT, description: 'How many events it covers.' })
-  size!: number;
+  @ApiProperty({ ...UUID, description: 'Which log; it never changes.' }) log_id!: string;
+  @ApiProperty({ ...COUNT, description: 'How many events it covers.' }) size!: number;
 
   @ApiProperty({ ...HASH, description: 'Root of the Merkle tree (RFC 9162, SHA-256) over them.' })
   root!: string;
@@ -16,8 +13,7 @@ class LedgerHead {
   @ApiProperty({ type: 'string', pattern: '^[0-9]+$', description: 'Position of the last of them.' })
   position!: string;
 
-  @ApiProperty(TIME)
-  signed_at!: string;
+  @ApiProperty(TIME) signed_at!: string;
 
   @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Of the key that signed.' })
   key_id!: string;
@@ -49,34 +45,24 @@ class Proven {
   })
   leaf!: string;
 
-  @ApiProperty({ ...COUNT, description: 'Its place among all events.' })
-  index!: number;
+  @ApiProperty({ ...COUNT, description: 'Its place among all events.' }) index!: number;
 
   @ApiProperty({ type: 'array', items: HASH, description: 'From the leaf up to the root (RFC 9162, 2.1.3).' })
   path!: string[];
 }
 
 class Proof {
-  @ApiProperty(UUID)
-  payout_id!: string;
-
-  @Many(() => Proven, { description: 'Every event of the payout, in order.' })
-  events!: Proven[];
-
-  @Nested(() => LedgerHead)
-  head!: LedgerHead;
+  @ApiProperty(UUID) payout_id!: string;
+  @Many(() => Proven, { description: 'Every event of the payout, in order.' }) events!: Proven[];
+  @Nested(() => LedgerHead) head!: LedgerHead;
 }
 
-export class ProofResponse {
-  @Nested(() => Proof)
-  proof!: Proof;
-}
+export class ProofResponse extends ResourceOf('proof', Proof) {}
 
 const SIZE = digits(1, Number.MAX_SAFE_INTEGER);
 
 export class ConsistencyQuery {
-  @Field(SIZE, { description: 'How many events the earlier head covers.' })
-  from!: number;
+  @Field(SIZE, { description: 'How many events the earlier head covers.' }) from!: number;
 
   @Field(SIZE, {
     optional: true,
@@ -86,11 +72,8 @@ export class ConsistencyQuery {
 }
 
 class Consistency {
-  @ApiProperty({ ...COUNT, description: 'How many events the earlier head covers.' })
-  from!: number;
-
-  @Nested(() => LedgerHead, { description: 'The later head.' })
-  head!: LedgerHead;
+  @ApiProperty({ ...COUNT, description: 'How many events the earlier head covers.' }) from!: number;
+  @Nested(() => LedgerHead, { description: 'The later head.' }) head!: LedgerHead;
 
   @ApiProperty({
     type: 'array',
@@ -100,12 +83,6 @@ class Consistency {
   path!: string[];
 }
 
-export class ConsistencyResponse {
-  @Nested(() => Consistency)
-  consistency!: Consistency;
-}
+export class ConsistencyResponse extends ResourceOf('consistency', Consistency) {}
 
-export class HeadResponse {
-  @Nested(() => LedgerHead)
-  head!: LedgerHead;
-}
+export class HeadResponse extends ResourceOf('head', LedgerHead) {}

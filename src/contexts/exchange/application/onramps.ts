@@ -43,14 +43,9 @@ const shopUrl: Rule = text({ format: 'uri' }, (value) => {
 
 /** A currency, and from how much to how much of it. */
 class OnrampFiat {
-  @Field(matching(/^[A-Z]{3}$/, 'a code such as EUR'), { examples: ['EUR'] })
-  code!: string;
-
-  @Field(limit)
-  minimum!: string;
-
-  @Field(limit)
-  maximum!: string;
+  @Field(matching(/^[A-Z]{3}$/, 'a code such as EUR'), { examples: ['EUR'] }) code!: string;
+  @Field(limit) minimum!: string;
+  @Field(limit) maximum!: string;
 }
 
 /** A seller of tokens for fiat money: in the file of EXCHANGE_ONRAMPS_FILE, and as the configuration shows it. */
@@ -60,20 +55,15 @@ export class Onramp {
   })
   id!: string;
 
-  @Field(matching(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,60}$/u, 'a text of 1 to 60 characters'))
-  name!: string;
+  @Field(matching(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,60}$/u, 'a text of 1 to 60 characters')) name!: string;
 
   /** Values of its query may hold {@link PLACEHOLDERS} in braces. */
-  @Field(shopUrl, { description: 'Its shop, opened for this purchase.' })
-  url!: string;
-
-  @Many(() => OnrampFiat)
-  fiats!: readonly OnrampFiat[];
+  @Field(shopUrl, { description: 'Its shop, opened for this purchase.' }) url!: string;
+  @Many(() => OnrampFiat) fiats!: readonly OnrampFiat[];
 }
 
 class OnrampsFile {
-  @Many(() => Onramp, { maxItems: MAX_ONRAMPS })
-  onramps!: readonly Onramp[];
+  @Many(() => Onramp, { maxItems: MAX_ONRAMPS }) onramps!: readonly Onramp[];
 }
 
 /** Examples for the sandbox; these shops do not exist. */

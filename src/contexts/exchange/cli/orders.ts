@@ -12,7 +12,7 @@ import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder }
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
 import { currencyOf } from '../domain/catalog.js';
-import { OrdersView, type ListedOrder } from '../views/orders.js';
+import { OrdersView, type OperatorOrder } from '../views/orders.js';
 
 /** `exchange orders`, `exchange order` and `exchange refund`. */
 export function orderCommands(program: Command, operator: Operator): void {
@@ -108,7 +108,7 @@ function orderId(text: string | undefined): string {
   return text.toLowerCase();
 }
 
-function listedJson({ state, nextCheckAt }: ListedOrder) {
+function listedJson({ state, nextCheckAt }: OperatorOrder) {
   const { order_id, key_id, pair_id, provider, created_at } = state.facts;
   return {
     order_id,
@@ -124,7 +124,7 @@ function listedJson({ state, nextCheckAt }: ListedOrder) {
   };
 }
 
-function lineOf({ state }: ListedOrder): string {
+function lineOf({ state }: OperatorOrder): string {
   const { order_id, pair_id, created_at } = state.facts;
   const currency = currencyOf(pair_id);
   const [refundable, lost] = [amountRefundable(state), shortfall(state)];

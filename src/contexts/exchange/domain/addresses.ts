@@ -1,12 +1,11 @@
 import { base58Length } from '../../../kernel/base58.js';
 import { Fault } from '../../../kernel/fault.js';
+import { UNPRINTABLE } from '../../../kernel/label.js';
 
 const SOLANA_BYTES = 32;
 /** Base58 of 32 bytes has no more characters; what is longer is not decoded. */
 const SOLANA_MAX_LENGTH = 44;
 const MAX_CODE_POINTS = 255;
-/** Control characters, halves of surrogate pairs, and separators that end a line somewhere. */
-const UNWANTED = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** The address as it is stored, or what is wrong with it (contract.md 22.2). Nothing is trimmed: it is covered by a signature. */
 export function readAddress(chain: string, text: string): string | Fault {
@@ -53,7 +52,7 @@ export function plainHash(hash: string): string {
 export function readTag(text: string): string | Fault {
   if (text.length > 2 * MAX_CODE_POINTS || [...text].length > MAX_CODE_POINTS)
     return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
-  return UNWANTED.test(text) ? new Fault('must hold no control characters') : text;
+  return UNPRINTABLE.test(text) ? new Fault('must hold no control characters') : text;
 }
 
 const MAX_URL_BYTES = 2048;

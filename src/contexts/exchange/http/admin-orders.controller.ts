@@ -1,26 +1,27 @@
-import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { streamOf } from '../../../kernel/aggregate.js';
 import {
   AdminController,
   Caller,
-  IfMatch,
+  merchantsOf,
+  reachOf,
   requireReach,
   sendEtag,
-  WriteTicket,
+  WriteTo,
   type AdminCaller,
+  type SubjectWrite,
 } from '../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
+import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { requireScopes } from '../../../platform/http/admin/scoped-controller.js';
-import { written } from '../../../platform/http/admin/writes.js';
+import { writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { ExchangeKeyIds } from '../../access/contract.js';
+import { DirectoryView } from '../../access/contract.js';
 import { OrderDetails } from '../application/order-details.js';
 import type { ListedOrder } from '../domain/listed-order.js';
 import { order } from '../domain/order.js';
@@ -44,7 +45,7 @@ export class AdminOrdersController {
   constructor(
     private readonly orders: OrdersList,
     private readonly details: OrderDetails,
-    private readonly keys: ExchangeKeyIds,
+    private readonly directory: DirectoryView,
     private readonly operations: Operations,
     private readonly lookups: Lookups,
     private readonly freshness: ViewProgress,
@@ -67,24 +68,23 @@ export class AdminOrdersController {
     @Caller() caller: AdminCaller,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
-    const { merchant_id: merchantId, user_id: userId, credential_id: credentialId } = query;
+    const { user_id: userId, credential_id: credentialId } = query;
     if (userId !== undefined) requireScopes(caller, [PERSONAL]);
-    if (merchantId !== undefined) requireReach(caller, merchantId, 'Merchant');
+    const merchants = reachOf(caller, query.merchant_id);
     // Late reads are better than none while the projection is behind.
     await this.freshness.current(ORDER_VIEWS);
     const { orders, next_cursor } = await this.orders.page({
-      merchants: merchantId === undefined ? caller.merchants : [merchantId],
+      merchants,
       filter: {
-        keyId: credentialId === undefined ? undefined : await this.keys.keyOf(credentialId),
+        keyId: credentialId === undefined ? undefined : await this.directory.exchangeKeyOf(credentialId),
         userId,
         status: query.status,
         isRefundable: query.refundable === 'true',
       },
-      page: { pageSize: query.page_size, after: query.page_cursor },
+      page: query.page,
       withPersonal: caller.scopes.has(PERSONAL),
     });
-    const merchants = merchantId === undefined ? orders.map(({ merchant_id }) => merchant_id) : [merchantId];
-    await this.lookups.read(caller, [...new Set(merchants)], 'orders');
+    await this.lookups.read(caller, merchantsOf(query.merchant_id, orders), 'orders');
     return { orders: orders.map(displayed), next_cursor };
   }
 
@@ -110,7 +110,6 @@ export class AdminOrdersController {
   }
 
   @Post(':id/refunds')
-  @HttpCode(201)
   @Operation({
     id: 'adminRecordRefund',
     tag: TAG,
@@ -128,25 +127,19 @@ export class AdminOrdersController {
     },
   })
   async refund(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', 'Order') id: string,
-    @IfMatch() revision: number,
-    @ValidBody() { amount, transaction_hash, recipient = null, reason, ticket = null }: RecordRefundBody,
+    @WriteTo('Order') write: SubjectWrite,
+    @ValidBody() { amount, transaction_hash, recipient = null, ...body }: RecordRefundBody,
   ): Promise<Reply> {
-    const { merchant_id: merchantId } = await this.within(requester, id);
+    const { requester, subject } = write;
+    const { merchant_id: merchantId } = await this.within(requester, subject.id);
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'orders.record_refund',
-      subject: { id, revision },
       parameters: { amount, transaction_hash, recipient },
-      reason,
-      ticket,
-      requester,
       merchantId,
-      idempotency,
     });
     return written(outcome, 201, async () => ({
-      order: withoutPerson(await this.details.get(id), requester),
+      order: withoutPerson(await this.details.get(subject.id), requester),
     }));
   }
 

@@ -46,7 +46,7 @@ export interface CallerAddress {
   signedBy(secret: string | null): void;
 }
 
-export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
+export const ApiCaller = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { caller, countedAs } = credentialsOf(request);
   const signedBy = (secret: string | null): void => void (request.edge.credentialId = idOf(caller, secret));

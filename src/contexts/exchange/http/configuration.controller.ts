@@ -13,7 +13,7 @@ import { ComplianceNotices } from '../adapters/countries.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
+import { ApiCaller, ExchangeKey, type CallerAddress } from './caller.js';
 import {
   CHAIN_TO,
   CHAINS_TO,
@@ -42,26 +42,13 @@ const ids = text({ examples: ['moonpay,transak'] }, (value) => {
 
 /** Query of GET /v1/merchants/configuration. */
 class ConfigurationQuery {
-  @Field(code(TOKENS_TO), { description: 'What is paid out.' })
-  token!: string;
-
-  @Field(code(CHAINS_TO), { optional: true })
-  chain?: string;
-
-  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })
-  withdraw_address!: string;
-
-  @Field(tagOrMemo, { optional: true })
-  withdraw_address_tag?: string;
-
-  @Field(tagOrMemo, { optional: true })
-  withdraw_address_memo?: string;
-
-  @Field(fiatAmount, { optional: true, description: 'In onramp_fiat.' })
-  onramp_amount?: string;
-
-  @Field(fiatCurrency, { optional: true })
-  onramp_fiat?: string;
+  @Field(code(TOKENS_TO), { description: 'What is paid out.' }) token!: string;
+  @Field(code(CHAINS_TO), { optional: true }) chain?: string;
+  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' }) withdraw_address!: string;
+  @Field(tagOrMemo, { optional: true }) withdraw_address_tag?: string;
+  @Field(tagOrMemo, { optional: true }) withdraw_address_memo?: string;
+  @Field(fiatAmount, { optional: true, description: 'In onramp_fiat.' }) onramp_amount?: string;
+  @Field(fiatCurrency, { optional: true }) onramp_fiat?: string;
 
   @Field(ids, {
     optional: true,
@@ -69,8 +56,7 @@ class ConfigurationQuery {
   })
   onramp_only_onramps?: readonly string[];
 
-  @Field(nonEmpty, { optional: true, description: 'Whose order the widget makes.' })
-  user_id?: string;
+  @Field(nonEmpty, { optional: true, description: 'Whose order the widget makes.' }) user_id?: string;
 
   @Field(returnUrl, {
     optional: true,
@@ -78,11 +64,8 @@ class ConfigurationQuery {
   })
   return_url?: string;
 
-  @Field(signature, { optional: true })
-  signature?: string;
-
-  @Field(querySignature, { optional: true })
-  signature_v2?: string;
+  @Field(signature, { optional: true }) signature?: string;
+  @Field(querySignature, { optional: true }) signature_v2?: string;
 }
 
 /** contract.md 25.3. */
@@ -90,17 +73,10 @@ class ConfigurationResponse {
   @ApiProperty({ type: 'string', format: 'uri', description: 'Opens the pay widget until expires_at.' })
   signed_url!: string;
 
-  @ApiProperty(TIME)
-  expires_at!: string;
-
-  @ApiProperty({ type: 'string' })
-  token!: string;
-
-  @ApiProperty({ type: 'string' })
-  chain!: string;
-
-  @Many(() => Onramp)
-  onramps!: readonly Onramp[];
+  @ApiProperty(TIME) expires_at!: string;
+  @ApiProperty({ type: 'string' }) token!: string;
+  @ApiProperty({ type: 'string' }) chain!: string;
+  @Many(() => Onramp) onramps!: readonly Onramp[];
 
   @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
   compliance_notice!: string | null;
@@ -129,7 +105,7 @@ export class ConfigurationController {
   })
   get(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() { ip }: CallerAddress,
+    @ApiCaller() { ip }: CallerAddress,
     @Inputs() { signature: _, signature_v2: __, ...query }: ConfigurationQuery,
   ): ConfigurationResponse {
     const { onramp_only_onramps: only, onramp_amount: given, ...rest } = query;

@@ -22,17 +22,10 @@ const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string
 
 /** Query of POST /v1/orders. */
 export class CreateOrderQuery {
-  @Field(pair, { description: 'As GET /v1/tokens lists it.' })
-  pair_id!: string;
-
-  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' })
-  withdraw_address!: string;
-
-  @Field(tagOrMemo, { optional: true })
-  withdraw_address_tag?: string;
-
-  @Field(tagOrMemo, { optional: true })
-  withdraw_address_memo?: string;
+  @Field(pair, { description: 'As GET /v1/tokens lists it.' }) pair_id!: string;
+  @Field(withdrawAddress, { description: 'Where the exchanged funds go.' }) withdraw_address!: string;
+  @Field(tagOrMemo, { optional: true }) withdraw_address_tag?: string;
+  @Field(tagOrMemo, { optional: true }) withdraw_address_memo?: string;
 
   @Field(nonEmpty, {
     optional: true,
@@ -40,70 +33,42 @@ export class CreateOrderQuery {
   })
   user_id?: string;
 
-  @Field(signature, { optional: true })
-  signature?: string;
-
-  @Field(querySignature, { optional: true })
-  signature_v2?: string;
+  @Field(signature, { optional: true }) signature?: string;
+  @Field(querySignature, { optional: true }) signature_v2?: string;
 }
 
 /** Query of the actions on an order. */
 export class OrderActionQuery {
-  @Field(signature, { optional: true })
-  signature?: string;
+  @Field(signature, { optional: true }) signature?: string;
 }
 
 export class Deposit {
-  @ApiProperty(AMOUNT)
-  amount!: string;
-
-  @ApiProperty({ type: 'string' })
-  transaction_hash!: string;
-
-  @ApiProperty(TIME)
-  deposited_at!: string;
+  @ApiProperty(AMOUNT) amount!: string;
+  @ApiProperty({ type: 'string' }) transaction_hash!: string;
+  @ApiProperty(TIME) deposited_at!: string;
 }
 
 /** contract.md 22.3. */
 export class Order implements OrderRecord {
-  @ApiProperty(UUID)
-  id!: string;
-
-  @ApiProperty({ type: 'string' })
-  pair_id!: string;
-
-  @ApiProperty({ type: 'string', enum: ORDER_STATUSES })
-  status!: OrderStatus;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string' }) pair_id!: string;
+  @ApiProperty({ type: 'string', enum: ORDER_STATUSES }) status!: OrderStatus;
 
   @ApiProperty({ type: 'string', nullable: true, description: 'Why the order failed; null otherwise.' })
   reason!: string | null;
 
-  @ApiProperty({ type: 'string' })
-  withdraw_address!: string;
-
-  @ApiProperty({ type: 'string', nullable: true })
-  withdraw_address_tag!: string | null;
-
-  @ApiProperty({ type: 'string', nullable: true })
-  withdraw_address_memo!: string | null;
-
-  @ApiProperty({ type: 'string', nullable: true })
-  user_id!: string | null;
-
-  @ApiProperty({ type: 'string', description: 'Where the deposit goes.' })
-  deposit_address!: string;
-
-  @ApiProperty({ type: 'string', nullable: true })
-  deposit_address_tag!: string | null;
+  @ApiProperty({ type: 'string' }) withdraw_address!: string;
+  @ApiProperty({ type: 'string', nullable: true }) withdraw_address_tag!: string | null;
+  @ApiProperty({ type: 'string', nullable: true }) withdraw_address_memo!: string | null;
+  @ApiProperty({ type: 'string', nullable: true }) user_id!: string | null;
+  @ApiProperty({ type: 'string', description: 'Where the deposit goes.' }) deposit_address!: string;
+  @ApiProperty({ type: 'string', nullable: true }) deposit_address_tag!: string | null;
 
   @ApiProperty({ ...AMOUNT, description: 'What is asked for; once enough has come, what is exchanged.' })
   amount_from!: string;
 
-  @ApiProperty(AMOUNT)
-  amount_to!: string;
-
-  @ApiProperty(AMOUNT)
-  amount_received!: string;
+  @ApiProperty(AMOUNT) amount_to!: string;
+  @ApiProperty(AMOUNT) amount_received!: string;
 
   @ApiProperty({
     ...AMOUNT,
@@ -112,37 +77,22 @@ export class Order implements OrderRecord {
   })
   amount_refundable!: string;
 
-  @ApiProperty({ ...AMOUNT, description: 'amount_to for one of amount_from, fees included.' })
-  rate!: string;
-
-  @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' })
-  minimum!: string;
-
-  @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' })
-  maximum!: string;
+  @ApiProperty({ ...AMOUNT, description: 'amount_to for one of amount_from, fees included.' }) rate!: string;
+  @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' }) minimum!: string;
+  @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' }) maximum!: string;
 
   @ApiProperty({ type: 'string', nullable: true, description: 'Of the newest deposit that counted.' })
   deposit_transaction_hash!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true })
-  withdraw_transaction_hash!: string | null;
-
-  @Many(() => Deposit, { description: 'Never exchanged by themselves.' })
-  late_deposits!: Deposit[];
-
-  @ApiProperty(TIME)
-  created_at!: string;
-
-  @ApiProperty(TIME)
-  updated_at!: string;
-
-  @ApiProperty(TIME)
-  expires_at!: string;
+  @ApiProperty({ type: 'string', nullable: true }) withdraw_transaction_hash!: string | null;
+  @Many(() => Deposit, { description: 'Never exchanged by themselves.' }) late_deposits!: Deposit[];
+  @ApiProperty(TIME) created_at!: string;
+  @ApiProperty(TIME) updated_at!: string;
+  @ApiProperty(TIME) expires_at!: string;
 }
 
 export class OrderResponse {
-  @Nested(() => Order)
-  order!: Order;
+  @Nested(() => Order) order!: Order;
 
   @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
   compliance_notice!: string | null;
@@ -150,28 +100,21 @@ export class OrderResponse {
 
 /** Query of GET /v1/merchant/orders (contract.md 24). */
 export class OrdersQuery {
-  @Field(datePoint, { description: 'The first day in UTC, or the first instant.' })
-  start_date!: DatePoint;
+  @Field(datePoint, { description: 'The first day in UTC, or the first instant.' }) start_date!: DatePoint;
 
   @Field(datePoint, {
     description: 'The last day in UTC, or the last instant; inclusive, at most 92 days later.',
   })
   end_date!: DatePoint;
 
-  @Filter(nonEmpty, 'Only orders of this user.')
-  user_id?: string;
-
-  @Filter(code(ORDER_STATUSES), 'Only orders in this status.')
-  status?: OrderStatus;
+  @Filter(nonEmpty, 'Only orders of this user.') user_id?: string;
+  @Filter(code(ORDER_STATUSES), 'Only orders in this status.') status?: OrderStatus;
 
   @Filter(withdrawAddress, 'Only orders that pay out to this address. X-Signature does not cover it.')
   withdraw_address?: string;
 
-  @PageSize(MAX_PAGE, 'Orders per page.')
-  page_size!: number;
-
-  @PageCursor()
-  page_cursor?: CreatedPageQuery['page_cursor'];
+  @PageSize(MAX_PAGE, 'Orders per page.') page_size!: number;
+  @PageCursor() page_cursor?: CreatedPageQuery['page_cursor'];
 }
 
 const MAX_DAYS = 92;
@@ -195,12 +138,7 @@ export function orderFilter(query: OrdersQuery): OrderFilter {
 }
 
 export class OrdersResponse {
-  @ApiProperty({ ...COUNT, description: 'Orders that match, on all pages.' })
-  total_count!: number;
-
-  @Many(() => Order, { maxItems: MAX_PAGE })
-  orders!: Order[];
-
-  @ApiProperty({ type: 'string', nullable: true })
-  next_cursor!: string | null;
+  @ApiProperty({ ...COUNT, description: 'Orders that match, on all pages.' }) total_count!: number;
+  @Many(() => Order, { maxItems: MAX_PAGE }) orders!: Order[];
+  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
 }

@@ -25,7 +25,7 @@ import {
 import { orderResponse } from '../domain/order-record.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
 import { OrdersView } from '../views/orders.js';
-import { Caller, ExchangeKey, type CallerAddress } from './caller.js';
+import { ApiCaller, ExchangeKey, type CallerAddress } from './caller.js';
 import {
   CreateOrderQuery,
   OrderActionQuery,
@@ -62,7 +62,7 @@ export class OrdersController {
   })
   async create(
     @ExchangeKey() { keyId, merchantId }: ExchangeCaller,
-    @Caller() { ip, client, countedAs }: CallerAddress,
+    @ApiCaller() { ip, client, countedAs }: CallerAddress,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @Inputs() query: CreateOrderQuery,
@@ -95,7 +95,7 @@ export class OrdersController {
   })
   async refresh(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() from: CallerAddress,
+    @ApiCaller() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
@@ -119,7 +119,7 @@ export class OrdersController {
   })
   cancel(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() from: CallerAddress,
+    @ApiCaller() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
@@ -144,7 +144,7 @@ export class OrdersController {
   })
   markAsPaid(
     @ExchangeKey() caller: ExchangeCaller,
-    @Caller() from: CallerAddress,
+    @ApiCaller() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,

@@ -29,12 +29,12 @@ export class PortalOrdersController {
   @Get()
   @PortalScopes('orders:read')
   async list(@MerchantId() merchantId: string, @ListQuery() query: PortalOrdersQuery) {
-    const { user_id: userId, status, refundable, page_size: pageSize, page_cursor: after } = query;
+    const { user_id: userId, status, refundable, page } = query;
     await this.freshness.require(ORDER_VIEWS);
     return this.orders.page({
       merchants: [merchantId],
       filter: { userId, status, isRefundable: refundable === 'true' },
-      page: { pageSize, ...(after && { after }) },
+      page,
       withPersonal: true,
     });
   }

@@ -9,41 +9,26 @@ import { icon, iconUrl } from '../application/icons.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
-import { Caller, type CallerAddress } from './caller.js';
+import { ApiCaller, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
 /** Query of GET /v1/tokens. */
 class TokensQuery {
-  @Field(code(TOKENS_TO), { description: 'What is paid out.' })
-  to_token!: string;
-
-  @Field(code(CHAINS_TO), { optional: true })
-  to_chain?: string;
-
-  @Field(nonEmpty, { optional: true, description: 'For tracking.' })
-  user_id?: string;
+  @Field(code(TOKENS_TO), { description: 'What is paid out.' }) to_token!: string;
+  @Field(code(CHAINS_TO), { optional: true }) to_chain?: string;
+  @Field(nonEmpty, { optional: true, description: 'For tracking.' }) user_id?: string;
 }
 
 class TokenChain {
-  @ApiProperty({ type: 'string', examples: ['ethereum'] })
-  id!: string;
-
-  @ApiProperty({ type: 'string' })
-  name!: string;
+  @ApiProperty({ type: 'string', examples: ['ethereum'] }) id!: string;
+  @ApiProperty({ type: 'string' }) name!: string;
 }
 
 class Token {
-  @ApiProperty({ type: 'string', examples: ['usdc'] })
-  id!: string;
-
-  @ApiProperty({ type: 'string' })
-  name!: string;
-
-  @ApiProperty({ type: 'string', format: 'uri' })
-  icon_url!: string;
-
-  @Many(() => TokenChain, { minItems: 1 })
-  chains!: readonly TokenChain[];
+  @ApiProperty({ type: 'string', examples: ['usdc'] }) id!: string;
+  @ApiProperty({ type: 'string' }) name!: string;
+  @ApiProperty({ type: 'string', format: 'uri' }) icon_url!: string;
+  @Many(() => TokenChain, { minItems: 1 }) chains!: readonly TokenChain[];
 
   @ApiProperty({ type: 'array', items: { type: 'string' }, description: 'What POST /v1/orders takes.' })
   pair_ids!: readonly string[];
@@ -51,8 +36,7 @@ class Token {
 
 /** contract.md 25.1. */
 class TokensResponse {
-  @Many(() => Token)
-  tokens!: readonly Token[];
+  @Many(() => Token) tokens!: readonly Token[];
 
   @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
   compliance_notice!: string | null;
@@ -77,7 +61,7 @@ export class TokensController {
       422: 'A parameter is missing or wrong.',
     },
   })
-  list(@Caller() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
+  list(@ApiCaller() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
     const to = { token: query.to_token, chain: query.to_chain ?? CHAIN_TO };
     const tokens = offered(to, this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
       id: token.id,

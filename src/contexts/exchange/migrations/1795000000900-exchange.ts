@@ -17,6 +17,8 @@ export class Exchange1795000000900 implements MigrationInterface {
         refundable numeric not null,
         -- What was exchanged or refunded although its deposits are no longer on the chain.
         shortfall numeric not null,
+        -- Its deposit address and the hashes of its transactions, as searches compare them.
+        search_keys text[] not null default '{}',
         revision bigint not null,
         events text not null,
         body text not null
@@ -41,6 +43,7 @@ export class Exchange1795000000900 implements MigrationInterface {
       create index orders_by_merchant on exchange.orders (merchant_id, status, created_at desc, id desc);
       create index orders_by_status on exchange.orders (status, created_at desc, id desc);
       create index orders_refundable on exchange.orders (created_at desc, id desc) where refundable > 0;
+      create index orders_search_keys on exchange.orders using gin (search_keys);
       create index orders_shortfall on exchange.orders (created_at) where shortfall > 0;
 
       create table exchange.sideshift_shifts (

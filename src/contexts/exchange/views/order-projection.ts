@@ -3,6 +3,7 @@ import { fold } from '../../../kernel/aggregate.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { ORDER_EVENTS, ORDER_STATUSES, type OrderEvent, type OrderStatus } from '../domain/order-events.js';
+import { plainHash } from '../domain/addresses.js';
 import { orderRecord } from '../domain/order-record.js';
 import { amountRefundable, order, shortfall, type ExistingOrder } from '../domain/order.js';
 
@@ -76,12 +77,12 @@ async function write(changed: readonly KnownOrder[], tx: PoolClient, schema: str
   if (orders.length === 0) return;
   await tx.query(
     `insert into ${schema}.orders (id, key_id, merchant_id, user_hash, withdraw_address, status, created_at, refundable, shortfall,
-       revision, events, body)
+       search_keys, revision, events, body)
      select * from json_to_recordset($1) as changed (id uuid, key_id uuid, merchant_id uuid, user_hash text,
-       withdraw_address text, status smallint, created_at timestamptz, refundable numeric, shortfall numeric, revision bigint, events text,
-       body text)
+       withdraw_address text, status smallint, created_at timestamptz, refundable numeric, shortfall numeric, search_keys text[], revision bigint,
+       events text, body text)
      on conflict (id) do update set user_hash = excluded.user_hash, status = excluded.status,
-       refundable = excluded.refundable, shortfall = excluded.shortfall, revision = excluded.revision,
+       refundable = excluded.refundable, shortfall = excluded.shortfall, search_keys = excluded.search_keys, revision = excluded.revision,
        events = excluded.events, body = excluded.body`,
     [JSON.stringify(orders)],
   );
@@ -100,8 +101,16 @@ function rowOf(state: ExistingOrder) {
     status: statusNumber(state.status),
     refundable: amountRefundable(state),
     shortfall: shortfall(state),
+    search_keys: searchKeys(state),
     body: JSON.stringify(orderRecord(state)),
   };
+}
+
+function searchKeys(state: ExistingOrder): readonly string[] {
+  const transfers = [...state.deposits, ...state.lateDeposits, ...state.refunds];
+  const hashes = transfers.map(({ transaction_hash }) => transaction_hash);
+  const others = [state.facts.deposit_address, state.withdrawTransactionHash, state.refundTransactionHash];
+  return [...new Set([...others, ...hashes].filter((key) => key !== null).map(plainHash))];
 }
 
 /** The number of a status in `exchange.orders.status`. */

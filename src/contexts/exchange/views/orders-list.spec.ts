@@ -46,11 +46,12 @@ describe('orders for operators, 200,000 of 40 keys', () => {
     const created = { type: 'order.created.v1', data: orderFacts({ user_id: 'someone' }) };
     await db.pool.query(
       `insert into exchange.orders (id, key_id, merchant_id, user_hash, withdraw_address, status, created_at, refundable,
-         shortfall, revision, events, body)
+         shortfall, search_keys, revision, events, body)
        select md5('orders' || n)::uuid, ($1::uuid[])[n % $3 + 1], ($2::uuid[])[n % $4 + 1],
          ($5::text[])[(n % $3) * $6 + (n / $3) % $6 + 1], 'x',
          case when n >= $7 - 1000 then 0 when n % 101 = 0 then 6 else 3 end,
-         $8::timestamptz + n * interval '1 second', case when n % 997 = 0 then 1 else 0 end, 0, 0,
+         $8::timestamptz + n * interval '1 second', case when n % 997 = 0 then 1 else 0 end, 0,
+         array['address ' || n % 50000], 0,
          '[' || replace($9, $10, md5('orders' || n)::uuid::text) || ']', '{}'
        from generate_series(0, $7::int - 1) n`,
       [
@@ -131,6 +132,16 @@ describe('orders for operators, 200,000 of 40 keys', () => {
     const keysOfUser = filter.userId === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
     const strange = filter.keyId !== undefined && merchants !== null ? 5000 : 0;
     expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 500 + strange);
+  });
+
+  it('a search by a deposit address or a hash finds the orders that have it, through its index', async () => {
+    const numbers = [150_007, 100_007, 50_007, 7];
+    const found = async (merchants: readonly string[] | null) =>
+      (await list.search('address 7', merchants, 20)).map(({ id }) => id);
+    expect(await found(null)).toEqual(await idOf(numbers.filter((n) => n < ROWS)));
+    expect(await found([merchant(3)])).toEqual(await idOf(numbers.filter((n) => n % MERCHANTS === 3)));
+    expect((await readModels.lastCost()).scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+    expect(await list.search('address', null, 20)).toEqual([]);
   });
 
   it('has the personal fields for those who may read them alone', async () => {

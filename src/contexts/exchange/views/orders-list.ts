@@ -7,6 +7,7 @@ import type { CreatedPage } from '../../../platform/postgres/list-page.js';
 import { withinRanges, type RangedColumn } from '../../../platform/read-models/ranged-ids.js';
 import { keysetPage, ReadModels } from '../../../platform/read-models/read-models.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { plainHash } from '../domain/addresses.js';
 import { listedOrder, type ListedOrder } from '../domain/listed-order.js';
 import {
   ORDER_STATUSES,
@@ -76,6 +77,17 @@ export class OrdersList {
     query.setParameters({ merchants });
     const { rows, next_cursor } = await keysetPage(query, page, { time: 'createdAt', id: 'id' });
     return { orders: await this.ordersOf(rows, withPersonal), next_cursor };
+  }
+
+  /** The newest with this deposit address, or a deposit, payment or refund of this hash; without personal fields. */
+  async search(key: string, merchants: readonly string[] | null, limit: number) {
+    const query = await this.readModels.query(ListedOrderRow, 'listed');
+    query.where('listed.id in (select id from exchange.orders where search_keys @> array[:key])', {
+      key: plainHash(key),
+    });
+    if (merchants !== null) query.andWhere('listed.merchantId = any(:merchants)', { merchants });
+    const { rows } = await keysetPage(query, { pageSize: limit }, { time: 'createdAt', id: 'id' });
+    return this.ordersOf(rows, false);
   }
 
   /** Of the user under each key that has orders of a user of this name. */

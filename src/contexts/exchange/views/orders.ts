@@ -42,7 +42,7 @@ interface OperatorFilter {
 }
 
 /** An order for operators. */
-export interface ListedOrder {
+export interface OperatorOrder {
   readonly state: ExistingOrder;
   /** When its provider is polled next; null when it is not polled any more. */
   readonly nextCheckAt: Date | null;
@@ -114,7 +114,7 @@ export class OrdersView {
   }
 
   /** For operators, newest first; personal fields are sealed. */
-  async listed(filter: OperatorFilter): Promise<readonly ListedOrder[]> {
+  async listed(filter: OperatorFilter): Promise<readonly OperatorOrder[]> {
     const { status, keyId, isRefundable, isShort, limit } = filter;
     const conditions = [
       status === null ? 'true' : `status = ${statusNumber(status)}`,

@@ -1,17 +1,14 @@
-import { HttpCode, Post } from '@nestjs/common';
+import { Post } from '@nestjs/common';
 import {
   AdminController,
-  Caller,
-  IfMatch,
-  WriteTicket,
-  type AdminCaller,
+  WriteTo,
+  type SubjectWrite,
 } from '../../../platform/http/admin/admin-controller.js';
-import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { Field } from '../../../platform/dto/field.js';
 import { oneOf } from '../../../platform/dto/rules.js';
-import { UuidParam, ValidBody } from '../../../platform/http/decorators.js';
+import { ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { AdminUsers, AdminUserWritten } from '../../users/contract.js';
 import { REVIEW_DECISIONS, type ReviewDecision } from '../application/user-operations.js';
@@ -35,7 +32,6 @@ export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}
 
   @Post(':id/retry')
-  @HttpCode(200)
   @Operation({
     id: 'adminRetryOnboarding',
     tag: TAG,
@@ -49,19 +45,11 @@ export class AdminOnboardingsController {
       ...REFUSED,
     },
   })
-  async retry(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', 'User') userId: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const write = { name: 'users.retry', userId, revision, body, requester, idempotency };
-    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  async retry(@WriteTo('User') write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.retry', write, body);
   }
 
   @Post(':id/review')
-  @HttpCode(200)
   @Operation({
     id: 'adminReviewIdentity',
     tag: TAG,
@@ -75,16 +63,12 @@ export class AdminOnboardingsController {
       ...REFUSED,
     },
   })
-  async review(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', 'User') userId: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: ReviewBody,
-  ): Promise<Reply> {
-    const { decision } = body;
-    const write = { name: 'users.review', userId, revision, body, requester, idempotency };
-    const outcome = await this.users.request({ ...write, parameters: { decision } });
-    return written(outcome, 200, () => this.users.written(userId));
+  async review(@WriteTo('User') write: SubjectWrite, @ValidBody() body: ReviewBody): Promise<Reply> {
+    return this.request('users.review', write, body, { decision: body.decision });
+  }
+
+  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
+    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+    return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

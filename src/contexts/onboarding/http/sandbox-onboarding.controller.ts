@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Controller, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
@@ -18,7 +18,6 @@ export class SandboxOnboardingController {
   ) {}
 
   @Post(':id/complete_onboarding')
-  @HttpCode(200)
   @Operation({
     id: 'completeSandboxOnboarding',
     tag: 'Sandbox',

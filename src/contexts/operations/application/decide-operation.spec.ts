@@ -137,6 +137,81 @@ describe('the second person of an operation', () => {
   });
 });
 
+describe('a process whose clock is wrong', () => {
+  const HOURS = [
+    ['ten minutes ahead', 1 / 6],
+    ['three days ahead', 72],
+    ['three days behind', -72],
+  ] as const;
+
+  it.each(HOURS)('%s decides nothing, and lapses nothing', async (_, hours) => {
+    const time = { now: new Date('2026-01-02T03:04:05Z') };
+    const right = await pending({ now: () => time.now });
+    const wrong = operationsOn({
+      store: right.store,
+      now: () => new Date(time.now.getTime() + hours * HOUR_MS),
+      databaseNow: () => time.now,
+    });
+    const { id } = right;
+    for (const work of [
+      () => wrong.decisions.approve(id, requesterOf('bob'), 'checked'),
+      () => wrong.decisions.reject(id, requesterOf('bob'), 'checked'),
+      () => wrong.worker.settle(id),
+    ])
+      await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
+    // Of an operation that has lapsed a clock that is behind thinks that it may be approved.
+    time.now = new Date(time.now.getTime() + 73 * HOUR_MS);
+    const late = wrong.decisions.approve(id, requesterOf('bob'), 'checked');
+    await expect(late).rejects.toMatchObject({ code: 'unavailable' });
+    expect([await right.statusNow(), await right.lamps()]).toEqual(['pending', 2]);
+    expect(await right.worker.settle(id)).toBe('done');
+    expect(await right.statusNow()).toBe('lapsed');
+  });
+
+  it.each(HOURS)(
+    '%s requests nothing that a second person has to approve in time, and executes the rest',
+    async (_, hours) => {
+      const now = new Date('2026-01-02T03:04:05Z');
+      const wrong = operationsOn({
+        now: () => new Date(now.getTime() + hours * HOUR_MS),
+        databaseNow: () => now,
+      });
+      await wrong.switchLamp('lamp', true);
+      await wrong.switchLamp('lamp', false);
+      const request = (name: string) =>
+        wrong.operations.request(switchRequest({ name, subject: { id: 'lamp', revision: 1 } }));
+      await expect(request('lamps.switch_carefully')).rejects.toMatchObject({ code: 'unavailable' });
+      expect((await request('lamps.switch')).operation.status).toBe('executed');
+    },
+  );
+
+  it('does not give up what failed a moment ago', async () => {
+    const now = new Date('2026-01-02T03:04:05Z');
+    const broken = defineOperation({
+      name: 'lamps.break',
+      scope: 'merchants:write',
+      subject: 'lamp',
+      streams: () => [],
+      secondPerson: 'before',
+      execute: () => Promise.reject(new TypeError('a bug')),
+    });
+    const request = { name: 'lamps.break', subject: { id: 'x', revision: null } };
+    const { store, decisions, id, statusNow } = await pending(
+      { now: () => now, definitions: [broken] },
+      request,
+    );
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
+    const wrong = operationsOn({
+      store,
+      definitions: [broken],
+      now: () => new Date(now.getTime() + 72 * HOUR_MS),
+      databaseNow: () => now,
+    });
+    await expect(wrong.worker.settle(id)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await statusNow()).toBe('approved');
+  });
+});
+
 describe('what is prepared for an operation', () => {
   const trace: string[] = [];
   const keys = defineOperation({

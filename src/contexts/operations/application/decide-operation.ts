@@ -6,8 +6,9 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { KeyHolders } from '../../../platform/operations/key-holders.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
-import type { Decision, OperationEvent, Requested } from '../domain/operation-events.js';
+import type { DecisionFacts, OperationEvent, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation, type OperationState } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
@@ -15,7 +16,7 @@ import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
 import { personOf, requireReach } from './request-operation.js';
 
-type Decide = (decision: Decision, state: OperationState) => readonly OperationEvent[];
+type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
 
 /** Decisions of second persons (admin-api.md 4). */
 @Injectable()
@@ -26,13 +27,14 @@ export class OperationDecisions {
     private readonly execution: Execution,
     private readonly holders: KeyHolders,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
   /**
-   * Executes the operation. Throws `not_found`, `forbidden` for one's own or without its scopes, `invalid_transition` for
-   * one that is decided or has lapsed, and for one that has failed: its subject was changed, its requester may request it no
-   * more, or what its execution threw. A repeat after a crash,
-   * with the same `decisionId`, has the same outcome.
+   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for one's own or
+   * without its scopes, `invalid_transition` for one that is decided or has lapsed, and for one that has failed: its subject
+   * was changed, its requester may request it no more, or what its execution threw. A repeat after a crash, with the same
+   * `decisionId`, has the same outcome.
    */
   async approve(
     id: string,
@@ -64,8 +66,9 @@ export class OperationDecisions {
     return { operation: operationJson(state), result: {} };
   }
 
-  /** Without effect on an operation that is decided, or may still be approved. */
+  /** Without effect on an operation that is decided, or may still be approved. Throws `unavailable` as {@link approve} does. */
   async lapse(id: string): Promise<ExistingOperation> {
+    await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
     const { state } = await this.log.record(id, (current) => lapseOperation(lapsed, current));
     if (existingOperation(state).phase === 'lapsed')
@@ -86,6 +89,7 @@ export class OperationDecisions {
     const definition = this.definitions.find(facts.name);
     const scopes = await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
     requireScopes(caller, scopes);
+    await this.clockCheck.require();
     const lost = await this.lostBy(caller.operatorId, scopes);
     if (lost !== null) throw new DomainError('forbidden', lost);
     const { operator_id: requesterId } = facts.requested_by;

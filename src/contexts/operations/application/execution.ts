@@ -12,7 +12,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
 import { recordExecuted, recordFailed } from '../domain/decisions.js';
 import type { Change, Requested } from '../domain/operation-events.js';
-import { existingOperation, isOpen, operation, type ExistingOperation } from '../domain/operation.js';
+import { existingOperation, isUnfinished, operation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions, runningOperation } from './definitions.js';
 import { OperationLog } from './operation-log.js';
@@ -45,7 +45,7 @@ export class Execution {
     const { facts } = found;
     const definition = this.definitions.find(facts.name);
     if (found.phase === 'executed') return this.repeated(found, by);
-    if (!isOpen(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
+    if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
     const streams = definition.streams(facts.subject.id, facts.parameters as JsonObject);
     const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
     const before = await this.subjects.read(streams);

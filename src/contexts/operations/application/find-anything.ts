@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import type { Found, Search, SearchText } from '../../../platform/operations/search.js';
+import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
 import { withTimeout } from '../../../platform/timeout.js';
 
 const MAX_RESULTS = 20;
@@ -32,7 +32,7 @@ export class FindAnything {
     { scopes, merchants }: Pick<Requester, 'scopes' | 'merchants'>,
     q: string,
   ): Promise<readonly Found[]> {
-    const query = searchText(q);
+    const query = { ...searchText(q), merchants, limit: MAX_RESULTS };
     if (query.phoneNumber !== null && !scopes.has('users_personal:read'))
       throw new DomainError('forbidden', 'The scope users_personal:read is missing');
     const allowed = this.searches.filter(({ scope }) => scopes.has(scope));
@@ -50,8 +50,9 @@ export class FindAnything {
 }
 
 /** What is searched for: kinds of text that only some contexts know are recognised once. */
-export function searchText(q: string): SearchText {
-  const text = q.trim();
+export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
+  // The plus of a phone number arrives as a blank where it is not escaped.
+  const text = q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+').trim();
   return {
     text,
     uuid: isUuid(text) ? text.toLowerCase() : null,

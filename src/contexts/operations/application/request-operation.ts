@@ -6,6 +6,7 @@ import { KeyOutlived, requireRepeatable } from '../../../kernel/repeats.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { underKey } from '../../../platform/idempotency/ticket.js';
 import type { OperationDefinition } from '../../../platform/operations/operation-definition.js';
@@ -16,7 +17,7 @@ import {
   type Requester,
 } from '../../../platform/operations/operations.js';
 import { requestOf, requestOperation } from '../domain/decisions.js';
-import type { Person, Requested } from '../domain/operation-events.js';
+import type { PersonFacts, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
@@ -34,6 +35,7 @@ export class RequestedOperations extends Operations {
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'operationsApprovals'>,
+    private readonly clockCheck: ClockCheck,
   ) {
     super();
   }
@@ -63,6 +65,8 @@ export class RequestedOperations extends Operations {
       return this.proceed(state);
     }
     const facts = await this.factsOf(id, definition, request);
+    // Its end follows from when it is requested.
+    if (facts.expires_at !== null) await this.clockCheck.require();
     const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
@@ -119,7 +123,14 @@ export class RequestedOperations extends Operations {
   }
 }
 
-export function personOf({ operatorId, name, role, credentialId, address, sessionId }: Requester): Person {
+export function personOf({
+  operatorId,
+  name,
+  role,
+  credentialId,
+  address,
+  sessionId,
+}: Requester): PersonFacts {
   const person = { operator_id: operatorId, name, role, credential_id: credentialId, address };
   return sessionId ? { ...person, session_id: sessionId } : person;
 }

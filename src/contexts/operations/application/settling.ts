@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background } from '../../../platform/background/background-work.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import {
   subscriptionName,
   subscriptionOf,
@@ -10,7 +11,7 @@ import {
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/work/work-items.js';
 import type { OperationEvent } from '../domain/operation-events.js';
-import { existingOperation, isOpen } from '../domain/operation.js';
+import { existingOperation, isUnfinished } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
 import { OperationDecisions } from './decide-operation.js';
 import { Execution } from './execution.js';
@@ -36,6 +37,7 @@ export class SettlingWorker {
     private readonly execution: Execution,
     private readonly decisions: OperationDecisions,
     @Inject(CLOCK) private readonly clock: Clock,
+    private readonly clockCheck: ClockCheck,
   ) {
     this.work = new DueWork(items, {
       kind: SETTLING,
@@ -55,7 +57,7 @@ export class SettlingWorker {
       const { phase: now } = await this.decisions.lapse(id);
       return now === 'pending' ? { inMs: this.until(facts.expires_at!) } : 'done';
     }
-    if (!isOpen(state)) {
+    if (!isUnfinished(state)) {
       if (phase !== 'executed') await this.execution.discard(facts);
       return 'done';
     }
@@ -65,6 +67,7 @@ export class SettlingWorker {
       const { phase: after } = existingOperation((await this.log.load(id)).state);
       if (after === 'failed' || after === 'executed') return 'done';
       if (-this.until(decision?.at ?? facts.requested_at) < GIVE_UP_AFTER_MS) throw error;
+      await this.clockCheck.require();
       const code = error instanceof DomainError ? error.code : 'unexpected';
       await this.execution.failed(facts, code, 'It could not be executed within an hour');
     }

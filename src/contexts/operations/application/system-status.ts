@@ -3,38 +3,15 @@ import { ModuleRef } from '@nestjs/core';
 import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import type { AuditVitals, Backlog, Vitals } from '../../../platform/operations/vitals.js';
+import type { DueBacklog, Vitals } from '../../../platform/operations/vitals.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
-import type {
-  ChainNodeFacts,
-  HaltedSubscription,
-  ProviderFacts,
-  Schedule,
-} from '../../../platform/telemetry/process-facts.js';
+import type { HaltedSubscription, Schedule } from '../../../platform/telemetry/process-facts.js';
 import { DueItems } from '../store/due-items.js';
 import { Processes, type ProcessRow } from '../store/processes.js';
+import type { RunningProcess, SystemResponse } from './system-json.js';
 
 /** Events that a subscription has to handle are counted up to so many. */
 const MAX_LAG_EVENTS = 1000;
-
-interface SubscriptionStatus {
-  readonly name: string;
-  readonly position: string | null;
-  readonly lag_events: number;
-  readonly lag_seconds: number;
-  readonly halted_at: string | null;
-}
-
-/** The body of `GET /admin/v1/system` (admin-api.md 3). */
-export interface SystemJson {
-  readonly processes: readonly object[];
-  readonly subscriptions: readonly SubscriptionStatus[];
-  readonly backlogs: readonly Backlog[];
-  readonly schedules: readonly Schedule[];
-  readonly nodes: readonly ChainNodeFacts[];
-  readonly providers: readonly ProviderFacts[];
-  readonly audit: AuditVitals;
-}
 
 /** The state of the service, of all its processes. */
 @Injectable()
@@ -54,7 +31,7 @@ export class SystemStatus {
     );
   }
 
-  async read(): Promise<SystemJson> {
+  async read(): Promise<SystemResponse> {
     const processes = await this.rows.alive();
     const facts = processes.map((each) => each.facts);
     const audits = this.vitals.flatMap(({ audit }) => audit?.() ?? []);
@@ -80,7 +57,9 @@ export class SystemStatus {
     };
   }
 
-  private async subscriptions(halted: readonly HaltedSubscription[]): Promise<readonly SubscriptionStatus[]> {
+  private async subscriptions(
+    halted: readonly HaltedSubscription[],
+  ): Promise<SystemResponse['subscriptions']> {
     const lags = await this.lag.all();
     const late = new Set(lags.filter(({ ageMs }) => ageMs > 0).map(({ position }) => position));
     const counted = await Promise.all(
@@ -111,14 +90,14 @@ export class SystemStatus {
     return count;
   }
 
-  private async backlogs(): Promise<readonly Backlog[]> {
+  private async backlogs(): Promise<readonly DueBacklog[]> {
     const own = this.vitals.flatMap(({ backlogs }) => backlogs?.() ?? []);
     const all = await Promise.all([this.items.backlogs(), ...own]);
     return all.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 
-function processJson({ id, version, roles, startedAt, clockSkewMs }: ProcessRow): object {
+function processJson({ id, version, roles, startedAt, clockSkewMs }: ProcessRow): RunningProcess {
   return { id, version, roles, started_at: startedAt.toISOString(), clock_skew_ms: Math.round(clockSkewMs) };
 }
 

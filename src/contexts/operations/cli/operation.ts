@@ -34,7 +34,7 @@ export function operationProgram(program: Command, operator: Operator): void {
       operate(operator, async function (context) {
         const { status, limit: pageSize } = this.opts<{ status?: string; limit: number }>();
         const view = context.get(OperationsView, { strict: false });
-        const { operations } = await view.page({ status, pageSize, merchants: null });
+        const { operations } = await view.page(null, { status, page: { pageSize } });
         return { text: operations.map(lineOf).join('\n') || 'No operations', json: { operations } };
       }),
     );

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import type {
-  Decision,
-  Executed,
+  DecisionFacts,
+  ExecutedFacts,
   Failed,
   OperationApproved,
   OperationConfirmed,
@@ -11,12 +11,12 @@ import type {
   OperationRejected,
   OperationRequested,
   OperationWithdrawn,
-  Person,
+  PersonFacts,
   Requested,
 } from './operation-events.js';
 import {
   existingOperation,
-  isOpen,
+  isUnfinished,
   isUnconfirmed,
   type ExistingOperation,
   type OperationState,
@@ -43,7 +43,7 @@ export function requestOperation(facts: Requested, state: OperationState): Opera
   return state.phase === 'none' ? [{ type: 'operation.requested.v1', data: facts }] : [];
 }
 
-function isSamePerson(one: Person, other: Person): boolean {
+function isSamePerson(one: PersonFacts, other: PersonFacts): boolean {
   return one.operator_id !== null && one.operator_id === other.operator_id;
 }
 
@@ -52,7 +52,7 @@ function decided({ phase }: ExistingOperation): DomainError {
   return new DomainError('invalid_transition', `The operation is ${words}`);
 }
 
-function requirePerson({ decided_by: { operator_id } }: Decision): void {
+function requirePerson({ decided_by: { operator_id } }: DecisionFacts): void {
   if (operator_id === null) throw new DomainError('forbidden', 'Only a person decides on operations');
 }
 
@@ -62,7 +62,7 @@ function isExpired({ phase, facts }: ExistingOperation, at: string): boolean {
 
 /** After `expires_at` it lapses instead. Throws `forbidden` for one's own, `invalid_transition` for what is decided. */
 export function approveOperation(
-  decision: Decision,
+  decision: DecisionFacts,
   state: OperationState,
 ): (OperationApproved | OperationLapsed)[] {
   const found = existingOperation(state);
@@ -80,7 +80,7 @@ export function approveOperation(
 
 /** One's own is withdrawn. Throws `invalid_transition` for what is decided. */
 export function rejectOperation(
-  decision: Decision,
+  decision: DecisionFacts,
   state: OperationState,
 ): (OperationRejected | OperationWithdrawn | OperationLapsed)[] {
   const found = existingOperation(state);
@@ -92,7 +92,7 @@ export function rejectOperation(
 }
 
 /** However late. Throws `forbidden` for one's own, `invalid_transition` for what needs no confirmation, or has one. */
-export function confirmOperation(decision: Decision, state: OperationState): OperationConfirmed[] {
+export function confirmOperation(decision: DecisionFacts, state: OperationState): OperationConfirmed[] {
   const found = existingOperation(state);
   requirePerson(decision);
   if (!isUnconfirmed(found)) throw decided(found);
@@ -102,17 +102,17 @@ export function confirmOperation(decision: Decision, state: OperationState): Ope
 }
 
 /** A repeat changes nothing. Throws `invalid_transition` for what may not be executed. */
-export function recordExecuted(executed: Executed, state: OperationState): OperationExecuted[] {
+export function recordExecuted(executed: ExecutedFacts, state: OperationState): OperationExecuted[] {
   const found = existingOperation(state);
   if (found.phase === 'executed') return [];
-  if (!isOpen(found)) throw decided(found);
+  if (!isUnfinished(found)) throw decided(found);
   return [{ type: 'operation.executed.v1', data: executed }];
 }
 
 /** Without effect on what has ended. One that waits fails where its requester may request it no more. */
 export function recordFailed(failed: Failed, state: OperationState): OperationFailed[] {
   const found = existingOperation(state);
-  const mayFail = isOpen(found) || found.phase === 'pending';
+  const mayFail = isUnfinished(found) || found.phase === 'pending';
   return mayFail ? [{ type: 'operation.failed.v1', data: failed }] : [];
 }
 

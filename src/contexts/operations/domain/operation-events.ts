@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
 /** Who requested or decided an operation (admin-api.md 4). */
-export interface Person {
+export interface PersonFacts {
   /** Null: the shell of the machine. */
   readonly operator_id: string | null;
   readonly name: string;
@@ -24,15 +24,15 @@ export interface Requested {
   readonly approval: 'none' | 'required' | 'off';
   /** When another person is needed: before it is executed, or after. Null: not at all. */
   readonly second_person: 'before' | 'after' | null;
-  readonly requested_by: Person;
+  readonly requested_by: PersonFacts;
   readonly requested_at: string;
   /** An approval comes before; a confirmation after it is overdue. Null: none is needed. */
   readonly expires_at: string | null;
 }
 
-export interface Decision {
+export interface DecisionFacts {
   readonly operation_id: string;
-  readonly decided_by: Person;
+  readonly decided_by: PersonFacts;
   readonly reason: string;
   /** Of an approval: its request, which a repeat finds again. */
   readonly decision_id?: string;
@@ -46,7 +46,7 @@ export interface Change {
   readonly type: string;
 }
 
-export interface Executed {
+export interface ExecutedFacts {
   readonly operation_id: string;
   readonly changes: readonly Change[];
   readonly at: string;
@@ -61,11 +61,11 @@ export interface Failed {
 }
 
 export type OperationRequested = DomainEvent<'operation.requested.v1', Requested>;
-export type OperationApproved = DomainEvent<'operation.approved.v1', Decision>;
-export type OperationRejected = DomainEvent<'operation.rejected.v1', Decision>;
-export type OperationWithdrawn = DomainEvent<'operation.withdrawn.v1', Decision>;
-export type OperationConfirmed = DomainEvent<'operation.confirmed.v1', Decision>;
-export type OperationExecuted = DomainEvent<'operation.executed.v1', Executed>;
+export type OperationApproved = DomainEvent<'operation.approved.v1', DecisionFacts>;
+export type OperationRejected = DomainEvent<'operation.rejected.v1', DecisionFacts>;
+export type OperationWithdrawn = DomainEvent<'operation.withdrawn.v1', DecisionFacts>;
+export type OperationConfirmed = DomainEvent<'operation.confirmed.v1', DecisionFacts>;
+export type OperationExecuted = DomainEvent<'operation.executed.v1', ExecutedFacts>;
 export type OperationFailed = DomainEvent<'operation.failed.v1', Failed>;
 export type OperationLapsed = DomainEvent<
   'operation.lapsed.v1',
@@ -83,13 +83,3 @@ export type OperationEvent =
   | OperationLapsed;
 
 /** Stored names of all events of operations. */
-export const OPERATION_EVENTS = [
-  'operation.requested.v1',
-  'operation.approved.v1',
-  'operation.rejected.v1',
-  'operation.withdrawn.v1',
-  'operation.confirmed.v1',
-  'operation.executed.v1',
-  'operation.failed.v1',
-  'operation.lapsed.v1',
-] as const satisfies readonly OperationEvent['type'][];

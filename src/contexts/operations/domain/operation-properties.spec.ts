@@ -13,13 +13,13 @@ import {
   requestOperation,
 } from './decisions.js';
 import { operationHistory } from './history.js';
-import type { OperationEvent, Person } from './operation-events.js';
+import type { OperationEvent, PersonFacts } from './operation-events.js';
 import { operation, type OperationState } from './operation.js';
 
 const BEGIN = Date.parse('2026-01-02T03:04:05Z');
 const HOUR_MS = 3_600_000;
 
-const person = (id: string | null): Person => ({
+const person = (id: string | null): PersonFacts => ({
   operator_id: id,
   name: id ?? 'shell',
   role: null,

@@ -10,13 +10,13 @@ import {
   requestOf,
   requestOperation,
 } from './decisions.js';
-import type { Decision, OperationEvent, Person } from './operation-events.js';
+import type { DecisionFacts, OperationEvent, PersonFacts } from './operation-events.js';
 import { existingOperation, operation, statusOf } from './operation.js';
 import { fold } from '../../../kernel/aggregate.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const later = (hours: number): string => new Date(Date.parse(at) + hours * 3_600_000).toISOString();
-const person = (id: string | null): Person => ({
+const person = (id: string | null): PersonFacts => ({
   operator_id: id,
   name: id ?? 'shell',
   role: id === null ? null : 'administrator',
@@ -47,7 +47,7 @@ const requested = (...given: Parameters<typeof facts>): OperationEvent => ({
   type: 'operation.requested.v1',
   data: facts(...given),
 });
-const by = (id: string | null, when = at): Decision => ({
+const by = (id: string | null, when = at): DecisionFacts => ({
   operation_id: 'o1',
   decided_by: person(id),
   reason: 'checked',

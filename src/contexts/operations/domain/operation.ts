@@ -1,6 +1,6 @@
 import type { Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { Decision, Executed, Failed, OperationEvent, Requested } from './operation-events.js';
+import type { DecisionFacts, ExecutedFacts, Failed, OperationEvent, Requested } from './operation-events.js';
 
 /**
  * `approved`, and `requested` where no approval is needed first: it is to be executed. `pending`: it waits for its approval.
@@ -13,8 +13,8 @@ export interface ExistingOperation {
   readonly phase: Phase;
   readonly facts: Requested;
   /** The approval, rejection, withdrawal or confirmation. */
-  readonly decision: Decision | null;
-  readonly executed: Executed | null;
+  readonly decision: DecisionFacts | null;
+  readonly executed: ExecutedFacts | null;
   readonly failure: Failed | null;
 }
 
@@ -60,7 +60,7 @@ export function existingOperation(state: OperationState): ExistingOperation {
 }
 
 /** It is to be executed: nothing is awaited, and it has neither been executed nor failed. */
-export function isOpen({ phase }: OperationState): boolean {
+export function isUnfinished({ phase }: OperationState): boolean {
   return phase === 'requested' || phase === 'approved';
 }
 

@@ -1,34 +1,24 @@
-import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, PageOf } from '../../../platform/dto/field.js';
 import { oneOf, text, uuid, UUID } from '../../../platform/dto/rules.js';
 import {
   DisplayedOperation,
   OPERATION_STATUSES,
   OperationResponse,
-} from '../../../platform/http/admin/displayed-operation.js';
+} from '../../../platform/operations/displayed-operation.js';
 import { reasonRule } from '../../../platform/http/admin/writes.js';
 import { Filter, PageParameters } from '../../../platform/http/page-query.js';
 
-const NULLABLE_TEXT = { type: 'string', nullable: true };
-
 /** Parameters of GET /admin/v1/operations. */
 export class OperationsQuery extends PageParameters {
-  @Filter(oneOf(OPERATION_STATUSES), 'Only those of this status.')
-  status?: string;
-
-  @Filter(text(), 'Only those of this name, such as `users.erase`.')
-  name?: string;
-
-  @Filter(uuid, 'Only those that this operator requested.')
-  operator_id?: string;
-
-  @Filter(text(), 'Only those on this subject.')
-  subject_id?: string;
+  @Filter(oneOf(OPERATION_STATUSES), 'Only those of this status.') status?: string;
+  @Filter(text(), 'Only those of this name, such as `users.erase`.') name?: string;
+  @Filter(uuid, 'Only those that this operator requested.') operator_id?: string;
+  @Filter(text(), 'Only those on this subject.') subject_id?: string;
 }
 
 /** Body of a decision. */
 export class DecisionBody {
-  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' })
-  reason!: string;
+  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 }
 
 /** Of a write whose resource is nothing but the operation. */
@@ -46,7 +36,4 @@ export class DecisionResponse extends WrittenResponse {
   login_url?: string;
 }
 
-export class OperationsResponse {
-  @Many(() => DisplayedOperation) operations!: DisplayedOperation[];
-  @ApiProperty(NULLABLE_TEXT) next_cursor!: string | null;
-}
+export class OperationsResponse extends PageOf('operations', DisplayedOperation) {}

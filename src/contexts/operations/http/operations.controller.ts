@@ -1,4 +1,4 @@
-import { Get, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -6,11 +6,12 @@ import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import {
   AdminController,
   Caller,
+  listed,
   sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
+import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
@@ -60,24 +61,11 @@ export class OperationsController {
     tag: TAG,
     summary: 'List operations, newest first',
     scopes: ['operations:read'],
-    responses: {
-      200: [OperationsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
-    },
+    responses: listed(OperationsResponse),
   })
-  async list(
-    @Caller() { merchants }: AdminCaller,
-    @ListQuery() { page_size, page_cursor, operator_id, subject_id, ...filter }: OperationsQuery,
-  ): Promise<object> {
+  async list(@Caller() { merchants }: AdminCaller, @ListQuery() query: OperationsQuery): Promise<object> {
     await this.freshness.require(OPERATION_VIEWS);
-    return this.operations.page({
-      ...filter,
-      operatorId: operator_id,
-      subjectId: subject_id,
-      merchants,
-      pageSize: page_size,
-      after: page_cursor,
-    });
+    return this.operations.page(merchants, query);
   }
 
   @Get(':id')
@@ -101,7 +89,6 @@ export class OperationsController {
   }
 
   @Post(':id/approve')
-  @HttpCode(200)
   @Operation({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
   async approve(
     @Caller() caller: AdminCaller,
@@ -116,7 +103,6 @@ export class OperationsController {
   }
 
   @Post(':id/reject')
-  @HttpCode(200)
   @Operation({
     ...DECISION,
     id: 'adminRejectOperation',
@@ -132,7 +118,6 @@ export class OperationsController {
   }
 
   @Post(':id/confirm')
-  @HttpCode(200)
   @Operation({
     ...DECISION,
     id: 'adminConfirmOperation',

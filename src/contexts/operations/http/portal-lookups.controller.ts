@@ -12,7 +12,6 @@ export class PortalLookupsController {
   @Get()
   @PortalScopes()
   list(@MerchantId() merchantId: string, @ListQuery() query: PageParameters) {
-    const { page_size: pageSize, page_cursor: after } = query;
-    return this.lookups.page(merchantId, { pageSize, after });
+    return this.lookups.page(merchantId, query.page);
   }
 }

@@ -30,22 +30,14 @@ class SearchQuery {
 }
 
 class SearchResult {
-  @ApiProperty({ type: 'string', examples: ['payout'] })
-  kind!: string;
-
-  @ApiProperty({ type: 'string' })
-  id!: string;
-
-  @ApiProperty({ ...UUID, nullable: true })
-  merchant_id!: string | null;
-
-  @ApiProperty({ type: 'string', description: 'One line for people, without personal data.' })
-  title!: string;
+  @ApiProperty({ type: 'string', examples: ['payout'] }) kind!: string;
+  @ApiProperty({ type: 'string' }) id!: string;
+  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
+  @ApiProperty({ type: 'string', description: 'One line for people, without personal data.' }) title!: string;
 }
 
 class SearchResponse {
-  @Many(() => SearchResult)
-  results!: SearchResult[];
+  @Many(() => SearchResult) results!: SearchResult[];
 }
 
 /** admin-api.md 3: `GET /search`. */
@@ -73,8 +65,8 @@ export class SearchController {
     @ListQuery() { q }: SearchQuery,
   ): Promise<{ readonly results: readonly Found[] }> {
     const results = await this.search.find(caller, q);
-    const merchants = new Set(results.flatMap(({ merchant_id: id }) => id ?? []));
-    if (merchants.size > 0) await this.lookups.read(caller, [...merchants], 'search');
+    const merchants = results.flatMap(({ merchant_id: id }) => id ?? []);
+    await this.lookups.read(caller, merchants, 'search');
     return { results };
   }
 }

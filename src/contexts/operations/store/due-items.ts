@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_DUE, type Backlog } from '../../../platform/operations/vitals.js';
+import { MAX_DUE, type DueBacklog } from '../../../platform/operations/vitals.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** Due items of `work.items`, by kind. */
@@ -7,7 +7,7 @@ import { Database } from '../../../platform/postgres/database.js';
 export class DueItems {
   constructor(private readonly database: Database) {}
 
-  async backlogs(): Promise<readonly Backlog[]> {
+  async backlogs(): Promise<readonly DueBacklog[]> {
     // The kinds by leaps through the primary key: a backlog may have millions of rows.
     const rows = await this.database.query<{ name: string; due: number; oldest_at: Date | null }>(
       `with recursive kinds as (

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { newId } from '../../../kernel/ids.js';
+import { deriveId } from '../../../kernel/ids.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import type { Requester } from '../../../platform/operations/operations.js';
@@ -8,6 +8,8 @@ import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 
+/** Of an ISO 8601 time: a page that is open and refreshed counts once in an hour. */
+const HOUR = '2026-01-01T00'.length;
 const DAY_MS = 86_400_000;
 export const KEPT_DAYS = 400;
 
@@ -35,11 +37,15 @@ export class StoredLookups extends Lookups {
   ): Promise<void> {
     const merchants = [...new Set(merchantIds)];
     if (merchants.length === 0) return;
+    const at = timestamp(this.clock);
+    const ids = merchants.map((each) =>
+      deriveId('lookup', each, operatorId ?? '', subject, at.slice(0, HOUR)),
+    );
     await this.database.query(
       `insert into operations.lookups (id, merchant_id, at, operator_id, operator_name, subject)
        select id, merchant_id, $3, $4, $5, $6
-       from unnest($1::uuid[], $2::uuid[]) as read (id, merchant_id)`,
-      [merchants.map(newId), merchants, timestamp(this.clock), operatorId, name, subject],
+       from unnest($1::uuid[], $2::uuid[]) as read (id, merchant_id) on conflict (id) do nothing`,
+      [ids, merchants, at, operatorId, name, subject],
     );
   }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { OperationJson } from '../../../platform/operations/operations.js';
-import type { Person } from '../domain/operation-events.js';
+import type { PersonFacts } from '../domain/operation-events.js';
 import { statusOf, type ExistingOperation } from '../domain/operation.js';
 
 /** The operation as the admin API displays it (admin-api.md 4). */
@@ -26,6 +26,6 @@ export function operationJson(state: ExistingOperation): OperationJson {
   };
 }
 
-function personJson({ session_id: _, ...person }: Person): Omit<Person, 'session_id'> {
+function personJson({ session_id: _, ...person }: PersonFacts): Omit<PersonFacts, 'session_id'> {
   return person;
 }

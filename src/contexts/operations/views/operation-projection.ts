@@ -2,7 +2,8 @@ import type { PoolClient } from 'pg';
 import { fold } from '../../../kernel/aggregate.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
-import { OPERATION_EVENTS, type OperationEvent } from '../domain/operation-events.js';
+import { operationHistory } from '../domain/history.js';
+import type { OperationEvent } from '../domain/operation-events.js';
 import { existingOperation, operation, statusOf } from '../domain/operation.js';
 import { operationJson } from './operation-json.js';
 
@@ -11,7 +12,7 @@ export const OPERATION_VIEWS = subscriptionName('operations.views');
 
 export const operationViews: SubscriptionDefinition = {
   name: OPERATION_VIEWS,
-  events: OPERATION_EVENTS,
+  events: operationHistory.events,
   apply: applyOperationEvents,
   tables: { schema: 'operations', names: ['operations'], json: ['events', 'body'] },
 };

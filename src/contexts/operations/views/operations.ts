@@ -4,13 +4,12 @@ import { Database } from '../../../platform/postgres/database.js';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { OperationRow } from './operation-row.js';
 
-interface OperationFilter extends KeysetPage {
+interface OperationFilter {
   readonly status?: string | undefined;
   readonly name?: string | undefined;
-  readonly operatorId?: string | undefined;
-  readonly subjectId?: string | undefined;
-  /** Only operations on what belongs to one of these merchants; null: all. */
-  readonly merchants: readonly string[] | null;
+  readonly operator_id?: string | undefined;
+  readonly subject_id?: string | undefined;
+  readonly page: KeysetPage;
 }
 
 /** The operations of all operators. */
@@ -21,17 +20,18 @@ export class OperationsView {
     private readonly database: Database,
   ) {}
 
-  /** The newest first. */
-  async page(filter: OperationFilter): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
-    const { status, name, operatorId, subjectId, merchants } = filter;
+  /** The newest first. `merchants`: only operations on what belongs to one of these; null: all. */
+  async page(
+    merchants: readonly string[] | null,
+    { status, name, operator_id, subject_id, page }: OperationFilter,
+  ): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
     const query = await this.readModels.query(OperationRow, 'operation');
     if (status !== undefined) query.andWhere('operation.status = :status', { status });
     if (name !== undefined) query.andWhere('operation.name = :name', { name });
-    if (operatorId !== undefined) query.andWhere('operation.operatorId = :operatorId', { operatorId });
-    if (subjectId !== undefined) query.andWhere('operation.subjectId = :subjectId', { subjectId });
-    if (merchants !== null)
-      query.andWhere('operation.merchantId = any(:merchants::uuid[])', { merchants: [...merchants] });
-    const { rows, next_cursor } = await keysetPage(query, filter, { time: 'requestedAt', id: 'id' });
+    if (operator_id !== undefined) query.andWhere('operation.operatorId = :operator_id', { operator_id });
+    if (subject_id !== undefined) query.andWhere('operation.subjectId = :subject_id', { subject_id });
+    if (merchants !== null) query.andWhere('operation.merchantId = any(:merchants::uuid[])', { merchants });
+    const { rows, next_cursor } = await keysetPage(query, page, { time: 'requestedAt', id: 'id' });
     return { operations: rows.map(({ body }) => JSON.parse(body) as OperationJson), next_cursor };
   }
 

@@ -6,7 +6,7 @@ import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verif
 import { ExpirePayout } from './payout-outcomes.js';
 import type { VerificationRowCheck } from './verification-row-check.js';
 import type { PayeeCache } from './report-payout.js';
-import type { ChainObservation, ChainReader } from './ports.js';
+import { ChainUnavailable, type ChainObservation, type ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 
 const START = Date.parse('2026-01-02T00:00:00Z');
@@ -38,6 +38,7 @@ async function check({
   final = 101,
   finalAt = FIRST,
   receipts = new Map<string, null>([[HASH, null]]),
+  isDown = false,
 }) {
   const checks: NextCheck[] = [];
   const recorded: PayoutCheck[] = [];
@@ -49,7 +50,11 @@ async function check({
     node: 'node.example',
     refusals: [],
   };
-  const chain = { read: async () => observed, confirm: async () => [observed] } as unknown as ChainReader;
+  const read = async (): Promise<ChainObservation> => {
+    if (isDown) throw new ChainUnavailable('no node can be relied on');
+    return observed;
+  };
+  const chain = { read, confirm: async () => [observed] } as unknown as ChainReader;
   const queue = {
     remove: async () => undefined,
     reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
@@ -78,10 +83,12 @@ async function check({
     {} as PayeeCache,
     { matchesEvents: async () => true } as unknown as VerificationRowCheck,
   );
-  await round.run(
+  const running = round.run(
     { payouts: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },
     false,
   );
+  if (isDown) await expect(running).rejects.toThrow(ChainUnavailable);
+  else await running;
   return { checks, expired, recorded };
 }
 
@@ -98,6 +105,9 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
     const unanswered = { receipts: new Map() };
     expect((await check(unanswered)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
+    expect((await check({ isDown: true })).recorded).toEqual([
+      { ...recorded, finding: 'no_response', node: null, head: null },
+    ]);
   });
 
   it('does not expire on a second check 59 s after the first', async () => {

@@ -87,7 +87,7 @@ export class VerificationRound {
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
-    const observed = await this.chain.read(transactionsOf(claimed), { separately });
+    const observed = await this.observe(claimed, separately, now);
     finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
     this.warnOfUnanswered(claimed, observed);
     const first = new Map(claimed.map((each) => [each, this.findingIn(observed, each)]));
@@ -140,6 +140,20 @@ export class VerificationRound {
     await this.checks.record(checks, now());
     await this.queue.remove(ended);
     await this.queue.reschedule(next, now());
+  }
+
+  /** People see that no node responded; the next check takes the place of this one. */
+  private async observe(
+    claimed: readonly PendingPayout[],
+    separately: boolean,
+    now: () => Date,
+  ): Promise<ChainObservation> {
+    try {
+      return await this.chain.read(transactionsOf(claimed), { separately });
+    } catch (error) {
+      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(unanswered), now());
+      throw error;
+    }
   }
 
   /** None when too few nodes can be relied on: the others of the round do not wait for that. */
@@ -261,13 +275,19 @@ export class VerificationRound {
   }
 }
 
+const NOTHING_READ = { node: null, head: null, confirmations: null };
+
+function unanswered({ payoutId, checks }: PendingPayout): PayoutCheck {
+  return { payoutId, number: checks + 1, finding: 'no_response', ...NOTHING_READ };
+}
+
 function checkOf(
   { payoutId, checks, hash }: PendingPayout,
   finding: CheckFinding,
   { node, head, receipts }: ChainObservation,
 ): PayoutCheck {
   const check = { payoutId, number: checks + 1, finding };
-  if (finding === 'no_wallet') return { ...check, node: null, head: null, confirmations: null };
+  if (finding === 'no_wallet') return { ...check, ...NOTHING_READ };
   const receipt = receipts.get(hash) ?? null;
   const confirmations = receipt === null ? null : confirmationsOf(receipt.blockNumber, head.number);
   return { ...check, node, head: head.number, confirmations };

@@ -1,4 +1,4 @@
-import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
+import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
 import { createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
 import { CHECK_FINDINGS, type CheckFinding } from '../domain/verification.js';
@@ -23,8 +23,7 @@ export class AdminPayoutsQuery extends createdPageQuery(ADMIN_PAGE, 'Payouts per
 
 class LastCheck {
   @ApiProperty({ ...TIME, nullable: true }) last_at!: string | null;
-  @ApiProperty({ anyOf: [FINDING, { type: 'null' }] })
-  last_finding!: CheckFinding | null;
+  @ApiProperty({ anyOf: [FINDING, { type: 'null' }] }) last_finding!: CheckFinding | null;
 
   @ApiProperty({ ...TIME, nullable: true, description: 'null once the payout has its outcome.' })
   next_at!: string | null;
@@ -38,14 +37,9 @@ class AdminPayout extends Payout {
   @Nested(() => LastCheck) check!: LastCheck;
 }
 
-export class AdminPayoutResponse {
-  @Nested(() => AdminPayout) payout!: AdminPayout;
-}
+export class AdminPayoutResponse extends ResourceOf('payout', AdminPayout) {}
 
-export class AdminPayoutsResponse {
-  @Many(() => AdminPayout, { maxItems: MAX_PAGE }) payouts!: AdminPayout[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class AdminPayoutsResponse extends PageOf('payouts', AdminPayout, { maxItems: MAX_PAGE }) {}
 
 class PayoutCheck {
   @ApiProperty(TIME) at!: string;

@@ -5,6 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
+  reachOf,
   requireReach,
   sendEtag,
   type AdminCaller,
@@ -58,11 +59,11 @@ export class AdminPayoutsController {
   })
   async list(@Caller() caller: AdminCaller, @ListQuery() query: AdminPayoutsQuery): Promise<Reply> {
     const { merchant_id: merchantId } = query;
-    if (merchantId !== undefined) requireReach(caller, merchantId, 'Merchant');
+    const merchants = reachOf(caller, merchantId);
     // Late reads are better than none while the projection is behind.
     await this.freshness.current(PAYOUT_VIEWS);
     const { payouts, next_cursor } = await this.payouts.page({
-      merchants: merchantId === undefined ? caller.merchants : [merchantId],
+      merchants,
       filter: {
         createdFrom: query.created_from,
         createdTo: query.created_to,
@@ -73,8 +74,8 @@ export class AdminPayoutsController {
       },
       page: { pageSize: query.page_size, after: query.page_cursor },
     });
-    const merchants = merchantId === undefined ? payouts.map((each) => each.merchantId) : [merchantId];
-    await this.lookups.read(caller, [...new Set(merchants)], 'payouts');
+    const read = merchantId === undefined ? payouts.map((each) => each.merchantId) : [merchantId];
+    await this.lookups.read(caller, read, 'payouts');
     const checks = await this.checks.latest(payouts.map(({ id }) => id));
     const texts = payouts.map((each) => adminJson(each, checks));
     return new Reply(200, `{"payouts":[${texts.join(',')}],"next_cursor":${JSON.stringify(next_cursor)}}`);

@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { ApiProperty, Field, Many, Nested, type Rule } from '../../../platform/dto/field.js';
+import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
@@ -74,9 +74,7 @@ export class Payout {
   @ApiProperty(TIME) created_at!: string;
 }
 
-export class PayoutResponse {
-  @Nested(() => Payout) payout!: Payout;
-}
+export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
 /** Query of GET /merchants/v1/payouts. */
 export class PayoutsQuery extends createdPageQuery(MAX_PAGE, 'Payouts per page.') {
@@ -88,10 +86,7 @@ export function payoutFilter(query: PayoutsQuery): PayoutFilter {
   return { ...createdPage(query), userId: query.user_id, status: query.status };
 }
 
-export class PayoutsResponse {
-  @Many(() => Payout, { maxItems: MAX_PAGE }) payouts!: Payout[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_PAGE }) {}
 
 /** contract.md 11.1. */
 class Balance implements BalanceFigures {
@@ -101,9 +96,7 @@ class Balance implements BalanceFigures {
   @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
 }
 
-export class BalanceResponse {
-  @Nested(() => Balance) balance!: Balance;
-}
+export class BalanceResponse extends ResourceOf('balance', Balance) {}
 
 const WORD = { type: 'string', pattern: '^0x[0-9a-f]{64}$' };
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' };
@@ -152,6 +145,4 @@ class Evidence {
   receipt!: Receipt;
 }
 
-export class EvidenceResponse {
-  @Nested(() => Evidence) evidence!: Evidence;
-}
+export class EvidenceResponse extends ResourceOf('evidence', Evidence) {}

@@ -65,7 +65,7 @@ export class Payouts1795000000500 implements MigrationInterface {
       );
       create index checks_by_time on payouts.checks (at);
       comment on table payouts.checks is 'of the verification on the chain; no outcome rests on it';
-      comment on column payouts.checks.node is 'host of the node that was read; null where none was needed';
+      comment on column payouts.checks.node is 'host of the node that was read; null where none was needed or none responded';
 
       create table payouts.wallets (user_id uuid primary key, address text not null);
 

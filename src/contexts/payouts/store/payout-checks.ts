@@ -19,7 +19,7 @@ export interface PayoutCheck {
   /** The first check is number 1. */
   readonly number: number;
   readonly finding: CheckFinding;
-  /** Host of the node that was read; null where none was needed. */
+  /** Host of the node that was read; null where none was needed or none responded. */
   readonly node: string | null;
   /** The newest block of that node. */
   readonly head: number | null;

@@ -2,17 +2,14 @@ import type { Get } from '../../../platform/context.js';
 import type { Found, Search } from '../../../platform/operations/search.js';
 import { PayoutsList, type ListedPayout } from './payouts-list.js';
 
-/** More payouts of one transaction are in the list of payouts. */
-const MAX_FOUND = 20;
-
 /** Payouts by their id, or by the hash of their transaction. */
 export const payoutSearch = (get: Get): Search => ({
   scope: 'payouts:read',
-  async find({ text, uuid }) {
+  async find({ text, uuid, merchants, limit }) {
     const payouts = get<PayoutsList>(PayoutsList);
     const byId = uuid === null ? null : await payouts.find(uuid);
     const filter = { transactionHash: text };
-    const byHash = await payouts.page({ merchants: null, filter, page: { pageSize: MAX_FOUND } });
+    const byHash = await payouts.page({ merchants, filter, page: { pageSize: limit } });
     return [...(byId === null ? [] : [byId]), ...byHash.payouts].map(found);
   },
 });

@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
@@ -17,7 +17,6 @@ export class EventsController {
   constructor(private readonly processing: ProcessingWorker) {}
 
   @Post()
-  @HttpCode(202)
   @BodyAsBytes()
   @Operation({
     id: 'sendEvents',

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
-import { ApiProperty, Many } from '../../../platform/dto/field.js';
+import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/page-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -19,52 +19,29 @@ const eventName = text({}, (value) =>
 
 /** Query of GET /merchants/v1/users/{id}/events. */
 export class JourneyQuery implements JourneyFilter {
-  @Filter(eventName, 'Only events of this name; letter case does not count.')
-  event_name?: string;
-
-  @Day('First day of event_datetime, in UTC.')
-  event_from?: string;
-
-  @Day('Last day, inclusive, in UTC.')
-  event_to?: string;
-
-  @PageSize(DEFAULT_PAGE, 'Events per page.')
-  page_size!: number;
+  @Filter(eventName, 'Only events of this name; letter case does not count.') event_name?: string;
+  @Day('First day of event_datetime, in UTC.') event_from?: string;
+  @Day('Last day, inclusive, in UTC.') event_to?: string;
+  @PageSize(DEFAULT_PAGE, 'Events per page.') page_size!: number;
 
   @ExactPageCursor()
   page_cursor?: JourneyFilter['page_cursor'];
 }
 
 class UserEvent {
-  @ApiProperty(UUID)
-  event_id!: string;
-
-  @ApiProperty({ type: 'string', description: 'In lower case.' })
-  event_name!: string;
+  @ApiProperty(UUID) event_id!: string;
+  @ApiProperty({ type: 'string', description: 'In lower case.' }) event_name!: string;
 
   @ApiProperty({ ...TIME, description: 'In UTC, with milliseconds, or microseconds when it has any.' })
   event_datetime!: string;
 
-  @ApiProperty({ type: 'string' })
-  user_external_id!: string;
-
-  @ApiProperty({ type: 'string', nullable: true })
-  device_id!: string | null;
-
-  @ApiProperty({ type: 'object', description: 'The text that was sent, byte for byte.' })
-  payload!: object;
-
-  @ApiProperty({ ...TIME, description: 'When the batch was accepted.' })
-  received_at!: string;
+  @ApiProperty({ type: 'string' }) user_external_id!: string;
+  @ApiProperty({ type: 'string', nullable: true }) device_id!: string | null;
+  @ApiProperty({ type: 'object', description: 'The text that was sent, byte for byte.' }) payload!: object;
+  @ApiProperty({ ...TIME, description: 'When the batch was accepted.' }) received_at!: string;
 }
 
-class UserEventsResponse {
-  @Many(() => UserEvent, { maxItems: MAX_PAGE })
-  events!: UserEvent[];
-
-  @ApiProperty({ type: 'string', nullable: true })
-  next_cursor!: string | null;
-}
+class UserEventsResponse extends PageOf('events', UserEvent, { maxItems: MAX_PAGE }) {}
 
 @Controller('merchants/v1/users')
 export class JourneyController {

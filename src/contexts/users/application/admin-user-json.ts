@@ -1,4 +1,4 @@
-import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
+import { ApiProperty, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import type { ExistingUser } from '../domain/user.js';
 import { USER_STATES, type UserRow, type UserState } from '../views/user-row.js';
@@ -11,13 +11,8 @@ export class AdminUser {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(UUID) merchant_id!: string;
   @ApiProperty({ type: 'string', minLength: 1, nullable: true }) external_id!: string | null;
-
-  @ApiProperty({ type: 'string', nullable: true, description: PERSONAL })
-  phone_number!: string | null;
-
-  @ApiProperty({ type: 'string', nullable: true, description: PERSONAL })
-  email!: string | null;
-
+  @ApiProperty({ type: 'string', nullable: true, description: PERSONAL }) phone_number!: string | null;
+  @ApiProperty({ type: 'string', nullable: true, description: PERSONAL }) email!: string | null;
   @ApiProperty(TIME) created_at!: string;
   @ApiProperty({ type: 'string', enum: USER_STATES }) account_state!: UserState;
 
@@ -32,18 +27,13 @@ export class AdminUser {
   @Nested(() => OnboardingJson) onboarding!: OnboardingJson;
 }
 
-export class AdminUserResponse {
-  @Nested(() => AdminUser) user!: AdminUser;
-}
+export class AdminUserResponse extends ResourceOf('user', AdminUser) {}
 
 export class AdminUserWritten extends AdminUserResponse {
   @ApiProperty(UUID) operation_id!: string;
 }
 
-export class AdminUsersResponse {
-  @Many(() => AdminUser) users!: readonly AdminUser[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class AdminUsersResponse extends PageOf('users', AdminUser) {}
 
 type PersonalData = Pick<ExistingUser, 'phoneNumber' | 'email'>;
 

@@ -41,13 +41,8 @@ interface Known extends UsersFilter {
 
 export type ExactUser = Pick<UserRow, 'userId' | 'merchantId' | 'externalId' | 'state'>;
 
-/** An operation on a user, as a controller has it. */
-export interface UserWrite extends Pick<OperationRequest, 'name' | 'requester' | 'idempotency'> {
-  readonly userId: string;
-  readonly revision: number;
-  readonly body: { readonly reason: string; readonly ticket?: string | null };
-  readonly parameters?: OperationRequest['parameters'];
-}
+/** An operation on a user, but for whose the user is. */
+export type UserWrite = Omit<OperationRequest, 'merchantId'>;
 
 /** Users as operators see them, of any merchant. */
 @Injectable()
@@ -93,18 +88,9 @@ export class AdminUsers {
   }
 
   /** Throws what {@link find} and `Operations.request` throw. */
-  async request({ userId, revision, body, parameters = {}, ...rest }: UserWrite): Promise<OperationOutcome> {
-    const { found } = await this.find(userId, rest.requester);
-    const { reason, ticket = null } = body;
-    const subject = { id: userId, revision };
-    return this.operations.request({
-      ...rest,
-      subject,
-      parameters,
-      reason,
-      ticket,
-      merchantId: found.merchantId,
-    });
+  async request(write: UserWrite): Promise<OperationOutcome> {
+    const { found } = await this.find(write.subject.id, write.requester);
+    return this.operations.request({ ...write, merchantId: found.merchantId });
   }
 
   /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */

@@ -1,10 +1,9 @@
 import type { Get } from '../../../platform/context.js';
-import type { Found, Search, SearchText } from '../../../platform/operations/search.js';
+import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
 import { Fault } from '../../../kernel/fault.js';
 import { AdminUsers, type ExactUser } from './admin-users.js';
 import { readExternalId, readPhoneNumber } from './profile.js';
 
-const MAX_FOUND = 20;
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
 /** Users by id, external id, wallet and phone number. */
@@ -12,8 +11,11 @@ export function userSearches(get: Get): readonly Search[] {
   return [{ scope: 'users:read', find: (query) => find(get(AdminUsers), query) }];
 }
 
-async function find(users: AdminUsers, { text, uuid, phoneNumber }: SearchText): Promise<readonly Found[]> {
-  const all = { merchantIds: null, pageSize: MAX_FOUND } as const;
+async function find(
+  users: AdminUsers,
+  { text, uuid, phoneNumber, merchants, limit }: SearchQuery,
+): Promise<readonly Found[]> {
+  const all = { merchantIds: merchants, pageSize: limit };
   const externalId = readExternalId(text);
   const phone = phoneNumber === null ? null : readPhoneNumber(phoneNumber);
   const found = await Promise.all([

@@ -1,4 +1,4 @@
-import { ApiProperty, Nested } from '../../../platform/dto/field.js';
+import { ApiProperty, ResourceOf } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import type { AccountState, ExistingUser } from '../domain/user.js';
 
@@ -6,23 +6,12 @@ const ACCOUNT_STATES: readonly AccountState[] = ['onboarding', 'active', 'deacti
 
 /** The User resource (contract.md 8), fields in the order of the API. */
 class User {
-  @ApiProperty(UUID)
-  id!: string;
-
-  @ApiProperty({ type: 'string', minLength: 1, nullable: true })
-  external_id!: string | null;
-
-  @ApiProperty({ type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' })
-  phone_number!: string;
-
-  @ApiProperty({ type: 'string', nullable: true })
-  email!: string | null;
-
-  @ApiProperty(TIME)
-  created_at!: string;
-
-  @ApiProperty({ type: 'string', enum: ACCOUNT_STATES })
-  account_state!: AccountState;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string', minLength: 1, nullable: true }) external_id!: string | null;
+  @ApiProperty({ type: 'string', pattern: '^\\+[1-9][0-9]{6,14}$' }) phone_number!: string;
+  @ApiProperty({ type: 'string', nullable: true }) email!: string | null;
+  @ApiProperty(TIME) created_at!: string;
+  @ApiProperty({ type: 'string', enum: ACCOUNT_STATES }) account_state!: AccountState;
 
   @ApiProperty({
     type: 'string',
@@ -33,10 +22,7 @@ class User {
   issuer_wallet_address!: string | null;
 }
 
-export class UserResponse {
-  @Nested(() => User)
-  user!: User;
-}
+export class UserResponse extends ResourceOf('user', User) {}
 
 export function userJson(user: ExistingUser): User {
   return {

@@ -37,14 +37,6 @@ export type UserErased = DomainEvent<'user.erased.v1', ActData>;
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 
-export const USER_EVENTS = [
-  'user.created.v1',
-  'user.activated.v1',
-  'user.deactivation_started.v1',
-  'user.deactivated.v1',
-  'user.erased.v1',
-] as const satisfies readonly UserEvent['type'][];
-
 /** How it moves: contract.md 8.7, 8.8. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
 

@@ -1,28 +1,24 @@
-import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   AdminController,
   Caller,
-  IfMatch,
+  listed,
+  merchantsOf,
   reachOf,
   sendEtag,
-  WriteTicket,
+  WriteTo,
   type AdminCaller,
+  type SubjectWrite,
 } from '../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../platform/http/admin/displayed-operation.js';
-import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
+import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
-import {
-  AdminUserResponse,
-  AdminUsersResponse,
-  AdminUserWritten,
-  type AdminUser,
-} from '../application/admin-user-json.js';
+import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../application/admin-user-json.js';
 import { AdminUsers, PERSONAL_SCOPE } from '../application/admin-users.js';
 import { UsersQuery } from './admin-user-dto.js';
 
@@ -49,12 +45,10 @@ export class AdminUsersController {
     summary: 'List users, newest first',
     description: 'phone_number and email are null without the scope users_personal:read.',
     scopes: ['users:read'],
-    responses: {
-      200: [AdminUsersResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    responses: listed(AdminUsersResponse, {
       404: 'The key is confined to other merchants than that of merchant_id.',
       403: 'A scope is missing: users:read, or users_personal:read for phone_number.',
-    },
+    }),
   })
   async list(@Caller() caller: AdminCaller, @ListQuery() query: UsersQuery): Promise<AdminUsersResponse> {
     if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
@@ -66,13 +60,11 @@ export class AdminUsersController {
         externalId: query.external_id,
         wallet: query.wallet,
         state: query.state,
-        pageSize: query.page_size,
-        after: query.page_cursor,
+        ...query.page,
       },
       caller.scopes.has(PERSONAL_SCOPE),
     );
-    const merchants = query.merchant_id === undefined ? page.users.map(whose) : [query.merchant_id];
-    await this.lookups.read(caller, [...new Set(merchants)], 'users');
+    await this.lookups.read(caller, merchantsOf(query.merchant_id, page.users), 'users');
     return page;
   }
 
@@ -96,7 +88,6 @@ export class AdminUsersController {
   }
 
   @Post(':id/deactivate')
-  @HttpCode(200)
   @Operation({
     id: 'adminDeactivateUser',
     tag: TAG,
@@ -112,19 +103,11 @@ export class AdminUsersController {
       422: 'reason or ticket is invalid.',
     },
   })
-  async deactivate(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', USER) userId: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const write = { name: 'users.deactivate', userId, revision, body, requester, idempotency };
-    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  async deactivate(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.deactivate', write, body);
   }
 
   @Post(':id/erase')
-  @HttpCode(200)
   @Operation({
     id: 'adminEraseUser',
     tag: TAG,
@@ -141,18 +124,12 @@ export class AdminUsersController {
       422: 'reason or ticket is invalid.',
     },
   })
-  async erase(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', USER) userId: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const write = { name: 'users.erase', userId, revision, body, requester, idempotency };
-    return written(await this.users.request(write), 200, () => this.users.written(userId));
+  async erase(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.erase', write, body);
   }
-}
 
-function whose({ merchant_id }: AdminUser): string {
-  return merchant_id;
+  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
+    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+    return written(outcome, 200, () => this.users.written(write.subject.id));
+  }
 }

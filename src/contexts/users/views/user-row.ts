@@ -13,17 +13,11 @@ export const USER_STATES: readonly UserState[] = [
 ];
 
 /** A row of `users.users`: a user without personal data. */
-@Entity({ schema: 'users', name: 'users', synchronize: false })
+@Entity({ schema: 'users', name: 'users' })
 export class UserRow {
-  @PrimaryColumn({ name: 'user_id', type: 'uuid' })
-  userId!: string;
-
-  @Column({ name: 'merchant_id', type: 'uuid' })
-  merchantId!: string;
-
-  @Column({ name: 'external_id', type: 'text', nullable: true })
-  externalId!: string | null;
-
+  @PrimaryColumn('uuid') userId!: string;
+  @Column('uuid') merchantId!: string;
+  @Column('text') externalId!: string | null;
   @Column({
     type: 'smallint',
     transformer: {
@@ -33,13 +27,9 @@ export class UserRow {
   })
   state!: UserState;
 
-  @Column({ name: 'created_at', type: 'timestamptz' })
-  createdAt!: Date;
+  @Column('timestamptz') createdAt!: Date;
 
   /** EIP-55 checksummed. */
-  @Column({ type: 'text', nullable: true })
-  wallet!: string | null;
-
-  @Column({ name: 'changed_at', type: 'timestamptz' })
-  changedAt!: Date;
+  @Column('text') wallet!: string | null;
+  @Column('timestamptz') changedAt!: Date;
 }

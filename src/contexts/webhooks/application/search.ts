@@ -1,5 +1,5 @@
 import type { Get } from '../../../platform/context.js';
-import type { Found, Search, SearchText } from '../../../platform/operations/search.js';
+import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
 import { StoredDeliveries } from '../store/stored-deliveries.js';
 import { EndpointsList } from '../views/endpoints-list.js';
 
@@ -8,7 +8,7 @@ export function webhookSearches(get: Get): readonly Search[] {
   return [{ scope: 'webhooks:read', find: (query) => find(get, query) }];
 }
 
-async function find(get: Get, { uuid }: SearchText): Promise<readonly Found[]> {
+async function find(get: Get, { uuid }: SearchQuery): Promise<readonly Found[]> {
   if (uuid === null) return [];
   const [{ webhook_endpoints }, delivery] = await Promise.all([
     get(EndpointsList).page({ merchantIds: null, endpointId: uuid, pageSize: 1 }),

@@ -1,17 +1,19 @@
-import { Get, HttpCode, Post } from '@nestjs/common';
+import { Get, Post } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
+  listed,
+  merchantsOf,
   reachOf,
   requireReach,
-  WriteTicket,
+  Write,
   type AdminCaller,
+  type AdminWrite,
 } from '../../../platform/http/admin/admin-controller.js';
-import { WriteBody, written } from '../../../platform/http/admin/writes.js';
+import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../platform/openapi/operation.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
@@ -49,11 +51,9 @@ export class AdminDeliveriesController {
     description:
       'A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: continue until next_cursor is null.',
     scopes: ['webhooks:read'],
-    responses: {
-      200: [AdminDeliveriesResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    responses: listed(AdminDeliveriesResponse, {
       404: 'The key is confined to other merchants than that of merchant_id.',
-    },
+    }),
   })
   async page(
     @Caller() caller: AdminCaller,
@@ -69,14 +69,9 @@ export class AdminDeliveriesController {
       type: query.type,
       from: query.from?.at,
       until: query.to?.end,
-      pageSize: query.page_size,
-      ...(query.page_cursor && { after: query.page_cursor }),
+      ...query.page,
     });
-    const merchants =
-      query.merchant_id === undefined
-        ? page.deliveries.map(({ merchant_id }) => merchant_id)
-        : [query.merchant_id];
-    await this.lookups.read(caller, [...new Set(merchants)], 'deliveries');
+    await this.lookups.read(caller, merchantsOf(query.merchant_id, page.deliveries), 'deliveries');
     return page;
   }
 
@@ -99,7 +94,6 @@ export class AdminDeliveriesController {
   }
 
   @Post(':id/resend')
-  @HttpCode(200)
   @Operation({
     id: 'adminResendDelivery',
     tag: TAG,
@@ -115,23 +109,19 @@ export class AdminDeliveriesController {
     },
   })
   async resend(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
+    @Write() write: AdminWrite,
     @UuidParam('id', DELIVERY) id: string,
-    @ValidBody() { reason, ticket = null }: WriteBody,
+    @ValidBody() body: WriteBody,
   ): Promise<Reply> {
     const found = await this.deliveries.find(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    requireReach(requester, found.merchant_id, DELIVERY);
+    requireReach(write.requester, found.merchant_id, DELIVERY);
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'deliveries.resend',
       subject: { id, revision: null },
       parameters: {},
-      reason,
-      ticket,
-      requester,
       merchantId: found.merchant_id,
-      idempotency,
     });
     return written(outcome, 200, async () => ({ delivery: await this.deliveries.find(id) }));
   }

@@ -2,6 +2,8 @@ import { Get } from '@nestjs/common';
 import {
   AdminController,
   Caller,
+  listed,
+  merchantsOf,
   reachOf,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
@@ -25,25 +27,15 @@ export class AdminEndpointsController {
     tag: 'Admin: webhooks',
     summary: 'List webhook endpoints, newest first',
     scopes: ['webhooks:read'],
-    responses: {
-      200: [AdminEndpointsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    responses: listed(AdminEndpointsResponse, {
       404: 'The key is confined to other merchants than that of merchant_id.',
-    },
+    }),
   })
   async page(@Caller() caller: AdminCaller, @ListQuery() query: EndpointsQuery): Promise<EndpointsPage> {
     const merchantIds = reachOf(caller, query.merchant_id);
-    const page = await this.list.page({
-      merchantIds,
-      status: query.status,
-      pageSize: query.page_size,
-      after: query.page_cursor,
-    });
-    const merchants =
-      query.merchant_id === undefined
-        ? page.webhook_endpoints.map(({ merchant_id }) => merchant_id)
-        : [query.merchant_id];
-    await this.lookups.read(caller, [...new Set(merchants)], 'webhook endpoints');
+    const page = await this.list.page({ merchantIds, status: query.status, ...query.page });
+    const merchants = merchantsOf(query.merchant_id, page.webhook_endpoints);
+    await this.lookups.read(caller, merchants, 'webhook endpoints');
     return page;
   }
 }

@@ -1,4 +1,4 @@
-import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
+import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, PageParameters } from '../../../platform/http/page-query.js';
@@ -49,14 +49,9 @@ class AdminDeliveryDetail extends WebhookDeliveryDetail {
   @ApiProperty(UUID) merchant_id!: string;
 }
 
-export class AdminDeliveriesResponse {
-  @Many(() => AdminDelivery, { maxItems: MAX_PAGE }) deliveries!: readonly AdminDelivery[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class AdminDeliveriesResponse extends PageOf('deliveries', AdminDelivery, { maxItems: MAX_PAGE }) {}
 
-export class AdminDeliveryResponse {
-  @Nested(() => AdminDeliveryDetail) delivery!: AdminDeliveryDetail;
-}
+export class AdminDeliveryResponse extends ResourceOf('delivery', AdminDeliveryDetail) {}
 
 export class AdminDeliveryWritten {
   @Nested(() => AdminDelivery) delivery!: AdminDelivery;

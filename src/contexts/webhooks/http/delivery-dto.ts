@@ -1,4 +1,4 @@
-import { ApiProperty, Many } from '../../../platform/dto/field.js';
+import { ApiProperty, Many, PageOf } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { MAX_PAGE } from '../../../platform/http/page-query.js';
 import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
@@ -71,7 +71,6 @@ export class WebhookDeliveryDetail extends WebhookDelivery {
   attempts!: readonly WebhookAttempt[];
 }
 
-export class WebhookDeliveriesResponse {
-  @Many(() => WebhookDelivery, { maxItems: MAX_PAGE }) webhook_deliveries!: readonly WebhookDelivery[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class WebhookDeliveriesResponse extends PageOf('webhook_deliveries', WebhookDelivery, {
+  maxItems: MAX_PAGE,
+}) {}

@@ -46,18 +46,10 @@ export class PortalDeliveriesController {
     @MerchantId() merchantId: string,
     @ListQuery() query: PortalDeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
-    const {
-      endpoint_id: endpointId,
-      status,
-      type,
-      from,
-      to,
-      page_size: pageSize,
-      page_cursor: after,
-    } = query;
+    const { endpoint_id: endpointId, status, type, from, to } = query;
     await this.progress.require(DELIVERIES_SAGA);
     const filter = { endpointId, status, type, from: from?.at, until: to?.end };
-    return this.deliveries.page({ merchantIds: [merchantId], ...filter, pageSize, ...(after && { after }) });
+    return this.deliveries.page({ merchantIds: [merchantId], ...filter, ...query.page });
   }
 
   @Get(':id')

@@ -1,9 +1,10 @@
 import { Fault } from '../../../kernel/fault.js';
 import {
+  ApiProperty,
   Field,
   Many,
   Nested,
-  ApiProperty,
+  ResourceOf,
   type FieldOptions,
   type Rule,
 } from '../../../platform/dto/field.js';
@@ -75,8 +76,7 @@ const EventTypes = Field(eventTypesRule, {
 });
 
 class RegistrationFields {
-  @Url()
-  url!: string;
+  @Url() url!: string;
 
   @Description description?: string | null;
 
@@ -90,8 +90,7 @@ const unchangeable: Rule = {
 };
 
 class ChangeFields {
-  @Url({ optional: true })
-  url?: string;
+  @Url({ optional: true }) url?: string;
 
   @Description description?: string | null;
 
@@ -124,13 +123,12 @@ export class SecretRotation {
 /** The list of endpoints has no parameters. */
 export class NoParameters {}
 
-export class WebhookEndpointResponse {
-  @Nested(() => WebhookEndpoint) webhook_endpoint!: WebhookEndpoint;
-}
+export class WebhookEndpointResponse extends ResourceOf('webhook_endpoint', WebhookEndpoint) {}
 
-export class WebhookEndpointWithSecretResponse {
-  @Nested(() => WebhookEndpointWithSecret) webhook_endpoint!: WebhookEndpointWithSecret;
-}
+export class WebhookEndpointWithSecretResponse extends ResourceOf(
+  'webhook_endpoint',
+  WebhookEndpointWithSecret,
+) {}
 
 export class WebhookEndpointsResponse {
   @Many(() => WebhookEndpoint) webhook_endpoints!: readonly WebhookEndpoint[];
@@ -191,22 +189,15 @@ class WebhookTestDelivery {
   @Nested(() => TestEventData) data!: TestEventData;
 }
 
-export class WebhookDeliveryResponse {
-  @Nested(() => WebhookDelivery) webhook_delivery!: WebhookDelivery;
-}
+export class WebhookDeliveryResponse extends ResourceOf('webhook_delivery', WebhookDelivery) {}
 
-export class WebhookDeliveryDetailResponse {
-  @Nested(() => WebhookDeliveryDetail) webhook_delivery!: WebhookDeliveryDetail;
-}
+export class WebhookDeliveryDetailResponse extends ResourceOf('webhook_delivery', WebhookDeliveryDetail) {}
 
-export class WebhookTestDeliveryResponse {
-  @Nested(() => WebhookTestDelivery) webhook_delivery!: WebhookTestDelivery;
-}
+export class WebhookTestDeliveryResponse extends ResourceOf('webhook_delivery', WebhookTestDelivery) {}
 
-export class WebhookEndpointStatsResponse {
-  @Nested(() => WebhookEndpointStats) webhook_endpoint_stats!: WebhookEndpointStats;
-}
+export class WebhookEndpointStatsResponse extends ResourceOf(
+  'webhook_endpoint_stats',
+  WebhookEndpointStats,
+) {}
 
-export class WebhookRecoveryResponse {
-  @Nested(() => WebhookRecovery) webhook_recovery!: WebhookRecovery;
-}
+export class WebhookRecoveryResponse extends ResourceOf('webhook_recovery', WebhookRecovery) {}

@@ -2,8 +2,10 @@ import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { Dto } from '../../dto/field.js';
 import type { Requester } from '../../operations/operations.js';
 import { RequestTicket } from '../../idempotency/ticket.js';
+import { documentUuid, uuidIn } from '../decorators.js';
 import { CONSOLE_PAGE } from './listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 
@@ -42,11 +44,14 @@ export const Caller = createParamDecorator(
   (_: unknown, context: ExecutionContext): AdminCaller => requestOf(context).edge.visitor as AdminCaller,
 );
 
-/** The ticket of the request's Idempotency-Key; ids are random without one. */
-export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionContext): RequestTicket => {
-  const { edge } = requestOf(context);
+function writeTicketOf({ edge }: FastifyRequest): RequestTicket {
   return (edge.ticket ??= new RequestTicket((edge.visitor as ScopedCaller).idempotencyScope, null, ''));
-});
+}
+
+/** The ticket of the request's Idempotency-Key; ids are random without one. */
+export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionContext): RequestTicket =>
+  writeTicketOf(requestOf(context)),
+);
 
 const ETAG = /^"([0-9]{1,15})"$/;
 
@@ -59,16 +64,42 @@ function documentIfMatch(target: object, key: string | symbol | undefined): void
 }
 
 /** The revision in `If-Match` (admin-api.md 3). Throws `precondition_required` (428), `precondition_failed` (412). */
-export const IfMatch = createParamDecorator(
-  (_: unknown, context: ExecutionContext): number => {
-    const header = requestOf(context).headers['if-match'];
-    if (header === undefined)
-      throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
-    const match = ETAG.exec(header);
-    if (match === null) throw new DomainError('precondition_failed', 'If-Match is no ETag of this resource');
-    return Number(match[1]);
+function revisionIn({ headers }: FastifyRequest): number {
+  const header = headers['if-match'];
+  if (header === undefined)
+    throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
+  const match = ETAG.exec(header);
+  if (match === null) throw new DomainError('precondition_failed', 'If-Match is no ETag of this resource');
+  return Number(match[1]);
+}
+
+/** Who requests a write, and under which Idempotency-Key. */
+export interface AdminWrite {
+  readonly requester: AdminCaller;
+  readonly idempotency: RequestTicket;
+}
+
+/** A write to what exists, at the revision of `If-Match`. */
+export interface SubjectWrite extends AdminWrite {
+  readonly subject: { readonly id: string; readonly revision: number };
+}
+
+/** The {@link AdminWrite}. */
+export const Write = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
+  const request = requestOf(context);
+  return { requester: request.edge.visitor as AdminCaller, idempotency: writeTicketOf(request) };
+});
+
+/** The {@link SubjectWrite} to the resource that is called `what` and has its id in the path. */
+export const WriteTo = createParamDecorator(
+  (what: string, context: ExecutionContext): SubjectWrite => {
+    const request = requestOf(context);
+    const revision = revisionIn(request);
+    const id = uuidIn(request.params, 'id', what);
+    const requester = request.edge.visitor as AdminCaller;
+    return { requester, idempotency: writeTicketOf(request), subject: { id, revision } };
   },
-  [documentIfMatch],
+  [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );
 
 /** Sets the `ETag` of a read; a revision of null has none. */
@@ -93,4 +124,21 @@ export function reachOf(
   if (merchantId === undefined) return merchants;
   requireReach({ merchants }, merchantId, 'Merchant');
   return [merchantId];
+}
+
+/** Whose data a list displays: that of the merchant of its filter, else of those of its rows. */
+export function merchantsOf(
+  filter: string | undefined,
+  rows: readonly { readonly merchant_id: string }[],
+): readonly string[] {
+  return filter === undefined ? rows.map(({ merchant_id }) => merchant_id) : [filter];
+}
+
+/** The responses of a list that has filters; `others` besides. */
+export function listed(page: Dto, others: Readonly<Record<number, string>> = {}) {
+  return {
+    200: [page, 'One page. The list is exhausted when next_cursor is null.'],
+    400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+    ...others,
+  } as const;
 }

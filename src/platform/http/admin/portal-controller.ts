@@ -1,6 +1,6 @@
 import { createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { SCOPES } from '../../openapi/operation.js';
+import { SCOPES_KEY } from '../../openapi/operation.js';
 import { PORTAL_PAGE } from './listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 
@@ -29,7 +29,8 @@ export const PortalController = (path = ''): ClassDecorator =>
   ScopedController(PORTAL_PAGE, `api/v1/${path}`, PortalGuard);
 
 /** What a session needs for the route: `deliveries:read`, for example. */
-export const PortalScopes = (...scopes: readonly string[]): MethodDecorator => SetMetadata(SCOPES, scopes);
+export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
+  SetMetadata(SCOPES_KEY, scopes);
 
 /** The {@link PortalCaller}. */
 export const PortalVisitor = createParamDecorator(

@@ -11,10 +11,10 @@ import {
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SCOPES } from '../../openapi/operation.js';
+import { SCOPES_KEY } from '../../openapi/operation.js';
 import { requireScopes } from '../../operations/scopes.js';
 import { KeyedRequests } from '../keyed-requests.js';
-import { PageController, Responded, type Page } from '../pages/page.js';
+import { PageController, PageResponded, type Page } from '../pages/page.js';
 
 export { requireScopes };
 
@@ -39,7 +39,7 @@ export abstract class ScopesGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const caller = await this.callers.admit(request, http.getResponse<FastifyReply>());
-    requireScopes(caller, Reflect.getMetadata(SCOPES, context.getHandler()) as readonly string[]);
+    requireScopes(caller, Reflect.getMetadata(SCOPES_KEY, context.getHandler()) as readonly string[]);
     request.edge.visitor = caller;
     return true;
   }
@@ -55,7 +55,7 @@ class KeyedWrites implements NestInterceptor {
     const request = http.getRequest<FastifyRequest>();
     const { idempotencyScope } = request.edge.visitor as ScopedCaller;
     if (!(await this.keyed.acquire(request, http.getResponse<FastifyReply>(), idempotencyScope)))
-      throw new Responded();
+      throw new PageResponded();
     return next.handle();
   }
 }
@@ -67,7 +67,7 @@ export function ScopedController(page: Page, path: string, guard: Type<ScopesGua
       const method: unknown = (target.prototype as Record<string, unknown>)[name];
       if (typeof method !== 'function' || Reflect.getMetadata(METHOD_METADATA, method) === undefined)
         continue;
-      if (!Array.isArray(Reflect.getMetadata(SCOPES, method)))
+      if (!Array.isArray(Reflect.getMetadata(SCOPES_KEY, method)))
         throw new Error(`${target.name}.${name} declares no scopes`);
     }
     PageController(page, path)(target);

@@ -1,14 +1,15 @@
 import { Fault } from '../../../kernel/fault.js';
+import { UNPRINTABLE } from '../../../kernel/label.js';
 import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
-import type { OperationOutcome } from '../../operations/operations.js';
+import type { OperationOutcome, OperationRequest } from '../../operations/operations.js';
 import { Reply } from '../reply.js';
+import type { AdminWrite } from './admin-controller.js';
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
 const MAX_TICKET = 255;
 
-const CONTROL = /\p{Cc}/u;
 /** The beginning of a secret that the service issued, of whatever kind. */
 const SECRET = /\b(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+/]/;
 
@@ -22,7 +23,9 @@ function line(min: number, max: number): Rule {
     const trimmed = value.trim();
     const length = [...trimmed].length;
     if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
-    return CONTROL.test(trimmed) ? new Fault('must not contain control characters') : withoutSecret(trimmed);
+    return UNPRINTABLE.test(trimmed)
+      ? new Fault('must not contain control characters')
+      : withoutSecret(trimmed);
   });
 }
 
@@ -32,11 +35,18 @@ export const ticketRule = line(1, MAX_TICKET);
 
 /** The members that the body of every write of the admin API has. */
 export class WriteBody {
-  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' })
-  reason!: string;
+  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 
   @Field(ticketRule, { optional: true, nullable: true, description: 'The ticket that it belongs to.' })
   ticket?: string | null;
+}
+
+/** What a write says of the operation that it requests: who, why, of what, and under which Idempotency-Key. */
+export function writeOf<Of extends AdminWrite>(
+  write: Of,
+  { reason, ticket = null }: WriteBody,
+): Of & Pick<OperationRequest, 'reason' | 'ticket'> {
+  return { ...write, reason, ticket };
 }
 
 /** The response of a write that needs a second person. */

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SUSPENDED } from '../authentication.js';
 import type { Problem } from '../problem.js';
 import { readAssets } from './assets.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import type { Locale } from './locale.js';
 import type { Page } from './page.js';
 import { PAGE_STYLE } from './page-style.js';
@@ -25,8 +26,11 @@ function policyOf(own: string, media: string, framedBy: Framers): string {
   return `default-src 'none'; ${loads}; base-uri 'none'; form-action 'none'${frames}`;
 }
 
-export function acceptsHtml({ method, headers }: FastifyRequest): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+/** Data of pages that have an API of their own: its errors are problem documents, also in a browser. */
+const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
+
+export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html') && !DATA.test(url);
 }
 
 function sendHtml(reply: FastifyReply, policy: string, html: string): void {
@@ -62,6 +66,18 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
 </main>`;
   reply.header('vary', 'accept-language');
   sendHtml(reply, policyOf("'self'", page.media, framedBy), layout(title, head, main, locale));
+}
+
+/** Sends the document of an application: its script finds the page by the path. Throws `not_found` for another request. */
+export function sendApplication(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Page,
+  { title, facts }: Pick<Opened, 'title' | 'facts'>,
+): void {
+  // Its API has no pages, for a browser either.
+  if (!acceptsHtml(request) || /^\/(admin|api)\//.test(request.url)) throw DomainError.notFound('Page');
+  sendPage(reply, page, { locale: 'en', framedBy: [], title, heading: title, facts });
 }
 
 /** Sends a document without a script, which no site may frame. `body` is HTML. */

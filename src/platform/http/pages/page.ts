@@ -83,14 +83,14 @@ export function PageController(page: Page, path = ''): ClassDecorator {
 }
 
 /** Thrown to end a request whose response was sent. */
-export class Responded extends Error {}
+export class PageResponded extends Error {}
 
 /** Leaves errors to the listener of the page, which displays them as a document to people. */
 @Catch()
 class ListenerErrors implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (!reply.sent && !(error instanceof Responded))
+    if (!reply.sent && !(error instanceof PageResponded))
       reply.send(error instanceof Error ? error : new Error(String(error)));
   }
 }

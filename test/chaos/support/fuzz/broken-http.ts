@@ -1,11 +1,12 @@
 import { connect } from 'node:net';
 import fc, { type Arbitrary } from 'fast-check';
 import { mostly } from './hostile.js';
-import type { FuzzedRequest } from './requests.js';
+import type { FuzzedRequest } from './parts.js';
 
 /** Bytes for a connection of their own. */
 export interface BrokenHttp {
-  readonly port: 'api' | 'widget';
+  /** Name of the listener. */
+  readonly port: string;
   readonly name: string;
   /** Written one after the other, each when the one before has left. */
   readonly writes: readonly Buffer[];

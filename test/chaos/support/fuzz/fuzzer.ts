@@ -2,9 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { Pool } from 'undici';
 import { Tally } from '../verdict.js';
 import { brokenHttp, speak, type BrokenHttp } from './broken-http.js';
-import { apiRequest, widgetRequest, type FuzzedRequest } from './requests.js';
-import { faultOf, responsesIn } from './responses.js';
-import type { World } from './world.js';
+import type { FuzzedRequest } from './parts.js';
+import { faultOf, responsesIn, type Response } from './responses.js';
 
 /** Longer than the service's timeout for a request, and than the check of that may be late. */
 const BOUND_MS = 60_000;
@@ -13,9 +12,17 @@ const ADDRESSES = ['127.0.0.1', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 const CONNECTIONS = 6;
 const MAX_FAULTS = 20;
 
-export interface Ports {
-  readonly api: number;
-  readonly widget: number;
+/** What is sent, and where to. */
+export interface Target {
+  /** By the names of listeners. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly requests: Arbitrary<FuzzedRequest>;
+  /** Of these some are sent as broken HTTP: so many in a hundred of all. */
+  readonly broken: { readonly of: Arbitrary<FuzzedRequest>; readonly percent: number };
+  /** What of it is known only once it is sent. */
+  readonly complete?: (request: FuzzedRequest) => FuzzedRequest;
+  /** What is wrong with a response beyond its form; null when nothing is. */
+  readonly judge?: (request: FuzzedRequest, response: Response) => string | null;
 }
 
 /** Sends the requests of a seed, any number at once, and records what was wrong with a response. */
@@ -25,14 +32,12 @@ export class Fuzzer {
   readonly faults: string[] = [];
   /** Requests that are HTTP, and whose connection was closed without a response. */
   cutOff = 0;
-  private readonly pools: Readonly<Record<keyof Ports, readonly Pool[]>>;
-  /** In hundredths 71 requests to the API, 11 to the widget, 18 of broken HTTP. */
+  private readonly pools: ReadonlyMap<string, readonly Pool[]>;
   private readonly all: Arbitrary<FuzzedRequest | BrokenHttp>;
 
   constructor(
     private readonly seed: number,
-    private readonly ports: Ports,
-    world: World,
+    private readonly target: Target,
   ) {
     const pool = (port: number) => (localAddress: string) =>
       new Pool(`http://127.0.0.1:${port}`, {
@@ -41,12 +46,14 @@ export class Fuzzer {
         headersTimeout: BOUND_MS,
         bodyTimeout: BOUND_MS,
       });
-    const requests = fc.oneof(
-      { weight: 71, arbitrary: apiRequest(world) },
-      { weight: 11, arbitrary: widgetRequest(world) },
+    const { requests, broken } = target;
+    this.all = fc.oneof(
+      { weight: 100 - broken.percent, arbitrary: requests },
+      { weight: broken.percent, arbitrary: brokenHttp(broken.of) },
     );
-    this.all = fc.oneof({ weight: 82, arbitrary: requests }, { weight: 18, arbitrary: brokenHttp(requests) });
-    this.pools = { api: ADDRESSES.map(pool(ports.api)), widget: ADDRESSES.map(pool(ports.widget)) };
+    this.pools = new Map(
+      Object.entries(target.ports).map(([name, port]) => [name, ADDRESSES.map(pool(port))]),
+    );
   }
 
   get gaveUp(): boolean {
@@ -61,13 +68,15 @@ export class Fuzzer {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.pools.api, ...this.pools.widget].map((pool) => pool.destroy()));
+    await Promise.all([...this.pools.values()].flat().map((pool) => pool.destroy()));
   }
 
-  private async exchange(index: number, request: FuzzedRequest, from: number): Promise<void> {
+  private async exchange(index: number, drawn: FuzzedRequest, from: number): Promise<void> {
+    const request = this.target.complete?.(drawn) ?? drawn;
     const { port, method, path, headers, body } = request;
     try {
-      const reply = await this.pools[port][from]!.request({ method: method as 'GET', path, headers, body });
+      const pool = this.pools.get(port)![from]!;
+      const reply = await pool.request({ method: method as 'GET', path, headers, body });
       const text = await reply.body.text();
       this.tally.add(`${port} ${reply.statusCode}`);
       const response = {
@@ -76,7 +85,7 @@ export class Fuzzer {
         body: text,
         toHead: method === 'HEAD',
       };
-      const fault = faultOf(response);
+      const fault = faultOf(response) ?? this.target.judge?.(request, response) ?? null;
       if (fault !== null) this.found(index, fault, `${textOf(request)} -> ${text.slice(0, 300)}`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -88,7 +97,12 @@ export class Fuzzer {
   }
 
   private async breakHttp(index: number, script: BrokenHttp, from: number): Promise<void> {
-    const { bytes, closedAfterMs } = await speak(script, this.ports[script.port], ADDRESSES[from]!, BOUND_MS);
+    const { bytes, closedAfterMs } = await speak(
+      script,
+      this.target.ports[script.port]!,
+      ADDRESSES[from]!,
+      BOUND_MS,
+    );
     const responses = responsesIn(bytes);
     const what = (): string =>
       `${script.port} ${script.name} ${JSON.stringify(Buffer.concat(script.writes).toString('latin1').slice(0, 600))}`;

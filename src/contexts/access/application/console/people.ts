@@ -1,4 +1,10 @@
-import type { Passkey } from '../../domain/operator.js';
+import { Injectable } from '@nestjs/common';
+import { isUuid } from '../../../../kernel/ids.js';
+import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
+import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import { operatorPerson, type Passkey } from '../../domain/operator.js';
+import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
+import { OperatorsView, type OperatorRow } from '../../views/operators.js';
 
 /** An operator who may sign in. */
 export interface Person {
@@ -11,6 +17,9 @@ export interface Person {
   readonly disabledAt: Date | null;
 }
 
+/** What a login changes of its person is the person's own: no role is needed for it. */
+const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
+
 /** How a passkey is added, for the operation. */
 export interface Enrolment {
   readonly reason: string;
@@ -19,17 +28,75 @@ export interface Enrolment {
   readonly sessionId: string | null;
 }
 
-/** Operators as logins see them. */
-export abstract class People {
+/** Operators as logins see them, from their directory; passkeys are in their own streams. */
+@Injectable()
+export class People {
+  constructor(
+    private readonly operators: OperatorsView,
+    private readonly loop: CommandLoop,
+    private readonly operations: Operations,
+  ) {}
+
   /** Null for one who is unknown, disabled, or not approved yet. Within two seconds of the change. */
-  abstract find(operatorId: string): Promise<Person | null>;
-  abstract findByEmail(email: string): Promise<Person | null>;
-  abstract passkeysOf(operatorId: string): Promise<readonly Passkey[]>;
+  async find(operatorId: string): Promise<Person | null> {
+    return isUuid(operatorId) ? personOf(await this.operators.operator(operatorId)) : null;
+  }
+
+  async findByEmail(email: string): Promise<Person | null> {
+    return personOf(await this.operators.byEmail(email));
+  }
+
+  async passkeysOf(operatorId: string): Promise<readonly Passkey[]> {
+    const { state } = await this.loop.load(operatorPerson, operatorId);
+    return state.status === 'unknown' ? [] : state.passkeys;
+  }
+
   /** An operation of the person. */
-  abstract addPasskey(person: Person, passkey: Passkey, by: Enrolment): Promise<void>;
+  async addPasskey(person: Person, passkey: Passkey, by: Enrolment): Promise<void> {
+    await this.change(person, { name: 'operators.add_passkey', parameters: { ...passkey } }, by);
+  }
+
   /**
    * A role by the groups of the identity provider, as an operation of the person. False where it would give anything that
    * the role has not now: nothing has changed then.
    */
-  abstract lowerRole(person: Person, role: string, address: string): Promise<boolean>;
+  async lowerRole(person: Person, role: string, address: string): Promise<boolean> {
+    const { state } = await this.loop.load(operatorPerson, person.operatorId);
+    if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
+    if (role === state.role) return true;
+    const by = { reason: 'the groups at the identity provider', address, sessionId: null };
+    await this.change(person, { name: 'operators.lower_role', parameters: { role } }, by);
+    return true;
+  }
+
+  private async change(
+    { operatorId, name, role }: Person,
+    operation: Pick<OperationRequest, 'name' | 'parameters'>,
+    { reason, address, sessionId }: Enrolment,
+  ): Promise<void> {
+    await this.operations.request({
+      ...operation,
+      subject: { id: operatorId, revision: null },
+      reason,
+      ticket: null,
+      requester: {
+        operatorId,
+        name,
+        role,
+        credentialId: null,
+        address,
+        sessionId,
+        scopes: OWN_CHANGES,
+        merchants: null,
+      },
+      merchantId: null,
+    });
+  }
+}
+
+function personOf(row: OperatorRow | null): Person | null {
+  if (row === null || row.status === 'disabled') return null;
+  const { operatorId, name, email, role, disabledAt } = row;
+  const scopes = new Set(isRole(role) ? ROLE_SCOPES[role] : []);
+  return { operatorId, name, email, role, scopes, disabledAt };
 }

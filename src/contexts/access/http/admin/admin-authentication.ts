@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from '../../../../platform/http/address.js';
@@ -6,7 +7,6 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { AdminKeyDirectory } from '../../application/known-admin-keys.js';
 import { CredentialUses } from '../../store/credential-uses.js';
-import { ConsoleSessions } from './console-sessions.js';
 
 /** Requests a minute of one credential (admin-api.md 1). */
 export const ADMIN_REQUESTS_PER_MINUTE = 600;
@@ -14,6 +14,12 @@ export const ADMIN_REQUESTS_PER_MINUTE = 600;
 export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
 
 const BEARER = /^Bearer +([^ ]+)$/i;
+
+/** Sessions of the console, the other way into the admin API (admin-api.md 1). */
+export abstract class ConsoleSessions {
+  /** Whose session the cookie of the request is; null without one that is valid. Throws Refusal (403) for a write from another origin. */
+  abstract find(request: FastifyRequest): Promise<AdminCaller | null>;
+}
 
 /** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1). */
 @Injectable()
@@ -43,22 +49,15 @@ export class AdminAuthentication extends AdminCallers {
   private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
     const key = await this.keys.find(token);
     if (key === null) return null;
-    const { operatorId, name, role, credentialId, scopes, merchants, addresses, expiresAt } = key;
+    const { addresses, expiresAt, ...person } = key;
     if (addresses.length > 0 && !isInside(ip, addresses))
       throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
-    return {
-      operatorId,
-      name,
-      role,
-      credentialId,
-      address: ip,
-      scopes,
-      merchants,
-      expiresAt: expiresAt?.toISOString() ?? null,
+    const session = {
       authenticatedAt: null,
       sessionId: null,
-      idempotencyScope: operatorId,
+      idempotencyScope: scopeOf(person.operatorId, person.merchants),
     };
+    return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
   }
 
   private async count(credential: string, reply: FastifyReply): Promise<void> {
@@ -67,6 +66,13 @@ export class AdminAuthentication extends AdminCallers {
     reply.header('ratelimit', this.limiter.header(quota));
     if (!quota.allowed) throw new Refusal(tooManyRequests(quota.resetsAt, Date.now()));
   }
+}
+
+/** Of a person; of a key that is confined, its own: a replay says no more than the key may read. */
+function scopeOf(operatorId: string, merchants: readonly string[] | null): string {
+  if (merchants === null) return operatorId;
+  const reach = createHash('sha256').update(merchants.toSorted().join());
+  return `${operatorId} ${reach.digest('hex')}`;
 }
 
 function unauthorized(isMissing: boolean): Refusal {

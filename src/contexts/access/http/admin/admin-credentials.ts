@@ -33,10 +33,7 @@ export class AdminCredentials {
   /** `merchants`: only those of these merchants; null: all. */
   async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
     await this.freshness.require(DIRECTORY_VIEW);
-    const { kind, merchant_id: merchantId, operator_id: operatorId, status } = query;
-    const page = { pageSize: query.page_size, after: query.page_cursor };
-    const filter = { kind, merchantId, operatorId, status, merchants, ...page };
-    const { rows, next_cursor } = await this.credentials.page(filter);
+    const { rows, next_cursor } = await this.credentials.page(merchants, query);
     const now = this.clock.now();
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
   }

@@ -21,13 +21,9 @@ export class AdminMerchants {
   ) {}
 
   /** `merchants`: only these; null: all. */
-  async page(
-    { status, name, page_size, page_cursor }: MerchantsQuery,
-    merchants: readonly string[] | null,
-  ): Promise<MerchantsResponse> {
+  async page(query: MerchantsQuery, merchants: readonly string[] | null): Promise<MerchantsResponse> {
     await this.freshness.require(DIRECTORY_VIEW);
-    const filter = { status, name, merchants, pageSize: page_size, after: page_cursor };
-    const { rows, next_cursor } = await this.list.page(filter);
+    const { rows, next_cursor } = await this.list.page(merchants, query);
     return { merchants: rows.map((row) => merchantJson(row, this.config.rateLimitPerMinute)), next_cursor };
   }
 

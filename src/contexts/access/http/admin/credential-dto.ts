@@ -1,11 +1,11 @@
-import { ApiProperty, Field, Many, Nested } from '../../../../platform/dto/field.js';
+import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
 import type { MemoSigning } from '../../domain/exchange-key.js';
 import {
   CREDENTIAL_STATUSES,
-  statusOf,
+  credentialStatus,
   type CredentialStatus,
   type ListedKind,
 } from '../../views/credential-list.js';
@@ -122,9 +122,7 @@ class NewCredential extends AdminCredential {
   secret!: string | null;
 }
 
-export class CredentialResponse {
-  @Nested(() => AdminCredential) credential!: AdminCredential;
-}
+export class CredentialResponse extends ResourceOf('credential', AdminCredential) {}
 
 export class CredentialWritten extends CredentialResponse {
   @ApiProperty(UUID) operation_id!: string;
@@ -147,10 +145,7 @@ export class LeakedResponse {
   operation_id!: string | null;
 }
 
-export class CredentialsResponse {
-  @Many(() => AdminCredential) credentials!: AdminCredential[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}
 
 const KIND_NAMES = { api_key: 'payouts', exchange_key: 'exchange', admin_key: 'admin' } as const;
 
@@ -173,7 +168,7 @@ export function credentialJson(row: CredentialRow, now: Date): AdminCredential {
     api_key: isExchange ? holder.id : null,
     expires_at: row.expiresAt,
     last_used_at: row.use?.lastUsedAt ?? null,
-    status: statusOf(row, now),
+    status: credentialStatus(row, now),
     created_at: row.issuedAt,
   };
 }

@@ -1,19 +1,21 @@
-import { Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
-  IfMatch,
+  listed,
   reachOf,
   sendEtag,
-  WriteTicket,
+  Write,
+  WriteTo,
   type AdminCaller,
+  type AdminWrite,
+  type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
@@ -52,8 +54,7 @@ export class CredentialsController {
     description: 'Secrets are in no list.',
     scopes: ['credentials:read'],
     responses: {
-      200: [CredentialsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
+      ...listed(CredentialsResponse),
       404: 'The merchant of merchant_id is not within reach of the key.',
     },
   })
@@ -63,12 +64,11 @@ export class CredentialsController {
   ): Promise<CredentialsResponse> {
     const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
-    await this.lookups.read(caller, [...new Set(merchants)], 'credentials');
+    await this.lookups.read(caller, merchants, 'credentials');
     return page;
   }
 
   @Post()
-  @HttpCode(201)
   @Operation({
     id: 'adminIssueCredential',
     tag: TAG,
@@ -84,24 +84,17 @@ export class CredentialsController {
       422: 'A member is invalid.',
     },
   })
-  async issue(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { reason, ticket = null, ...body }: NewCredentialBody,
-  ): Promise<Reply> {
-    const id = idempotency.id('credential');
-    const parameters = await this.credentials.order(id, body as NewCredentialBody, requester);
+  async issue(@Write() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
+    const id = write.idempotency.id('credential');
+    const parameters = await this.credentials.order(id, body, write.requester);
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'credentials.issue',
       subject: { id, revision: null },
       parameters,
-      reason,
-      ticket,
-      requester,
       merchantId: parameters.merchant_id,
-      idempotency,
     });
-    return this.issued(outcome, requester, idempotency);
+    return this.issued(outcome, write);
   }
 
   @Get(':id')
@@ -126,7 +119,6 @@ export class CredentialsController {
   }
 
   @Post(':id/roll')
-  @HttpCode(201)
   @Operation({
     id: 'adminRollCredential',
     tag: TAG,
@@ -141,35 +133,25 @@ export class CredentialsController {
       422: 'overlap_seconds, reason or ticket is invalid.',
     },
   })
-  async roll(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', CREDENTIAL) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() { reason, ticket = null, overlap_seconds }: RollBody,
-  ): Promise<Reply> {
-    const credential = await this.credentials.find(id, requester);
+  async roll(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: RollBody): Promise<Reply> {
+    const { requester, subject } = write;
+    const credential = await this.credentials.find(subject.id, requester);
     if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
       throw new DomainError('forbidden', 'An admin key is rolled by its own person');
     // One that is confined, or ends soon, would get the secret of one that is not.
-    const byOtherKey = requester.credentialId !== null && requester.credentialId !== id;
+    const byOtherKey = requester.credentialId !== null && requester.credentialId !== subject.id;
     if (credential.kind === 'admin' && byOtherKey)
       throw new DomainError('forbidden', 'An admin key is rolled by itself or in the console');
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'credentials.roll',
-      subject: { id, revision },
-      parameters: { ...holderOf(credential), overlap_seconds },
-      reason,
-      ticket,
-      requester,
+      parameters: { ...holderOf(credential), overlap_seconds: body.overlap_seconds },
       merchantId: credential.merchant_id,
-      idempotency,
     });
-    return this.issued(outcome, requester, idempotency);
+    return this.issued(outcome, write);
   }
 
   @Post(':id/revoke')
-  @HttpCode(200)
   @Operation({
     id: 'adminRevokeCredential',
     tag: TAG,
@@ -178,23 +160,21 @@ export class CredentialsController {
     scopes: ['credentials:write'],
     responses: { 200: [CredentialWritten, 'It is revoked.'], 409: 'It is revoked already.' },
   })
-  async revoke(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', CREDENTIAL) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() { reason, ticket = null }: WriteBody,
-  ): Promise<Reply> {
-    const credential = await this.credentials.find(id, requester);
-    const subject = { id, revision };
-    const request = { subject, parameters: holderOf(credential), reason, ticket, requester, idempotency };
-    const merchantId = credential.merchant_id;
-    const outcome = await this.operations.request({ name: 'credentials.revoke', merchantId, ...request });
-    return written(outcome, 200, async () => ({ credential: await this.credentials.find(id, requester) }));
+  async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    const { requester, subject } = write;
+    const credential = await this.credentials.find(subject.id, requester);
+    const outcome = await this.operations.request({
+      ...writeOf(write, body),
+      name: 'credentials.revoke',
+      parameters: holderOf(credential),
+      merchantId: credential.merchant_id,
+    });
+    return written(outcome, 200, async () => ({
+      credential: await this.credentials.find(subject.id, requester),
+    }));
   }
 
   @Post('revoke_leaked')
-  @HttpCode(200)
   @Operation({
     id: 'adminRevokeLeakedCredential',
     tag: TAG,
@@ -204,31 +184,26 @@ export class CredentialsController {
     responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
   })
   async revokeLeaked(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { reason, ticket = null, token, url }: LeakedBody,
+    @Write() write: AdminWrite,
+    @ValidBody() body: LeakedBody,
   ): Promise<LeakedResponse | Reply> {
-    const credential = await this.credentials.findBySecret(token, requester);
+    const credential = await this.credentials.findBySecret(body.token, write.requester);
     if (credential === null) return { credential_id: null, operation_id: null };
     const { id, status, merchant_id: merchantId } = credential;
     if (status === 'revoked') return { credential_id: id, operation_id: null };
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'credentials.revoke_leaked',
       subject: { id, revision: null },
-      parameters: { ...holderOf(credential), url },
-      reason,
-      ticket,
-      requester,
+      parameters: { ...holderOf(credential), url: body.url },
       merchantId,
-      idempotency,
     });
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 
   private async issued(
     { operation, result }: OperationOutcome,
-    requester: AdminCaller,
-    idempotency: RequestTicket,
+    { requester, idempotency }: AdminWrite,
   ): Promise<Reply> {
     const { credential_id, secret } = result as IssuedCredential;
     const displayed = await this.credentials.find(credential_id, requester);

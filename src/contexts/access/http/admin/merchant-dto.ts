@@ -1,4 +1,4 @@
-import { ApiProperty, Field, Many, Nested } from '../../../../platform/dto/field.js';
+import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { integer, oneOf, text, TIME, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
@@ -10,8 +10,7 @@ const STATUSES = ['active', 'suspended'];
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
 export class MerchantsQuery extends PageParameters {
-  @Filter(oneOf(STATUSES), 'Only those of this status.')
-  status?: 'active' | 'suspended';
+  @Filter(oneOf(STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
 
   @Filter(text({ maxLength: 255 }), 'Only those whose name contains this, in either letter case.')
   name?: string;
@@ -68,18 +67,13 @@ export class AdminMerchant {
   @ApiProperty(TIME) created_at!: Date;
 }
 
-export class MerchantResponse {
-  @Nested(() => AdminMerchant) merchant!: AdminMerchant;
-}
+export class MerchantResponse extends ResourceOf('merchant', AdminMerchant) {}
 
 export class MerchantWritten extends MerchantResponse {
   @ApiProperty(UUID) operation_id!: string;
 }
 
-export class MerchantsResponse {
-  @Many(() => AdminMerchant) merchants!: AdminMerchant[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
 
 export function merchantJson(row: MerchantListRow, defaultLimit: number): AdminMerchant {
   const { origins, callbacks, displayName: display_name } = row;

@@ -1,18 +1,20 @@
-import { Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import { Get, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   AdminController,
   Caller,
-  IfMatch,
+  listed,
   requireReach,
   sendEtag,
-  WriteTicket,
+  Write,
+  WriteTo,
   type AdminCaller,
+  type AdminWrite,
+  type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { PendingResponse, WriteBody, written } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
@@ -44,23 +46,16 @@ export class MerchantsController {
     tag: TAG,
     summary: 'List merchants, newest first',
     scopes: ['merchants:read'],
-    responses: {
-      200: [MerchantsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
-    },
+    responses: listed(MerchantsResponse),
   })
   async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
     const page = await this.merchants.page(query, caller.merchants);
-    await this.lookups.read(
-      caller,
-      page.merchants.map(({ id }) => id),
-      'merchants',
-    );
+    const ids = page.merchants.map(({ id }) => id);
+    await this.lookups.read(caller, ids, 'merchants');
     return page;
   }
 
   @Post()
-  @HttpCode(201)
   @Operation({
     id: 'adminCreateMerchant',
     tag: TAG,
@@ -69,14 +64,10 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: { 201: [MerchantWritten, 'The merchant exists.'], 422: 'name, reason or ticket is invalid.' },
   })
-  create(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { name, ...body }: NewMerchantBody,
-  ): Promise<Reply> {
-    const id = idempotency.id('merchant');
-    const request = { ...this.write(requester, idempotency, body), merchantId: null, parameters: { name } };
-    return this.request(201, { ...request, name: 'merchants.register', subject: { id, revision: null } });
+  create(@Write() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
+    const subject = { id: write.idempotency.id('merchant'), revision: null };
+    const request = { ...writeOf(write, body), name: 'merchants.register', subject, parameters: { name } };
+    return this.request(201, { ...request, merchantId: null });
   }
 
   @Get(':id')
@@ -113,21 +104,16 @@ export class MerchantsController {
     },
   })
   update(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', MERCHANT) id: string,
-    @IfMatch() revision: number,
+    @WriteTo(MERCHANT) write: SubjectWrite,
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
     // Without what is undefined: it is recorded as JSON.
     const parameters = JSON.parse(JSON.stringify(change)) as OperationRequest['parameters'];
-    const request = this.write(requester, idempotency, body);
-    return this.request(200, { ...request, name: 'merchants.update', subject: { id, revision }, parameters });
+    return this.request(200, { ...writeOf(write, body), name: 'merchants.update', parameters });
   }
 
   @Post(':id/suspend')
-  @HttpCode(200)
   @Operation({
     id: 'adminSuspendMerchant',
     tag: TAG,
@@ -137,19 +123,11 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: { 200: [MerchantWritten, 'It is suspended.'], 409: 'It is suspended already.' },
   })
-  suspend(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', MERCHANT) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const request = this.write(requester, idempotency, body);
-    return this.request(200, { ...request, name: 'merchants.suspend', subject: { id, revision } });
+  suspend(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request(200, { ...writeOf(write, body), name: 'merchants.suspend' });
   }
 
   @Post(':id/reinstate')
-  @HttpCode(200)
   @Operation({
     id: 'adminReinstateMerchant',
     tag: TAG,
@@ -161,31 +139,16 @@ export class MerchantsController {
       409: 'It is not suspended.',
     },
   })
-  reinstate(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', MERCHANT) id: string,
-    @IfMatch() revision: number,
-    @ValidBody() body: WriteBody,
-  ): Promise<Reply> {
-    const request = this.write(requester, idempotency, body);
-    return this.request(200, { ...request, name: 'merchants.reinstate', subject: { id, revision } });
-  }
-
-  private write(
-    requester: AdminCaller,
-    idempotency: RequestTicket,
-    { reason, ticket = null }: WriteBody,
-  ): Pick<OperationRequest, 'requester' | 'idempotency' | 'reason' | 'ticket' | 'parameters'> {
-    return { requester, idempotency, reason, ticket, parameters: {} };
+  reinstate(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request(200, { ...writeOf(write, body), name: 'merchants.reinstate' });
   }
 
   private async request(
     status: number,
-    request: Omit<OperationRequest, 'merchantId'> & { readonly merchantId?: string | null },
+    request: Omit<OperationRequest, 'merchantId' | 'parameters'> & Partial<OperationRequest>,
   ): Promise<Reply> {
     const { id } = request.subject;
-    const outcome = await this.operations.request({ merchantId: id, ...request });
+    const outcome = await this.operations.request({ merchantId: id, parameters: {}, ...request });
     return written(outcome, status, async () => ({ merchant: await this.merchants.json(id) }));
   }
 }

@@ -1,18 +1,18 @@
-import { Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import { Get, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
-  Caller,
-  IfMatch,
+  listed,
   sendEtag,
-  WriteTicket,
-  type AdminCaller,
+  Write,
+  WriteTo,
+  type AdminWrite,
+  type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { PendingResponse, written } from '../../../../platform/http/admin/writes.js';
+import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
@@ -21,7 +21,6 @@ import { OperatorList } from '../../views/operator-list.js';
 import {
   NewOperatorBody,
   OperatorBody,
-  operatorJson,
   OperatorResponse,
   OperatorsQuery,
   OperatorsResponse,
@@ -45,20 +44,15 @@ export class OperatorsController {
     tag: TAG,
     summary: 'List operators, newest first',
     scopes: ['operators:read'],
-    responses: {
-      200: [OperatorsResponse, 'One page. The list is exhausted when next_cursor is null.'],
-      400: 'A filter, page_size or page_cursor is invalid; detail names it.',
-    },
+    responses: listed(OperatorsResponse),
   })
-  async list(@ListQuery() { status, page_size, page_cursor }: OperatorsQuery): Promise<OperatorsResponse> {
+  async list(@ListQuery() query: OperatorsQuery): Promise<OperatorsResponse> {
     await this.freshness.require(DIRECTORY_VIEW);
-    const page = { status, pageSize: page_size, after: page_cursor };
-    const { rows, next_cursor } = await this.operators.page(page);
-    return { operators: rows.map(operatorJson), next_cursor };
+    const { rows: operators, next_cursor } = await this.operators.page(query);
+    return { operators, next_cursor };
   }
 
   @Post()
-  @HttpCode(201)
   @Operation({
     id: 'adminCreateOperator',
     tag: TAG,
@@ -73,22 +67,18 @@ export class OperatorsController {
     },
   })
   async create(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @ValidBody() { reason, ticket = null, name, email, role }: NewOperatorBody,
+    @Write() write: AdminWrite,
+    @ValidBody() { name, email, role, ...body }: NewOperatorBody,
   ): Promise<Reply> {
-    const id = idempotency.id('operator');
+    const id = write.idempotency.id('operator');
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'operators.create',
       subject: { id, revision: null },
       parameters: { name, email, role },
-      reason,
-      ticket,
-      requester,
       merchantId: null,
-      idempotency,
     });
-    idempotency.keepSealed();
+    write.idempotency.keepSealed();
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
@@ -134,29 +124,22 @@ export class OperatorsController {
     },
   })
   async update(
-    @Caller() requester: AdminCaller,
-    @WriteTicket() idempotency: RequestTicket,
-    @UuidParam('id', 'Operator') id: string,
-    @IfMatch() revision: number,
-    @ValidBody() { reason, ticket = null, role, status }: OperatorBody,
+    @WriteTo('Operator') write: SubjectWrite,
+    @ValidBody() { role, status, ...body }: OperatorBody,
   ): Promise<Reply> {
     const outcome = await this.operations.request({
+      ...writeOf(write, body),
       name: 'operators.update',
-      subject: { id, revision },
       parameters: { ...(role !== undefined && { role }), ...(status !== undefined && { status }) },
-      reason,
-      ticket,
-      requester,
       merchantId: null,
-      idempotency,
     });
-    return written(outcome, 200, async () => ({ operator: await this.json(id) }));
+    return written(outcome, 200, async () => ({ operator: await this.json(write.subject.id) }));
   }
 
   private async json(id: string) {
     await this.freshness.require(DIRECTORY_VIEW);
     const row = await this.operators.find(id);
     if (row === null) throw DomainError.notFound('Operator');
-    return operatorJson(row);
+    return row;
   }
 }

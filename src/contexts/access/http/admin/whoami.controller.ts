@@ -1,12 +1,32 @@
 import { Get } from '@nestjs/common';
+import { ApiProperty } from '../../../../platform/dto/field.js';
+import { TIME, UUID } from '../../../../platform/dto/rules.js';
 import {
   AdminController,
   Caller,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { Operation } from '../../../../platform/openapi/operation.js';
-import { SCOPES } from '../../domain/roles.js';
-import { WhoamiResponse } from './whoami-dto.js';
+import { ROLES, SCOPES } from '../../domain/roles.js';
+
+class WhoamiActor {
+  @ApiProperty(UUID) operator_id!: string;
+  @ApiProperty({ type: 'string' }) name!: string;
+
+  @ApiProperty({ ...UUID, nullable: true, description: 'Null in a session of the console.' })
+  credential_id!: string | null;
+}
+
+class WhoamiResponse {
+  @ApiProperty({ type: WhoamiActor }) actor!: WhoamiActor;
+  @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: string;
+  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...SCOPES] } }) scopes!: readonly string[];
+
+  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
+  merchants!: readonly string[] | null;
+
+  @ApiProperty({ ...TIME, nullable: true }) expires_at!: string | null;
+}
 
 @AdminController('whoami')
 export class WhoamiController {

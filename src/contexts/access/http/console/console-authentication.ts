@@ -3,10 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ConsoleSessions } from '../admin/console-sessions.js';
+import { ConsoleSessions } from '../admin/admin-authentication.js';
 import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
-import { ConsoleCookies } from './console-cookie.js';
-import { ConsoleOrigin } from './console-origin.js';
+import { ConsoleSite } from '../page-site.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
@@ -16,8 +15,7 @@ const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 export class ConsoleAuthentication extends ConsoleSessions {
   constructor(
     private readonly sessions: SessionTokens,
-    private readonly cookies: ConsoleCookies,
-    private readonly origin: ConsoleOrigin,
+    private readonly site: ConsoleSite,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
   ) {
     super();
@@ -28,7 +26,7 @@ export class ConsoleAuthentication extends ConsoleSessions {
     const session = await this.current(request, true);
     if (session === null) return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      this.origin.require(request);
+      this.site.requireOwnOrigin(request);
       if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
     }
     return callerOf(session, request);
@@ -42,7 +40,7 @@ export class ConsoleAuthentication extends ConsoleSessions {
   }
 
   private async current(request: FastifyRequest, uses: boolean): Promise<ConsoleSession | null> {
-    const token = this.cookies.session(request);
+    const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token, uses);
   }
 }

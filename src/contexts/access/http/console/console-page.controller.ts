@@ -1,9 +1,8 @@
 import { Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '../../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
-import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
+import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { OidcLogin } from '../../application/console/oidc-login.js';
 
@@ -17,20 +16,9 @@ export class ConsolePageController {
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
-  @Get()
-  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.open(request, reply);
-  }
-
-  @Get('*')
+  @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!acceptsHtml(request)) throw DomainError.notFound('Page');
-    sendPage(reply, CONSOLE_PAGE, {
-      locale: 'en',
-      framedBy: [],
-      title: TITLE,
-      heading: TITLE,
-      facts: { page: 'console', oidc: this.oidc.isConfigured, mode: this.config.mode },
-    });
+    const facts = { page: 'console', oidc: this.oidc.isConfigured, mode: this.config.mode };
+    sendApplication(request, reply, CONSOLE_PAGE, { title: TITLE, facts });
   }
 }

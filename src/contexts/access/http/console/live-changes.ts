@@ -6,16 +6,10 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../../../../platform/event-store/port.js';
-import { EventStreams } from '../../../../platform/http/event-streams.js';
+import { EventStreams, STREAM_TIMES } from '../../../../platform/http/event-streams.js';
 
-const BOUNDS = {
-  max: 500,
-  maxPerOwner: 4,
-  checkMs: 1000,
-  heartbeatMs: 15_000,
-  lifetimeMs: 600_000,
-  maxBytes: 262_144,
-};
+const BOUNDS = { ...STREAM_TIMES, max: 500, maxPerOwner: 4 };
+const WORDS = { tooMany: 'Too many streams are open', tooManyOfOwner: 'Too many streams are open' };
 
 /** Kinds by the category of their streams, and the scope that reads them. */
 const KINDS: Readonly<Record<string, readonly [kind: string, scope: string]>> = {
@@ -51,19 +45,22 @@ interface Follower {
 @Injectable()
 export class LiveChanges implements OnModuleDestroy {
   private readonly logger = new Logger(LiveChanges.name);
-  private readonly streams = new EventStreams<Follower>(BOUNDS, async (follower) => ({
-    ...follower,
-    scopes: await follower.verify(),
-  }));
+  private readonly streams = new EventStreams<Follower>(BOUNDS, WORDS);
   private tail: Promise<Subscription> | null = null;
 
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
   /** The body of the response. Throws Refusal (429, 503). */
   follow(follower: Follower): Readable {
-    const body = this.streams.open(follower.operatorId, follower, () => this.stop());
+    const followed: Follower & { scopes: ReadonlySet<string> } = {
+      ...follower,
+      verify: async () => (followed.scopes = await follower.verify()),
+    };
+    const stream = this.streams.open(follower.operatorId, followed, () => this.stop());
+    // The headers are sent with the first bytes.
+    stream.beat();
     this.start();
-    return body;
+    return stream.body;
   }
 
   onModuleDestroy(): void {
@@ -100,13 +97,14 @@ export class LiveChanges implements OnModuleDestroy {
       const changed = changeOf(event);
       if (changed !== null) changes.set(`${changed[0].kind} ${changed[0].id}`, changed);
     }
-    for (const [change, scope] of changes.values())
-      this.streams.send('change', change, ({ scopes, merchants }) => {
-        const { merchant_id: merchant } = change;
-        return (
-          scopes.has(scope) && (merchants === null || (merchant !== null && merchants.includes(merchant)))
-        );
-      });
+    for (const [change, scope] of changes.values()) {
+      const { merchant_id: merchant } = change;
+      for (const stream of this.streams) {
+        const { scopes, merchants } = stream.subject;
+        const isWithin = merchants === null || (merchant !== null && merchants.includes(merchant));
+        if (isWithin && scopes.has(scope)) stream.send(change, 'change');
+      }
+    }
   }
 }
 

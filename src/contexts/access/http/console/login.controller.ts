@@ -19,8 +19,7 @@ import { People, type Person } from '../../application/console/people.js';
 import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import type { LoginMethod } from '../../store/console-sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
-import { ConsoleCookies } from './console-cookie.js';
-import { ConsoleOrigin } from './console-origin.js';
+import { ConsoleSite } from '../page-site.js';
 
 const OIDC_COOKIE = 'console-oidc';
 const OIDC_PLACE = 'console oidc attempt';
@@ -35,8 +34,7 @@ const NO_PASSKEYS = { status: 403, detail: 'Sign in with the identity provider' 
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 class OneTimeToken {
-  @Field(text({ maxLength: 128 }))
-  token!: string;
+  @Field(text({ maxLength: 128 })) token!: string;
 }
 
 class EnrolOptionsBody {
@@ -48,8 +46,7 @@ class EnrolOptionsBody {
 }
 
 class EnrolBody extends EnrolOptionsBody {
-  @Field(freeForm, { description: "The browser's response (WebAuthn)." })
-  response!: object;
+  @Field(freeForm, { description: "The browser's response (WebAuthn)." }) response!: object;
 }
 
 /** Ways to sign in (admin-api.md 5). */
@@ -62,8 +59,7 @@ export class LoginController {
     private readonly passkeys: Passkeys,
     private readonly oidc: OidcLogin,
     private readonly authentication: ConsoleAuthentication,
-    private readonly cookies: ConsoleCookies,
-    private readonly origin: ConsoleOrigin,
+    private readonly site: ConsoleSite,
     private readonly sealer: Sealer,
     private readonly limits: VisitorLimits,
     @Inject(CONFIG)
@@ -75,7 +71,7 @@ export class LoginController {
   async passkeyOptions(@Req() request: FastifyRequest): Promise<object> {
     this.arrive(request);
     this.requirePasskeys();
-    return this.passkeys.loginOptions({ origin: this.origin.of(request) });
+    return this.passkeys.loginOptions({ origin: this.site.originOf(request) });
   }
 
   /** The body is what the browser responds with. */
@@ -88,7 +84,7 @@ export class LoginController {
     this.arrive(request);
     this.requirePasskeys();
     const response = (request.body ?? {}) as object;
-    const person = await this.passkeys.login(response, { origin: this.origin.of(request) });
+    const person = await this.passkeys.login(response, { origin: this.site.originOf(request) });
     await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
@@ -118,7 +114,7 @@ export class LoginController {
       token === undefined
         ? (await this.freshSession(request)).person
         : await this.personOf(await this.links.find(token));
-    return this.passkeys.enrolOptions(person, { origin: this.origin.of(request) });
+    return this.passkeys.enrolOptions(person, { origin: this.site.originOf(request) });
   }
 
   /** Adds the passkey and signs in with it. The link is used up by a passkey that verifies, not by a failed attempt. */
@@ -130,7 +126,7 @@ export class LoginController {
     @ValidBody() { token, response }: EnrolBody,
   ): Promise<void> {
     this.arrive(request);
-    const place = { origin: this.origin.of(request) };
+    const place = { origin: this.site.originOf(request) };
     if (token === undefined) {
       const { person, session_id: sessionId } = await this.freshSession(request);
       const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
@@ -161,15 +157,15 @@ export class LoginController {
       JSON.stringify({ ...attempt, until: Date.now() + OIDC_SECONDS * 1000 }),
       OIDC_PLACE,
     );
-    this.cookies.set(reply, OIDC_COOKIE, sealed, { sameSite: 'lax', seconds: OIDC_SECONDS });
+    this.site.set(reply, OIDC_COOKIE, sealed, { sameSite: 'lax', seconds: OIDC_SECONDS });
     reply.redirect(url, 303);
   }
 
   @Get('login/oidc/callback')
   async finish(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const attempt = this.attemptOf(request);
-    this.cookies.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
-    const url = new URL(rawTarget(request), this.origin.of(request));
+    this.site.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
+    const url = new URL(rawTarget(request), this.site.originOf(request));
     const { person, authenticatedAt } = await this.oidc.finish(url, attempt, request.ip);
     if (attempt.former !== null) await this.sessions.end(attempt.former);
     await this.signIn(request, reply, person, { method: 'oidc', authenticatedAt });
@@ -178,7 +174,7 @@ export class LoginController {
 
   /** Of the console's own page, and within the limits of visitors: anybody may call these. */
   private arrive(request: FastifyRequest): void {
-    this.origin.require(request);
+    this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
   }
 
@@ -188,12 +184,12 @@ export class LoginController {
   }
 
   private redirectUri(request: FastifyRequest): string {
-    return `${this.origin.of(request)}/login/oidc/callback`;
+    return `${this.site.originOf(request)}/login/oidc/callback`;
   }
 
   /** Throws Refusal (401) for a callback that this browser did not start, or not lately. */
   private attemptOf(request: FastifyRequest): OidcAttempt {
-    const sealed = this.cookies.read(request, OIDC_COOKIE);
+    const sealed = this.site.read(request, OIDC_COOKIE);
     try {
       const { until, ...attempt } = JSON.parse(this.sealer.open(sealed ?? '', OIDC_PLACE)) as OidcAttempt & {
         readonly until: number;
@@ -229,10 +225,10 @@ export class LoginController {
       authenticatedAt = null,
     }: { readonly method: LoginMethod; readonly authenticatedAt?: Date | null },
   ): Promise<void> {
-    const former = this.cookies.session(request);
+    const former = this.site.session(request);
     const ended = former === null ? null : await this.sessions.find(former, false);
     if (ended !== null) await this.sessions.end(ended.session_id);
     const token = await this.sessions.open(operatorId, { method, address: request.ip, authenticatedAt });
-    this.cookies.setSession(reply, token, this.config.consoleSessionSeconds);
+    this.site.setSession(reply, token, this.config.consoleSessionSeconds);
   }
 }

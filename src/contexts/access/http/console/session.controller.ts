@@ -5,8 +5,7 @@ import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { SessionTokens } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
-import { ConsoleCookies } from './console-cookie.js';
-import { ConsoleOrigin } from './console-origin.js';
+import { ConsoleSite } from '../page-site.js';
 import { LiveChanges } from './live-changes.js';
 
 /** Who is signed in. */
@@ -32,8 +31,7 @@ export class SessionController {
   constructor(
     private readonly authentication: ConsoleAuthentication,
     private readonly sessions: SessionTokens,
-    private readonly cookies: ConsoleCookies,
-    private readonly origin: ConsoleOrigin,
+    private readonly site: ConsoleSite,
     private readonly changes: LiveChanges,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
   ) {}
@@ -60,11 +58,11 @@ export class SessionController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    this.origin.require(request);
-    const token = this.cookies.session(request);
+    this.site.requireOwnOrigin(request);
+    const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, false);
     if (session !== null) await this.sessions.end(session.session_id);
-    this.cookies.clearSession(reply);
+    this.site.clearSession(reply);
   }
 
   /** Server-sent events of what changes; it does not count as activity. */

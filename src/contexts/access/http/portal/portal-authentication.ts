@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
 import { SUSPENDED } from '../../../../platform/http/authentication.js';
@@ -13,26 +12,11 @@ import {
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { PortalLinks } from '../../application/portal-links.js';
-import { portalSession, statusOf, type PortalSession } from '../../domain/portal-session.js';
+import { portalSession, portalSessionStatus, type PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/portal-uses.js';
-import { PageCookies } from '../page-cookies.js';
-import { PageOrigin } from '../page-origin.js';
+import { PortalSite } from '../page-site.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
-
-@Injectable()
-export class PortalCookies extends PageCookies {
-  constructor(@Inject(CONFIG) { mode, portalUrl }: Pick<Config, 'mode' | 'portalUrl'>) {
-    super('portal', mode, portalUrl);
-  }
-}
-
-@Injectable()
-export class PortalOrigin extends PageOrigin {
-  constructor(@Inject(CONFIG) { portalUrl }: Pick<Config, 'portalUrl'>) {
-    super('PORTAL_URL', portalUrl);
-  }
-}
 
 /** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
 @Injectable()
@@ -43,8 +27,7 @@ export class PortalAuthentication extends PortalCallers {
     @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
     private readonly links: PortalLinks,
     private readonly uses: PortalUses,
-    private readonly cookies: PortalCookies,
-    private readonly origin: PortalOrigin,
+    private readonly site: PortalSite,
     private readonly limits: VisitorLimits,
   ) {
     super();
@@ -57,7 +40,7 @@ export class PortalAuthentication extends PortalCallers {
     if (!session || !merchant) throw new Refusal(SESSION_ENDED);
     this.limits.take(ip, session.merchantId, session.id);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      this.origin.require(request);
+      this.site.requireOwnOrigin(request);
       if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
     }
     Object.assign(edge, { merchant, portalSessionId: session.id });
@@ -66,11 +49,11 @@ export class PortalAuthentication extends PortalCallers {
 
   /** Of the cookie, while it is active; null otherwise. */
   async session(request: FastifyRequest): Promise<PortalSession | null> {
-    const token = this.cookies.session(request);
+    const token = this.site.session(request);
     if (token === null) return null;
     const { state } = await this.loop.load(portalSession, this.links.idIn(token));
     const isOwn = state !== null && state.tokenHash === this.links.hashOf('token', token);
-    return isOwn && statusOf(state, timestamp(this.clock)) === 'active' ? state : null;
+    return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
   }
 
   /** Null also where the session was idle for too long. */

@@ -44,8 +44,7 @@ export class PortalKeysController {
   @Get()
   @PortalScopes('keys:read')
   async list(@MerchantId() merchantId: string, @ListQuery() query: PortalKeysQuery) {
-    const { kind, status, page_size: pageSize, page_cursor: after } = query;
-    const { rows, next_cursor } = await this.keys.page(merchantId, { kind, status, pageSize, after });
+    const { rows, next_cursor } = await this.keys.page(merchantId, query);
     const now = this.clock.now();
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
   }

@@ -8,7 +8,7 @@ import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 import { PORTAL_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
-import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
+import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
@@ -16,7 +16,8 @@ import { EnterPortal, RevokePortalSession } from '../../application/portal-sessi
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/portal-uses.js';
 import { PortalLinks } from '../../application/portal-links.js';
-import { PortalAuthentication, PortalCookies, PortalOrigin } from './portal-authentication.js';
+import { PortalSite } from '../page-site.js';
+import { PortalAuthentication } from './portal-authentication.js';
 
 const TITLE = 'Disburse portal';
 const BAD_CODE = {
@@ -26,8 +27,7 @@ const BAD_CODE = {
 };
 
 class EntryCode {
-  @Field(text({ maxLength: 128 }))
-  code!: string;
+  @Field(text({ maxLength: 128 })) code!: string;
 }
 
 /** The document of the portal at every path of its pages, and how its session begins and ends (admin-api.md 6). */
@@ -38,28 +38,16 @@ export class PortalPageController {
     private readonly authentication: PortalAuthentication,
     private readonly links: PortalLinks,
     private readonly uses: PortalUses,
-    private readonly cookies: PortalCookies,
-    private readonly origin: PortalOrigin,
+    private readonly site: PortalSite,
     private readonly limits: VisitorLimits,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
-  @Get()
-  index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.open(request, reply);
-  }
-
-  @Get('*')
+  @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!acceptsHtml(request)) throw DomainError.notFound('Page');
-    sendPage(reply, PORTAL_PAGE, {
-      locale: 'en',
-      framedBy: [],
-      title: TITLE,
-      heading: TITLE,
-      facts: { page: 'portal', mode: this.config.mode },
-    });
+    const facts = { page: 'portal', mode: this.config.mode };
+    sendApplication(request, reply, PORTAL_PAGE, { title: TITLE, facts });
   }
 
   @Post('session')
@@ -69,7 +57,7 @@ export class PortalPageController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @ValidBody() { code }: EntryCode,
   ): Promise<void> {
-    this.origin.require(request);
+    this.site.requireOwnOrigin(request);
     const id = this.links.idIn(code);
     this.limits.take(request.ip, 'portal', id);
     const former = await this.authentication.session(request);
@@ -77,7 +65,7 @@ export class PortalPageController {
     if (former !== null) await this.revoke(former, request, 'POST /session');
     await this.uses.begin(id);
     const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);
-    this.cookies.setSession(reply, token, seconds);
+    this.site.setSession(reply, token, seconds);
   }
 
   /** Also where the session has ended already. */
@@ -87,10 +75,10 @@ export class PortalPageController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    this.origin.require(request);
+    this.site.requireOwnOrigin(request);
     const session = await this.authentication.session(request);
     if (session !== null) await this.revoke(session, request, 'POST /logout');
-    this.cookies.clearSession(reply);
+    this.site.clearSession(reply);
   }
 
   private async revoke(

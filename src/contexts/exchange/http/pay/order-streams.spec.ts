@@ -2,19 +2,20 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
 import { deposit, facts, received, stateAfter } from '../../../../../test/support/exchange/order-fixtures.js';
+import type { EventStreamBounds } from '../../../../platform/http/event-streams.js';
 import { Refusal, type Problem } from '../../../../platform/http/problem.js';
 import type { LoadedOrder } from '../../application/order-actions.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import type { OrderStatus } from '../../domain/order-events.js';
-import { OrderStreams, type StreamBounds } from './order-streams.js';
+import { OrderStreams } from './order-streams.js';
 import type { PayOrder } from './pay-types.js';
 
 const ORDERS = ['a', 'b'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
 const [ORDER = '', OTHER = ''] = ORDERS;
-const BOUNDS: StreamBounds = {
+const BOUNDS: EventStreamBounds = {
   max: 4,
-  maxPerAddress: 2,
-  pollMs: 5,
+  maxPerOwner: 2,
+  checkMs: 5,
   heartbeatMs: 3_600_000,
   lifetimeMs: 3_600_000,
 };
@@ -49,7 +50,7 @@ const refusal = (problem: Partial<Problem>) =>
 const open: OrderStreams[] = [];
 afterEach(() => open.splice(0).forEach((streams) => streams.onModuleDestroy()));
 
-function started(bounds: Partial<StreamBounds> = {}, now: () => number = Date.now) {
+function started(bounds: Partial<EventStreamBounds> = {}, now: () => number = Date.now) {
   const rows = new Rows();
   const streams = new OrderStreams(rows, { ...BOUNDS, ...bounds }, now);
   open.push(streams);

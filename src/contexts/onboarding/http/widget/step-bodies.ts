@@ -32,33 +32,20 @@ const dayOfBirth = text({}, (given) => {
 });
 
 export class CodeRequest implements Required<StepBodies['code']> {
-  @Field(text({}, (number) => number.replace(PHONE_SEPARATORS, '')))
-  phone_number!: string;
-
-  @Field(nonce)
-  browser!: string;
+  @Field(text({}, (number) => number.replace(PHONE_SEPARATORS, ''))) phone_number!: string;
+  @Field(nonce) browser!: string;
 }
 
 export class CodeEntry extends CodeRequest implements Required<StepBodies['phone']> {
-  @Field(text())
-  code!: string;
+  @Field(text()) code!: string;
 }
 
 export class DetailsEntry implements Required<StepBodies['details']> {
-  @Field(name)
-  first_name!: string;
-
-  @Field(name)
-  last_name!: string;
-
-  @Field(dayOfBirth)
-  date_of_birth!: string;
-
-  @Field(text())
-  terms_version!: string;
-
-  @Field(text())
-  privacy_version!: string;
+  @Field(name) first_name!: string;
+  @Field(name) last_name!: string;
+  @Field(dayOfBirth) date_of_birth!: string;
+  @Field(text()) terms_version!: string;
+  @Field(text()) privacy_version!: string;
 }
 
 export function detailsOf({ first_name, last_name, date_of_birth }: DetailsEntry): Details {

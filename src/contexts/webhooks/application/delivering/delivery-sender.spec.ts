@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../../../kernel/ids.js';
 import { EventStoreUnavailable } from '../../../../platform/event-store/port.js';
+import type { KnownMerchant } from '../../../../platform/http/merchant-directory.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling, DisableReason } from '../automatic-disabling.js';
 import type { ReceiverResult } from '../ports.js';
@@ -41,6 +42,7 @@ describe('a delivery that is sent', () => {
   /** How often the database is unavailable before it takes a record. */
   let unavailable: number;
   let disablingError: Error;
+  let merchantStatus: KnownMerchant['status'];
 
   beforeEach(() => {
     recorded = [];
@@ -49,6 +51,7 @@ describe('a delivery that is sent', () => {
     gone = [];
     forged = [];
     posts = 0;
+    merchantStatus = 'active';
     unavailable = 0;
     disablingError = new EventStoreUnavailable('no connection');
     const destination = {
@@ -65,6 +68,7 @@ describe('a delivery that is sent', () => {
         },
       } as unknown as DeliveryTable,
       { load: async () => destination } as unknown as Destinations,
+      { find: async () => ({ status: merchantStatus }) as KnownMerchant },
       { wakeIn: (id: string) => void later.push(id) } as unknown as LaneSchedule,
       secrets,
       {
@@ -107,6 +111,16 @@ describe('a delivery that is sent', () => {
     expect(await deliver({ ...delivery, ...changed })).toBeNull();
     expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
     expect([forged, posts]).toEqual([[delivery.delivery_id], 0]);
+    expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('is held for five minutes without an attempt while its merchant is suspended', async () => {
+    received = { response: { kind: 'responded', status: 200, retryAfter: null }, error: null, excerpt: null };
+    merchantStatus = 'suspended';
+    expect(await deliver()).toBeNull();
+    expect(recorded).toMatchObject([{ state: 'pending', attempts: 3, attempt: null, delay_ms: 300_000 }]);
+    expect([posts, failures]).toEqual([0, []]);
+    merchantStatus = 'active';
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 

@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { EventStoreUnavailable } from '../../../../platform/event-store/port.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
 import { isDatabaseUnavailable } from '../../../../platform/postgres/unavailable.js';
 import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
 import { outcomeOf, retryDelayMs, type AttemptOutcome } from '../../domain/retry.js';
@@ -22,6 +23,8 @@ import { LaneSchedule } from './lane-schedule.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
 const PAUSE_MS = 1000;
+/** Until a delivery of a suspended merchant is due again; nothing counts as an attempt meanwhile. */
+const SUSPENDED_MS = 5 * 60_000;
 /** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
 const WARN_EVERY_MS = 10_000;
 /** What the system says when this process or machine has no sockets left: no receiver's fault. */
@@ -40,7 +43,7 @@ interface Evaluated {
   readonly gone?: DisableReason;
 }
 
-/** One delivery, one attempt: check again where it goes, sign, send, evaluate, record. */
+/** One delivery, one attempt: check again where it goes, and whether its merchant is suspended, sign, send, evaluate, record. */
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
@@ -51,6 +54,7 @@ export class DeliverySender {
   constructor(
     private readonly table: DeliveryTable,
     private readonly destinations: Destinations,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
     private readonly schedule: LaneSchedule,
     private readonly secrets: SigningSecrets,
     private readonly log: AttemptLog,
@@ -117,6 +121,8 @@ export class DeliverySender {
       this.log.dropped(delivery);
       return { result: notSent(delivery, 'dropped', 0) };
     }
+    if ((await this.merchants.find(delivery.merchant_id))?.status === 'suspended')
+      return { result: notSent(delivery, 'pending', SUSPENDED_MS) };
     const attempted = await this.log.span(delivery, () => this.send(delivery, destination));
     const result = this.evaluate(delivery, attempted);
     this.log.attempted(delivery, destination.url, result, result.attempt);

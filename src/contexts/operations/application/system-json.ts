@@ -4,26 +4,18 @@ import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 const STRING = { type: 'string' };
 const NUMBER = { type: 'number' };
 
-class RunningProcess {
-  @ApiProperty(UUID)
-  id!: string;
-
-  @ApiProperty(STRING)
-  version!: string;
-
-  @ApiProperty({ type: 'array', items: STRING })
-  roles!: string[];
-
-  @ApiProperty(TIME)
-  started_at!: string;
+export class RunningProcess {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty(STRING) version!: string;
+  @ApiProperty({ type: 'array', items: STRING }) roles!: readonly string[];
+  @ApiProperty(TIME) started_at!: string;
 
   @ApiProperty({ ...NUMBER, description: "How far its clock is ahead of the database's; negative: behind." })
   clock_skew_ms!: number;
 }
 
 class SubscriptionState {
-  @ApiProperty(STRING)
-  name!: string;
+  @ApiProperty(STRING) name!: string;
 
   @ApiProperty({ ...STRING, nullable: true, description: 'Of the last event that it has handled.' })
   position!: string | null;
@@ -31,8 +23,7 @@ class SubscriptionState {
   @ApiProperty({ ...COUNT, description: 'Events after that position, counted up to 1000.' })
   lag_events!: number;
 
-  @ApiProperty({ ...NUMBER, description: 'Age of the oldest of them.' })
-  lag_seconds!: number;
+  @ApiProperty({ ...NUMBER, description: 'Age of the oldest of them.' }) lag_seconds!: number;
 
   @ApiProperty({
     ...TIME,
@@ -43,47 +34,30 @@ class SubscriptionState {
 }
 
 class BacklogState {
-  @ApiProperty({ ...STRING, description: 'The kind of work.' })
-  name!: string;
-
-  @ApiProperty({ ...COUNT, description: 'Counted up to 10,000.' })
-  due!: number;
-
-  @ApiProperty({ ...TIME, nullable: true })
-  oldest_at!: string | null;
+  @ApiProperty({ ...STRING, description: 'The kind of work.' }) name!: string;
+  @ApiProperty({ ...COUNT, description: 'Counted up to 10,000.' }) due!: number;
+  @ApiProperty({ ...TIME, nullable: true }) oldest_at!: string | null;
 }
 
 class ScheduleState {
-  @ApiProperty(STRING)
-  name!: string;
-
-  @ApiProperty(COUNT)
-  every_ms!: number;
-
-  @ApiProperty({ ...TIME, nullable: true })
-  last_at!: string | null;
-
-  @ApiProperty({ ...TIME, nullable: true })
-  next_at!: string | null;
+  @ApiProperty(STRING) name!: string;
+  @ApiProperty(COUNT) every_ms!: number;
+  @ApiProperty({ ...TIME, nullable: true }) last_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true }) next_at!: string | null;
 }
 
 class ChainNodeState {
-  @ApiProperty({ ...STRING, description: 'Host and port of its URL.' })
-  url_host!: string;
+  @ApiProperty({ ...STRING, description: 'Host and port of its URL.' }) url_host!: string;
 
   @ApiProperty({ ...COUNT, nullable: true, description: 'The height of its newest block.' })
   head!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true })
-  head_age_seconds!: number | null;
-
-  @ApiProperty({ ...STRING, enum: ['ok', 'unavailable'] })
-  status!: string;
+  @ApiProperty({ type: 'integer', nullable: true }) head_age_seconds!: number | null;
+  @ApiProperty({ ...STRING, enum: ['ok', 'unavailable'] }) status!: string;
 }
 
 class ProviderState {
-  @ApiProperty({ ...STRING, examples: ['sms:twilio'], description: 'Its port and its name.' })
-  name!: string;
+  @ApiProperty({ ...STRING, examples: ['sms:twilio'], description: 'Its port and its name.' }) name!: string;
 
   @ApiProperty({
     ...STRING,
@@ -113,24 +87,11 @@ class AuditState {
 }
 
 export class SystemResponse {
-  @Many(() => RunningProcess)
-  processes!: RunningProcess[];
-
-  @Many(() => SubscriptionState)
-  subscriptions!: SubscriptionState[];
-
-  @Many(() => BacklogState)
-  backlogs!: BacklogState[];
-
-  @Many(() => ScheduleState)
-  schedules!: ScheduleState[];
-
-  @Many(() => ChainNodeState)
-  nodes!: ChainNodeState[];
-
-  @Many(() => ProviderState)
-  providers!: ProviderState[];
-
-  @Nested(() => AuditState)
-  audit!: AuditState;
+  @Many(() => RunningProcess) processes!: readonly RunningProcess[];
+  @Many(() => SubscriptionState) subscriptions!: readonly SubscriptionState[];
+  @Many(() => BacklogState) backlogs!: readonly BacklogState[];
+  @Many(() => ScheduleState) schedules!: readonly ScheduleState[];
+  @Many(() => ChainNodeState) nodes!: readonly ChainNodeState[];
+  @Many(() => ProviderState) providers!: readonly ProviderState[];
+  @Nested(() => AuditState) audit!: AuditState;
 }

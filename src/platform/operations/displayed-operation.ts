@@ -1,5 +1,6 @@
-import { ApiProperty, Nested } from '../../dto/field.js';
-import { TIME, UUID } from '../../dto/rules.js';
+import { ApiProperty, Nested, ResourceOf } from '../dto/field.js';
+import { TIME, UUID } from '../dto/rules.js';
+import type { JsonObject } from '../event-store/port.js';
 
 export const OPERATION_STATUSES = [
   'pending_approval',
@@ -9,7 +10,7 @@ export const OPERATION_STATUSES = [
   'withdrawn',
   'lapsed',
   'failed',
-];
+] as const;
 const NULLABLE_TEXT = { type: 'string', nullable: true };
 const NULLABLE_TIME = { ...TIME, nullable: true };
 
@@ -47,12 +48,13 @@ class DisplayedFailure {
 export class DisplayedOperation {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', examples: ['users.erase'] }) name!: string;
-  @ApiProperty({ type: 'string', enum: OPERATION_STATUSES }) status!: string;
+  @ApiProperty({ type: 'string', enum: OPERATION_STATUSES })
+  status!: (typeof OPERATION_STATUSES)[number];
   @Nested(() => DisplayedSubject) subject!: DisplayedSubject;
-  @ApiProperty({ type: 'object', additionalProperties: true }) parameters!: object;
+  @ApiProperty({ type: 'object', additionalProperties: true }) parameters!: JsonObject;
   @ApiProperty({ type: 'string' }) reason!: string;
   @ApiProperty(NULLABLE_TEXT) ticket!: string | null;
-  @ApiProperty({ type: 'string', enum: ['none', 'required', 'off'] }) approval!: string;
+  @ApiProperty({ type: 'string', enum: ['none', 'required', 'off'] }) approval!: 'none' | 'required' | 'off';
   @Nested(() => DisplayedPerson) requested_by!: DisplayedPerson;
   @ApiProperty(TIME) requested_at!: string;
   @ApiProperty(NULLABLE_TIME) expires_at!: string | null;
@@ -64,6 +66,4 @@ export class DisplayedOperation {
 }
 
 /** The 202 of a write that waits for a second person, and an operation that is read. */
-export class OperationResponse {
-  @Nested(() => DisplayedOperation) operation!: DisplayedOperation;
-}
+export class OperationResponse extends ResourceOf('operation', DisplayedOperation) {}

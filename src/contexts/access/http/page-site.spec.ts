@@ -1,33 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ConsoleCookies } from './console-cookie.js';
-import { ConsoleOrigin } from './console-origin.js';
+import { ConsoleSite } from './page-site.js';
 
 const request = (headers: Record<string, string>, protocol = 'http') =>
   ({ headers, protocol }) as unknown as FastifyRequest;
-const at = (adminUrl: string | null) => new ConsoleOrigin({ adminUrl });
+const at = (adminUrl: string | null) => new ConsoleSite({ adminUrl, mode: 'sandbox' });
 
 describe('the origin of the console', () => {
   it('is that of ADMIN_URL, whatever host a request names', () => {
-    expect(at('https://admin.example/').of(request({ host: 'evil.example' }))).toBe('https://admin.example');
+    expect(at('https://admin.example/').originOf(request({ host: 'evil.example' }))).toBe(
+      'https://admin.example',
+    );
   });
 
   it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s on this machine', (host) => {
-    expect(at(null).of(request({ host }))).toBe(`http://${host}`);
+    expect(at(null).originOf(request({ host }))).toBe(`http://${host}`);
   });
 
   it('is none for a name that resolves to this machine, without ADMIN_URL', () => {
-    expect(() => at(null).of(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
+    expect(() => at(null).originOf(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
   });
 
   it('is not loopback where ADMIN_URL is a public one', () => {
-    expect(at('https://admin.example').of(request({ host: 'localhost:3003' }))).toBe('https://admin.example');
+    expect(at('https://admin.example').originOf(request({ host: 'localhost:3003' }))).toBe(
+      'https://admin.example',
+    );
   });
 });
 
 describe('a write by session', () => {
   const own = { host: 'localhost:3003', origin: 'http://localhost:3003' };
-  const writes = (headers: Record<string, string>) => () => at(null).require(request(headers));
+  const writes = (headers: Record<string, string>) => () => at(null).requireOwnOrigin(request(headers));
 
   it('comes from the page of the console', () => {
     expect(writes(own)).not.toThrow();
@@ -52,7 +55,7 @@ describe('the cookie of the console', () => {
       getHeader: () => undefined,
       header: (_: string, value: unknown) => sent.push(value),
     } as unknown as FastifyReply;
-    new ConsoleCookies({ mode, adminUrl }).setSession(reply, 'token', 60);
+    new ConsoleSite({ mode, adminUrl }).setSession(reply, 'token', 60);
     return String(sent[0]);
   };
 
@@ -71,8 +74,8 @@ describe('the cookie of the console', () => {
   });
 
   it('is read by its whole name', () => {
-    const cookies = new ConsoleCookies({ mode: 'production', adminUrl: null });
-    expect(cookies.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
-    expect(cookies.session(request({ cookie: 'console=planted' }))).toBeNull();
+    const site = new ConsoleSite({ mode: 'production', adminUrl: null });
+    expect(site.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
+    expect(site.session(request({ cookie: 'console=planted' }))).toBeNull();
   });
 });

@@ -1,0 +1,210 @@
+// A morning's data for the console: what the people who run the service find when they come in.
+import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32, deflateSync } from 'node:zlib';
+import { MerchantClient } from './merchant-client.mjs';
+import { Problem } from './terminal.mjs';
+import { transferUsdc } from './transfer-usdc.mjs';
+
+/** Where exchanged SOL goes: any Solana address. */
+const WITHDRAW_ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+/** Nothing listens there: the port of the discard service. */
+const DEAD_RECEIVER = 'http://127.0.0.1:9/webhooks';
+const WAIT_MS = 60_000;
+const PEOPLE = ['ada', 'grace', 'katherine'];
+
+const inSilence = (_name, work) => work(() => undefined);
+
+/**
+ * Writes the data through the APIs of a running sandbox and returns what there is now. `step` runs and reports each part;
+ * `receiver` is the URL of an endpoint whose deliveries fail.
+ */
+export async function morning(sandbox, { step = inSilence, receiver = DEAD_RECEIVER } = {}) {
+  const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
+  const found = {};
+
+  await step('Endpoint', async () => {
+    const { body } = await merchant.expect(200, 'GET', '/webhook_endpoints');
+    found.endpoint =
+      body.webhook_endpoints.find(({ url }) => url === receiver) ??
+      (
+        await merchant.expect(201, 'POST', '/webhook_endpoints', {
+          webhook_endpoint: { url: receiver, description: 'a receiver that is down' },
+        })
+      ).body.webhook_endpoint;
+    return `${receiver}: every delivery to it fails`;
+  });
+
+  await step('Users', async () => {
+    found.users = [];
+    for (const name of PEOPLE) found.users.push(await activeUser(merchant, name));
+    return `${found.users.length}, active`;
+  });
+
+  await step('Payouts', async () => {
+    const [first, second, third] = found.users;
+    const paid = await transferUsdc(sandbox.chain, first.issuer_wallet_address, '25.50');
+    found.received = await report(merchant, first, '25.50', paid.hash);
+    const short = await transferUsdc(sandbox.chain, second.issuer_wallet_address, '99');
+    found.short = await report(merchant, second, '100', short.hash);
+    found.missing = await report(merchant, third, '40', `0x${randomBytes(32).toString('hex')}`);
+    return 'one verified, one with a wrong amount, one without its transfer';
+  });
+
+  await step('Order', async () => {
+    found.order = await paidTwice(sandbox);
+    return `${found.order.id}, ${found.order.amount_refundable} USDC refundable`;
+  });
+
+  await step('Onboarding', async () => {
+    found.inReview = await inReview(merchant, sandbox.widget_url);
+    return `${found.inReview.id}, in review`;
+  });
+
+  await step('Operations', async () => {
+    const { merchant: shop } = await admin(sandbox, 201, 'POST', '/merchants', { name: 'Night shop' });
+    const at = `/merchants/${shop.id}`;
+    await write(sandbox, 200, 'POST', at, `${at}/suspend`, {
+      reason: 'Chargebacks overnight, calling them at 9',
+    });
+    const { merchant: corner } = await admin(sandbox, 201, 'POST', '/merchants', { name: 'Corner store' });
+    const limit = { limits: { requests_per_minute: 5000 }, reason: 'Their sale starts on Friday' };
+    const path = `/merchants/${corner.id}`;
+    const { operation } = await write(sandbox, 202, 'PATCH', path, path, limit);
+    Object.assign(found, { suspended: shop, raised: corner, operation });
+    return 'a suspension to confirm, a higher limit to approve';
+  });
+  return found;
+}
+
+async function activeUser(merchant, name) {
+  const phone_number = `+14152${String(randomInt(1_000_000)).padStart(6, '0')}`;
+  const body = { phone_number, external_id: `${name}-${randomUUID().slice(0, 8)}` };
+  const { user } = (await merchant.expect(201, 'POST', '/users', body)).body;
+  await merchant.expect(200, 'POST', `/sandbox/users/${user.id}/complete_onboarding`);
+  return (await merchant.expect(200, 'GET', `/users/${user.id}`)).body.user;
+}
+
+async function report(merchant, user, amount, transaction_hash) {
+  const body = {
+    user_id: user.id,
+    payout: { amount, transaction_hash, custom_metadata: { run: 'morning' } },
+  };
+  const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
+  return (await merchant.expect(201, 'POST', '/payouts/report', body, headers)).body.payout;
+}
+
+/** An order that is paid a second time after it is completed: the second deposit is refundable. */
+async function paidTwice({ base_url, chain, exchange: { api_key, secret } }) {
+  const signature = createHmac('sha256', secret).update(`withdraw_address=${WITHDRAW_ADDRESS}`).digest('hex');
+  const call = async (method, path, query = {}) => {
+    const url = new URL(`${path}?${new URLSearchParams({ api_key, signature, ...query })}`, base_url);
+    const response = await fetch(url, { method, signal: AbortSignal.timeout(30_000) });
+    const body = await response.json();
+    if (!response.ok)
+      throw new Problem(`${method} ${path} responded with ${response.status}: ${body.detail}`);
+    return body.order;
+  };
+  let order = await call('POST', '/v1/orders', { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS });
+  const until = async (isReached) => {
+    const deadline = performance.now() + WAIT_MS;
+    while (!isReached(order)) {
+      if (performance.now() > deadline) throw new Problem(`The order ${order.id} is still ${order.status}.`);
+      await sleep(200);
+      order = await call('PATCH', `/v1/orders/${order.id}/refresh`);
+    }
+  };
+  await transferUsdc(chain, order.deposit_address, order.amount_from);
+  await until(({ status }) => status === 'completed');
+  await transferUsdc(chain, order.deposit_address, '7');
+  await until(({ amount_refundable }) => amount_refundable !== '0');
+  return order;
+}
+
+/** A person whom the sandbox's identity check leaves in review, by the calls of the onboarding page. */
+async function inReview(merchant, widgetUrl) {
+  const phone_number = `+14153${String(randomInt(1_000_000)).padStart(6, '0')}`;
+  const { user } = (await merchant.expect(201, 'POST', '/users', { phone_number })).body;
+  const steps = `${widgetUrl}/onboarding/${merchant.apiKey}/${user.id}`;
+  let session = '';
+  const call = async (name, body, type = 'application/json') => {
+    const response = await fetch(`${steps}/${name}`, {
+      method: 'POST',
+      body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
+      headers: { 'content-type': type, ...(session && { authorization: `Bearer ${session}` }) },
+      signal: AbortSignal.timeout(30_000),
+    });
+    const result = await response.json();
+    if (!response.ok)
+      throw new Problem(`onboarding ${name} responded with ${response.status}: ${result.detail}`);
+    return result;
+  };
+  const browser = randomBytes(16).toString('hex');
+  await call('code', { phone_number, browser });
+  const { code } = await call('inbox', {});
+  ({ session } = await call('phone', { phone_number, code, browser }));
+  await call('details', {
+    ...{ first_name: 'Dorothy', last_name: 'Review', date_of_birth: '1990-05-04' },
+    ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
+  });
+  for (const kind of ['document_front', 'selfie']) await call(`images/${kind}`, photo(), 'image/png');
+  await call('identity', {});
+  return user;
+}
+
+/** A grey PNG of 640 × 480 pixels. */
+function photo() {
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const sizes = Buffer.alloc(8);
+    sizes.writeUInt32BE(data.length, 0);
+    sizes.writeUInt32BE(crc32(body), 4);
+    return Buffer.concat([sizes.subarray(0, 4), body, sizes.subarray(4)]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(640, 0);
+  header.writeUInt32BE(480, 4);
+  header[8] = 8;
+  const pixels = deflateSync(Buffer.alloc(480 * 641, 128));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', pixels),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** A write of the admin API, at the revision that was just read. */
+async function write(sandbox, status, method, read, path, body) {
+  const response = await adminCall(sandbox, 'GET', read);
+  return admin(sandbox, status, method, path, body, { 'If-Match': response.headers.get('etag') });
+}
+
+async function admin(sandbox, status, method, path, body, headers) {
+  const response = await adminCall(
+    sandbox,
+    method,
+    path,
+    { reason: 'Demo of the console', ...body },
+    headers,
+  );
+  const result = await response.json();
+  if (response.status === status) return result;
+  throw new Problem(
+    `${method} /admin/v1${path} responded with ${response.status} instead of ${status}: ${result.detail}`,
+  );
+}
+
+function adminCall({ admin: { base_url, api_key } }, method, path, body, headers = {}) {
+  return fetch(`${base_url}/admin/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${api_key}`,
+      ...(method !== 'GET' && { 'content-type': 'application/json', 'Idempotency-Key': `"${randomUUID()}"` }),
+      ...headers,
+    },
+    ...(method !== 'GET' && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(30_000),
+  });
+}

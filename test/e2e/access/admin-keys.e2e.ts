@@ -1,0 +1,127 @@
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { KeyHolders } from '../../../src/platform/operations/key-holders.js';
+import { AdminClient } from '../../support/admin/admin-client.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+
+const reason = 'a test of admin keys';
+const DAY_MS = 86_400_000;
+
+interface Issued {
+  readonly credential: { readonly id: string; readonly secret: string | null };
+  readonly operation: { readonly id: string };
+}
+
+describe('an admin key', () => {
+  const app = onTestApp();
+  let admin: AdminClient;
+  let approver: AdminClient;
+  beforeAll(async () => {
+    [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  const issue = (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
+    admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
+  const idOf = async (client: AdminClient): Promise<string> =>
+    (await client.get('/whoami')).json<{ actor: { credential_id: string } }>().actor.credential_id;
+  const holderOf = (key: string) => app.app.get(KeyHolders, { strict: false }).personOf(key);
+
+  it('says when it was used last, and its revision stays', async () => {
+    const client = await app.newAdmin();
+    const list = await admin.get(`/credentials?operator_id=${client.operatorId}`);
+    const [{ id } = { id: '' }] = list.json<{ credentials: { id: string }[] }>().credentials;
+    const read = async () => {
+      const response = await admin.get(`/credentials/${id}`);
+      const { credential } = response.json<{ credential: { last_used_at: string | null } }>();
+      return { etag: response.headers['etag'], usedAt: credential.last_used_at };
+    };
+    expect(await read()).toEqual({ etag: '"0"', usedAt: null });
+    const began = Date.now();
+    expect((await client.get('/whoami')).status).toBe(200);
+    await eventually(async () => (await read()).usedAt !== null);
+    const { etag, usedAt } = await read();
+    expect(Math.abs(Date.parse(usedAt!) - began)).toBeLessThan(5000);
+    expect(etag).toBe('"0"');
+    // What was read before the use is still what is written.
+    const revoked = await admin.call({
+      method: 'POST',
+      path: `/credentials/${id}/revoke`,
+      body: { reason },
+      ifMatch: '"0"',
+    });
+    expect(revoked.status).toBe(200);
+  });
+
+  it.each([
+    ['private key of a merchant', () => ({ kind: 'payouts', merchant_id: app.merchant.credentials.apiKey })],
+    ['secret of the exchange', () => ({ kind: 'exchange', merchant_id: app.merchant.credentials.apiKey })],
+    ['admin key', () => ({ kind: 'admin', scopes: ['payouts:read'] })],
+  ])('a %s is in replays of its response for 24 hours, and null from then on', async (_, body) => {
+    const key = newId();
+    const now = Date.now.bind(Date);
+    // Issued 24 hours ago, but for what the first replay takes.
+    const left = 3000;
+    const issuedAt = now();
+    jest.spyOn(Date, 'now').mockImplementation(() => now() - DAY_MS + left);
+    const first = await issue(body(), key);
+    jest.restoreAllMocks();
+    const { secret } = first.json<Issued>().credential;
+    expect(secret).toMatch(/^d/);
+    const replay = await issue(body(), key);
+    expect([replay.text, replay.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    await eventually(async () => (await issue(body(), key)).text !== first.text);
+    expect(now() - issuedAt).toBeGreaterThanOrEqual(left);
+    const last = await issue(body(), key);
+    expect([last.status, last.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
+    expect(last.json()).toEqual({
+      ...first.json<object>(),
+      credential: { ...first.json<Issued>().credential, secret: null },
+    });
+    expect(last.text).not.toContain(secret);
+  });
+
+  it('is its person for a program, with what it may do and for whom', async () => {
+    const merchants = [app.merchant.credentials.apiKey];
+    const confined = await app.newAdmin({ role: 'support', merchants });
+    const holder = await holderOf(confined.key);
+    expect(holder).toMatchObject({
+      operatorId: confined.operatorId,
+      name: 'Test operator',
+      role: 'support',
+      credentialId: await idOf(confined),
+      address: null,
+      merchants,
+    });
+    expect([holder!.scopes.has('users:write'), holder!.scopes.has('audit:read')]).toEqual([true, false]);
+    expect((await holderOf((await app.newAdmin({ scopes: ['audit:read'] })).key))!.scopes).toEqual(
+      new Set(['audit:read']),
+    );
+  });
+
+  it('is no person for a program before it is approved, once it is revoked, with a wrong check, and of who is disabled', async () => {
+    const { credential, operation } = (await issue({ kind: 'admin' })).json<Issued>();
+    expect(await holderOf(credential.secret!)).toBeNull();
+    await approver.post(`/operations/${operation.id}/approve`, { reason });
+    await eventually(async () => (await holderOf(credential.secret!)) !== null);
+    const wrongCheck = credential.secret!.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    expect(await holderOf(wrongCheck)).toBeNull();
+    expect((await admin.change(`/credentials/${credential.id}`, '/revoke', { reason })).status).toBe(200);
+    await eventually(async () => (await holderOf(credential.secret!)) === null);
+
+    const { key, operatorId } = await app.newAdmin();
+    expect(await holderOf(key)).not.toBeNull();
+    const disabled = await admin.change(`/operators/${operatorId}`, '', { status: 'disabled', reason });
+    expect(disabled.status).toBe(200);
+    await eventually(async () => (await holderOf(key)) === null);
+  });
+
+  it('that is confined to network ranges is of no use to a program, which has no address', async () => {
+    const { key } = await app.newAdmin({ addresses: ['127.0.0.0/8'] });
+    await expect(holderOf(key)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { HOME, visitConsole } from '../../support/pages/console-page.js';
+import type { ConsoleWorld } from '../../support/pages/console-world.js';
+import type { PageUser } from '../../support/pages/page-user.js';
+
+export function describeLogin(world: ConsoleWorld): void {
+  describe('signing in', () => {
+    const visit = (origins: readonly string[] = []): Promise<PageUser> =>
+      visitConsole(world.browser, world.service, { origins });
+
+    /** A device that creates passkeys and confirms each use. */
+    async function withAuthenticator({ page }: PageUser): Promise<void> {
+      const devtools = await page.context().newCDPSession(page);
+      await devtools.send('WebAuthn.enable');
+      await devtools.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      });
+    }
+
+    const signOut = async (user: PageUser, name: string): Promise<void> => {
+      await user.press(`Account of ${name}`);
+      await user.press('Sign out');
+      await user.heading('Sign in');
+    };
+
+    it('by the link of the sandbox, without a passkey, and out again', async () => {
+      const link = await world.service.linkOf(world.ada);
+      const user = await visit();
+      await user.open(link, 'Create your passkey');
+      // The token is in neither the address nor the history.
+      expect(user.path).toBe('/enrol');
+      await user.check();
+      await user.press('Sign in without a passkey');
+      await user.heading(HOME);
+      await user.expectFine();
+      await signOut(user, 'Ada Operator');
+      await user.check();
+      await user.open('/payouts', 'Sign in');
+      const again = await visit();
+      await again.open(link, 'Create your passkey');
+      await again.press('Sign in without a passkey');
+      await again.text(/link/i).waitFor();
+      await again.alert().waitFor();
+    });
+
+    it('by a passkey that the person creates by a one-time link', async () => {
+      const operator = await world.service.newOperator('Katherine Operator');
+      const user = await visit();
+      await withAuthenticator(user);
+      await user.open(await world.service.linkOf(operator), 'Create your passkey');
+      await user.press('Create passkey');
+      await user.heading(HOME);
+      await signOut(user, 'Katherine Operator');
+      await user.press('Sign in with a passkey');
+      await user.heading(HOME);
+      await user.expectFine();
+    });
+
+    it('says what to do when the passkey is not used', async () => {
+      const user = await visit();
+      await user.open('/login', 'Sign in');
+      // Without a passkey for this site the browser refuses.
+      await user.page.evaluate(
+        'navigator.credentials.get = async () => { throw new DOMException("", "NotAllowedError"); }',
+      );
+      await user.press('Sign in with a passkey');
+      await user.text(/The passkey was not used/).waitFor();
+    });
+
+    it('by the identity provider, back to the page where the person was', async () => {
+      const { issuer, ada } = world;
+      issuer.signInAs({ email: ada.email, email_verified: true });
+      const user = await visit([issuer.url]);
+      await user.open('/payouts?status=pending', 'Sign in');
+      await user.follow('Sign in with your identity provider');
+      await user.heading('Payouts');
+      expect(user.path).toBe('/payouts?status=pending');
+      await user.expectFine();
+    });
+
+    it('a session that ends takes the page away within two seconds', async () => {
+      const operator = await world.service.newOperator('Mallory Operator', 'viewer');
+      const user = await world.signIn(operator);
+      await user.open('/payouts', 'Payouts');
+      await user.settled();
+      const cells = await user.rows().first().textContent();
+      await world.service.disable(operator);
+      const ended = performance.now();
+      await user.heading('Sign in');
+      expect(performance.now() - ended).toBeLessThan(2000);
+      await user.text('Your session ended').waitFor();
+      expect(await user.page.textContent('body')).not.toContain(cells);
+    });
+  });
+}

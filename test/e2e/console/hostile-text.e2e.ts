@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
+import { createPortalSession } from '../../support/http/portal-browser.js';
+import { HOME, signIn } from '../../support/pages/console-page.js';
+import { VICTIM, writeHostile, type HostileData } from '../../support/pages/hostile-data.js';
+import { hostileTexts, markOf } from '../../support/pages/hostile-text.js';
+import { PageUser, STILL } from '../../support/pages/page-user.js';
+import { PagesService } from '../../support/pages/pages-service.js';
+
+/** `HOSTILE_TEXTS=1000` opens the page of each text in each field; by default of each text in one of the fields. */
+const COUNT = Number(process.env['HOSTILE_TEXTS'] ?? 100);
+const EVERY = process.env['HOSTILE_TEXTS'] === undefined ? 5 : 1;
+
+/** Runs before the scripts of a page: what the policy refused, also what no one else reports. */
+const WATCH = `reports = []; document.addEventListener('securitypolicyviolation', (event) => reports.push(
+  [event.violatedDirective, event.blockedURI, event.sample].join(' ')));`;
+/** What a text has become where it was taken for markup. */
+const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"], [src^="/portal/assets/"]), img, iframe,
+  object, embed, base, meta[http-equiv], style, form[action], video, audio, math, template, [srcdoc],
+  [href^="javascript:" i], [href^="data:text" i], body [onload], body [onerror], body [onfocus],
+  body [ontoggle], body [onmouseover]\`).length`;
+
+describeInBrowser('texts of merchants, users and receivers', () => {
+  const browser = onTestBrowser();
+  const texts = hostileTexts(COUNT);
+  const numbers = texts.map((_, number) => number);
+  let service: PagesService;
+  let data: HostileData;
+
+  beforeAll(async () => {
+    // What is written here is displayed, not processed.
+    service = await PagesService.start(async () => ({
+      PAYOUT_CHECK_INTERVAL_MS: '60000',
+      EXCHANGE_CHECK_INTERVAL_MS: '60000',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+    }));
+    data = await writeHostile(service, texts);
+  }, 600_000);
+  afterAll(() => service?.close());
+
+  async function watched(user: PageUser): Promise<PageUser> {
+    user.page.on('dialog', (dialog) => {
+      user.problems.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    await user.page.addInitScript(WATCH);
+    return user;
+  }
+  const operator = async (): Promise<PageUser> => {
+    const user = await signIn(browser, service, await service.newOperator('Ada Operator'));
+    return watched(user);
+  };
+
+  const portal = async (body: object): Promise<PageUser> => {
+    const { portalUrl, app } = service;
+    const visit = await browser.visit([portalUrl], STILL);
+    const user = await watched(new PageUser(visit, portalUrl));
+    await user.open((await createPortalSession(app.merchant, body)).url, HOME);
+    return user;
+  };
+
+  /** Nothing has run, nothing was refused, nothing is markup. */
+  async function expectHarmless(user: PageUser): Promise<void> {
+    expect(await user.page.evaluate('[typeof ran, reports, ' + FOREIGN + ']')).toEqual(['undefined', [], 0]);
+    expect(user.problems).toEqual([]);
+  }
+
+  /** Loads a list to its end. */
+  async function openList(user: PageUser, path: string): Promise<void> {
+    await user.open(path);
+    await user.settled();
+    for (;;) {
+      const more = user.page.getByRole('button', { name: 'Load more' });
+      if ((await more.count()) === 0) break;
+      const before = await user.rows().count();
+      await more.click();
+      await user.rows().nth(before).waitFor();
+    }
+  }
+
+  async function expectAll(user: PageUser, displayed: readonly number[]): Promise<void> {
+    const text = (await user.page.locator('main').textContent())!;
+    expect(displayed.filter((number) => !text.includes(markOf(number)))).toEqual([]);
+    await expectHarmless(user);
+  }
+
+  /** Follows a link of the page itself: no document is loaded. */
+  async function go(user: PageUser, path: string, mark: string): Promise<void> {
+    await user.page.evaluate(`(() => {
+      const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
+      document.body.append(link);
+      link.click();
+      link.remove();
+    })()`);
+    await user.page.locator('main').getByText(mark).first().waitFor();
+  }
+
+  it.each(['/users', '/merchants', '/orders', '/operations', '/requests'])(
+    'are text in the list %s of the console',
+    async (path) => {
+      const user = await operator();
+      await openList(user, path);
+      if (path === '/requests') return expectHarmless(user);
+      await expectAll(user, numbers);
+    },
+  );
+
+  it('are text on the pages of the console of what they belong to', async () => {
+    const user = await operator();
+    const kinds = Object.entries(data) as [keyof HostileData, readonly string[]][];
+    for (const [place, [kind, ids]] of kinds.entries())
+      for (const number of numbers.filter((each) => each % EVERY === place % EVERY))
+        await go(user, `/${kind}/${ids[number]}`, markOf(number));
+    await expectHarmless(user);
+  });
+
+  it('are text in the lists and on the pages of the portal', async () => {
+    const user = await portal({});
+    await openList(user, `/events?user_external_id=${encodeURIComponent(VICTIM)}`);
+    await expectAll(user, numbers);
+    await openList(user, '/orders');
+    await expectAll(user, numbers);
+    for (const path of ['/endpoints', '/requests', '/lookups', '/keys']) {
+      await openList(user, path);
+      await expectHarmless(user);
+    }
+    for (const [place, kind] of (['payouts', 'orders', 'deliveries', 'requests'] as const).entries())
+      for (const number of numbers.filter((each) => each % EVERY === place))
+        await go(user, `/${kind}/${data[kind][number]}`, markOf(number));
+    await expectHarmless(user);
+  });
+
+  it('are text where the portal names its person, and an address only where it leads back', async () => {
+    const user = await portal({});
+    for (const number of numbers.filter((each) => each % EVERY === 0)) {
+      const text = texts[number]!;
+      const { url } = await createPortalSession(service.app.merchant, {
+        actor: { id: text, name: text },
+        return_url: `https://shop.example/${text.replace(/[^ -~]/gu, '')}`,
+      });
+      await user.page.goto(url);
+      await user.page.getByRole('button', { name: markOf(number) }).waitFor();
+      const back = user.page.locator('.side').getByRole('link', { name: 'Back to shop.example' });
+      expect(await back.getAttribute('href')).toMatch(/^https:\/\/shop\.example\//);
+    }
+    await expectHarmless(user);
+  });
+
+  it.each([
+    'javascript:globalThis.ran=1',
+    ' javascript:globalThis.ran=1',
+    'data:text/html,x',
+    '//evil.example',
+    'https://a@evil.example',
+  ])('an address that leads elsewhere is refused: %s', async (return_url) => {
+    const response = await service.app.merchant.post('/merchants/v1/portal_sessions', { return_url });
+    expect(response.status).toBe(422);
+  });
+});

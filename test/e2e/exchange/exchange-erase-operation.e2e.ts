@@ -1,0 +1,80 @@
+import { expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import { onTestApp } from '../../support/app.js';
+import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
+import { invoke } from '../../support/programs/operator.js';
+
+const app = onTestApp();
+const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };
+const NO_PERSON = { user_id: null, withdraw_address_memo: null };
+
+const erase = async (key: string, ...args: string[]): Promise<string> => {
+  const { databaseUrl, masterKey } = app.config;
+  const env = {
+    DATABASE_URL: databaseUrl!,
+    MASTER_KEY: masterKey!,
+    OPERATIONS_APPROVALS: 'on',
+    DISBURSE_ADMIN_KEY: key,
+  };
+  return (await invoke('exchange', env, 'erase', ...args, '--yes', '--reason', 'a request of the person'))
+    .printed;
+};
+const ended = async (person: object): Promise<OrderRecord> => {
+  const by = app.exchange.open;
+  const { id } = orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...person }), 201);
+  return orderIn(await by.call({ method: 'PATCH', path: `/v1/orders/${id}/cancel`, signs: ADDRESS }));
+};
+const read = async ({ id }: OrderRecord): Promise<OrderRecord> =>
+  orderIn(await app.exchange.open.act(id, 'refresh', ADDRESS));
+
+it('who orders were for is erased once a second person approved it, and the operation does not say who it was', async () => {
+  const [ada, bob] = [await app.newAdmin({ role: 'finance' }), await app.newAdmin({ role: 'finance' })];
+  const orders = [await ended(PERSON), await ended(PERSON)];
+  const other = await ended({ user_id: 'somebody else' });
+  const { apiKey } = app.exchange.open.credentials;
+  const printed = await erase(ada.key, '--key', apiKey, '--user-id', PERSON.user_id);
+  const [, id] = /operation (\S{36}) waits until/.exec(printed)!;
+  for (const order of orders) expect(await read(order)).toMatchObject(PERSON);
+
+  const response = await bob.get(`/operations/${id}`);
+  const { operation } = response.json<{ operation: OperationJson }>();
+  expect(operation).toMatchObject({
+    name: 'orders.erase_user',
+    status: 'pending_approval',
+    parameters: { api_key: apiKey },
+    requested_by: { operator_id: ada.operatorId },
+  });
+  for (const personal of Object.values(PERSON)) expect(response.text).not.toContain(personal);
+
+  const approve = `/operations/${id}/approve`;
+  expect((await ada.post(approve, { reason: 'My own' })).status).toBe(403);
+  const viewer = await app.newAdmin({ role: 'viewer' });
+  expect((await viewer.post(approve, { reason: 'I would' })).status).toBe(403);
+  const approved = await bob.post(approve, { reason: 'The request is theirs' });
+  expect(approved.json()).toMatchObject({ operation: { status: 'executed' } });
+  for (const order of orders) expect(await read(order)).toMatchObject(NO_PERSON);
+  expect(await read(other)).toMatchObject({ user_id: 'somebody else' });
+  const causes = await app.database.query<{ operation: string }>(
+    `select metadata::json->>'operation_id' as operation from event_store.events
+     where type like 'order.%erased%' order by position`,
+  );
+  expect(causes).toEqual(orders.map(() => ({ operation: id })));
+});
+
+it('an erasure that is rejected erases nothing, nor does one of an order that has changed', async () => {
+  const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+  const order = await ended(PERSON);
+  const requested = async (): Promise<string> =>
+    /operation (\S{36}) waits until/.exec(await erase(ada.key, '--order', order.id))![1]!;
+  const first = await requested();
+  expect((await bob.post(`/operations/${first}/reject`, { reason: 'It is not theirs' })).status).toBe(200);
+  expect(await read(order)).toMatchObject(PERSON);
+  const [second, third] = [await requested(), await requested()];
+  expect((await bob.post(`/operations/${second}/approve`, { reason: 'It is theirs' })).status).toBe(200);
+  const late = await bob.post(`/operations/${third}/approve`, { reason: 'It is theirs' });
+  expect(late.status).toBe(409);
+  const { operation } = (await bob.get(`/operations/${third}`)).json<{ operation: OperationJson }>();
+  expect(operation).toMatchObject({ status: 'failed', failure: { code: 'changed' } });
+  expect(await read(order)).toMatchObject(NO_PERSON);
+});

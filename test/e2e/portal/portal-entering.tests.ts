@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { HOME } from '../../support/pages/console-page.js';
+import type { PortalWorld } from '../../support/pages/portal-world.js';
+
+const DEAD = 'This link does not work any more';
+
+export function describeEntering(world: PortalWorld): void {
+  describe('a link from the backend of the merchant', () => {
+    it('opens the portal for the person whom the backend names, once', async () => {
+      const url = await world.linkFor({ return_url: 'https://backoffice.example/webhooks' });
+      const user = await world.visit();
+      await user.open(url, HOME);
+      // The code is in neither the address nor the history.
+      expect(user.path).toBe('/');
+      await user.page.goBack();
+      expect(user.page.url()).not.toContain('#');
+      await user.open('/', HOME);
+      await user.button('Account of Ada of the shop').waitFor();
+      const back = user.page.locator('.side').getByRole('link', { name: 'Back to backoffice.example' });
+      expect(await back.getAttribute('href')).toBe('https://backoffice.example/webhooks');
+      await user.expectFine();
+      const again = await world.visit();
+      await again.open(url, DEAD);
+      await again.text('It was used already, has expired or was revoked').waitFor();
+      await again.check();
+    });
+
+    it.each([
+      ['is over after 15 minutes', () => world.expiredLink()],
+      ['that nobody issued is refused', async () => `${world.service.portalUrl}/enter#${'A'.repeat(64)}`],
+    ])('%s', async (_, link) => {
+      const user = await world.visit();
+      await user.open(await link(), DEAD);
+      await user.open('/payouts', 'You are not signed in');
+    });
+
+    it('pasted into the address of an open portal begins the other session', async () => {
+      const user = await world.enter();
+      await user.open(await world.linkFor({ actor: { id: 'u-18', name: 'Bob of the shop' } }), HOME);
+      await user.button('Account of Bob of the shop').waitFor();
+      await user.expectFine();
+    });
+
+    it('leads to what its scopes allow', async () => {
+      const user = await world.enter({ scopes: ['deliveries:read'] });
+      const labels = await user.page.locator('.side nav').getByRole('link').allTextContents();
+      expect(labels).toEqual(['Attention', 'Deliveries', 'Lookups']);
+      await user.open('/keys');
+      await user.text('The scope keys:read is missing').waitFor();
+    });
+  });
+
+  describe('a session', () => {
+    it('ends with “Sign out”, in this tab and in others', async () => {
+      const user = await world.enter({ return_url: 'https://backoffice.example/' });
+      const tab = await user.page.context().newPage();
+      await tab.goto(`${user.origin}/payouts`);
+      await tab.getByRole('heading', { name: 'Payouts' }).waitFor();
+      await user.press('Account of Ada of the shop');
+      await user.press('Sign out');
+      await user.heading('You are signed out');
+      await user.page.getByRole('link', { name: 'Back to backoffice.example' }).waitFor();
+      await user.check();
+      await tab.getByRole('link', { name: 'Orders' }).first().click();
+      await tab.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+    });
+
+    it('that the backend revokes displays nothing more', async () => {
+      const { merchant } = world.service.app;
+      const user = await world.enter();
+      const list = await merchant.get('/merchants/v1/portal_sessions');
+      const [newest] = list.json<{ portal_sessions: { id: string }[] }>().portal_sessions;
+      await merchant.call({ method: 'DELETE', path: `/merchants/v1/portal_sessions/${newest!.id}` });
+      await user.follow('Payouts', user.page.locator('.side'));
+      await user.heading('Your session has ended');
+      expect(await user.rows().count()).toBe(0);
+    });
+  });
+}

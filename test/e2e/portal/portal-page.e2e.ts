@@ -1,0 +1,15 @@
+import { describeInBrowser } from '../../support/http/browser.js';
+import { onPortalWorld } from '../../support/pages/portal-world.js';
+import { describeEntering } from './portal-entering.tests.js';
+import { describeBoundaries } from './portal-boundaries.tests.js';
+import { describePages } from './portal-pages.tests.js';
+import { describeWrites } from './portal-writes.tests.js';
+
+/** One service and one browser for all of it (admin-api.md 6). */
+describeInBrowser('the page of the portal', () => {
+  const world = onPortalWorld();
+  describeEntering(world);
+  describePages(world);
+  describeWrites(world);
+  describeBoundaries(world);
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import { keepPicture } from '../../support/http/screen.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { CUSTOMER, type PortalWorld } from '../../support/pages/portal-world.js';
+
+const LISTS = ['Endpoints', 'Deliveries', 'Requests', 'Keys', 'Payouts', 'Orders'] as const;
+
+export function describePages(world: PortalWorld): void {
+  describe('its pages', () => {
+    it.each(LISTS)('%s: has data, is accessible at each width, and so is its first row', async (label) => {
+      const user = await world.enter();
+      await user.follow(label, user.page.locator('.side'));
+      await user.heading(label);
+      await user.expectFine();
+      expect(await user.rows().count()).toBeGreaterThan(0);
+      await user.check();
+      if (label === 'Endpoints') await keepPicture(user.page, 'portal-1-endpoints');
+      await user.page.locator('a[data-row]').first().click();
+      await user.page.waitForURL(/\/[a-z]+\/[^/]+$/);
+      await user.expectFine();
+      await user.check();
+    });
+
+    it('what needs attention', async () => {
+      const user = await world.enter();
+      await user.settled();
+      await user.text('1 Endpoints failing').waitFor();
+      await user.check();
+    });
+
+    it('the journey of a user, once its id is entered', async () => {
+      const user = await world.enter();
+      await user.open('/events', 'Events');
+      await user.text('Filter first').waitFor();
+      await user.check();
+      await user.page.getByLabel('External id of the user').fill(CUSTOMER);
+      await user.page.keyboard.press('Enter');
+      await user.page
+        .getByRole('link', { name: 'Checkout completed' })
+        .or(user.text('Checkout completed'))
+        .first()
+        .waitFor();
+      expect(await user.rows().count()).toBe(2);
+      await user.expectFine();
+      await user.check();
+    });
+
+    it('a payout with its evidence and its proof', async () => {
+      const user = await world.enter();
+      await user.open(`/payouts/${world.morning.received.id}`, /received/);
+      const evidence = user.page.getByRole('region', { name: 'Evidence' });
+      await evidence.getByText('SHA-256 of the receipt').waitFor();
+      const proof = user.page.getByRole('region', { name: 'Proof in the ledger' });
+      await eventually(async () => {
+        await user.page.reload();
+        await user.settled();
+        return (await proof.getByText('Signing key').count()) > 0;
+      });
+      const saving = user.page.waitForEvent('download');
+      await user.press('Save as JSON', proof);
+      expect((await saving).suggestedFilename()).toBe(`proof-${world.morning.received.id}.json`);
+      await user.check();
+    });
+
+    it('a request that was refused, with the text that the service signed', async () => {
+      const { app } = world.service;
+      const { apiKey } = app.merchant.credentials;
+      const wrong = new SignedClient(app.url, { apiKey, privateKey: 'another key' });
+      const { headers } = await wrong.post('/merchants/v1/users', { phone_number: '+14155550123' });
+      const user = await world.enter();
+      await eventually(async () => {
+        await user.open('/requests?refused=only', 'Requests');
+        await user.settled();
+        return (await user.rows().count()) > 0;
+      });
+      await keepPicture(user.page, 'portal-3-requests', { width: 360, maxHeight: 900 });
+      await user.open(`/requests/${headers['request-id']!}`);
+      await user.text('The signature did not match').waitFor();
+      await user.text(/sha256:[0-9a-f]{64}/).waitFor();
+      await user.check();
+    });
+
+    it('usage against the limit', async () => {
+      const user = await world.enter();
+      await user.follow('Usage', user.page.locator('.side'));
+      await user.heading('Usage');
+      await user.page.getByRole('progressbar', { name: 'Used of the limit' }).waitFor();
+      await user.expectFine();
+      await user.check();
+    });
+
+    it('lookups: which operator read and changed what of this merchant, and why', async () => {
+      const { admin } = world.service;
+      const path = `/users/${world.morning.users[2]!.id}`;
+      await admin.change(path, '/deactivate', { reason: 'The person asked for it by letter' });
+      const user = await world.enter();
+      await user.follow('Lookups', user.page.locator('.side'));
+      await user.heading('Lookups');
+      const changed = user.rows().filter({ hasText: 'The person asked for it by letter' });
+      await changed.getByText('Test operator').waitFor();
+      await changed.getByText('changed').waitFor();
+      expect(await user.rows().filter({ hasText: 'read' }).count()).toBeGreaterThan(0);
+      await user.check();
+      await keepPicture(user.page, 'portal-4-lookups');
+    });
+  });
+}

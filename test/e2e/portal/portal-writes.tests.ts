@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import { keepPicture } from '../../support/http/screen.js';
+import { SignedClient } from '../../support/http/signed-client.js';
+import { focused, tabTo } from '../../support/pages/keyboard.js';
+import type { PortalWorld } from '../../support/pages/portal-world.js';
+
+export function describeWrites(world: PortalWorld): void {
+  const endpoint = (): string => `/endpoints/${world.morning.endpoint.id}`;
+
+  describe('what a person of the merchant does', () => {
+    it('sends a test to an endpoint, sees the response of the receiver, repairs it and resends', async () => {
+      const { receiver } = world.service;
+      const user = await world.enter();
+      await user.open(endpoint());
+      await user.write('Send test', {});
+      await user.text('The test is sent').waitFor();
+      await user.follow('Open', user.page.locator('.toasts'));
+      await user.heading(/^Delivery/);
+      await user.text('webhook_endpoint.test').waitFor();
+      // Without a reload.
+      await user.heading(/exhausted/);
+      await user.text('your receiver responded with 500').waitFor();
+      await keepPicture(user.page, 'portal-2-delivery');
+      const { behavior } = receiver;
+      receiver.respondWith(204);
+      await user.write('Resend', {});
+      await user.heading(/succeeded/);
+      receiver.behavior = behavior;
+      await user.expectFine();
+    });
+
+    it('rotates the secret of an endpoint: the new one is displayed once', async () => {
+      const user = await world.enter();
+      await user.open(endpoint());
+      await user.write('Rotate secret', { 'Overlap in seconds': '60' });
+      await user.dialog.getByText('Signing secret: displayed once').waitFor();
+      expect(await user.dialog.locator('.secret').textContent()).toMatch(/^whsec_/);
+      // Escape would lose it.
+      await user.page.keyboard.press('Escape');
+      await user.dialog.locator('.secret').waitFor();
+      await user.check();
+      await user.press('I have stored it', user.dialog);
+      await user.dialog.waitFor({ state: 'detached' });
+      expect(await user.page.textContent('body')).not.toContain('whsec_');
+    });
+
+    it('recovers what an endpoint missed', async () => {
+      const user = await world.enter();
+      await user.open(endpoint());
+      const since = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
+      await user.write('Recover', { Since: since });
+      await user.text('The recovery has begun').waitFor();
+      await user.expectFine();
+    });
+
+    it('creates a key, which signs a call, and revokes it', async () => {
+      const { app } = world.service;
+      const merchant = await app.newMerchant();
+      const user = await world.enter({}, merchant);
+      await user.open('/keys', 'Keys');
+      await user.write('Create key', { Name: 'second server' });
+      const privateKey = (await user.dialog.locator('.secret').textContent())!;
+      await user.press('I have stored it', user.dialog);
+      const { apiKey } = merchant.credentials;
+      const server = new SignedClient(app.url, { apiKey, privateKey });
+      await eventually(async () => (await server.get('/merchants/v1/payouts')).status === 200);
+      await user.follow('second server');
+      await user.heading(/second server/);
+      await user.write('Revoke', {});
+      await user.heading(/revoked/);
+      await eventually(async () => (await server.get('/merchants/v1/payouts')).status === 401);
+      await user.expectFine();
+    });
+
+    it('does it by keyboard alone', async () => {
+      const user = await world.enter();
+      const { keyboard } = user.page;
+      await tabTo(user, 'Endpoints');
+      await keyboard.press('Enter');
+      await user.heading('Endpoints');
+      await user.settled();
+      await keyboard.press('j');
+      await keyboard.press('Enter');
+      await user.heading(/^http/);
+      await user.settled();
+      await tabTo(user, 'Recover');
+      await keyboard.press('Enter');
+      await user.dialog.waitFor();
+      await keyboard.press('Escape');
+      await user.dialog.waitFor({ state: 'detached' });
+      expect(await focused(user)).toBe('Recover');
+      await tabTo(user, 'Send test');
+      await keyboard.press('Enter');
+      await user.dialog.waitFor();
+      await tabTo(user, 'Send test');
+      await keyboard.press('Enter');
+      await user.text('The test is sent').waitFor();
+      await keyboard.press('?');
+      await user.dialog.getByText('Next row').waitFor();
+      // There is no search here.
+      expect(await user.dialog.getByText('Search').count()).toBe(0);
+      await keyboard.press('Escape');
+      await user.dialog.waitFor({ state: 'detached' });
+    });
+  });
+}

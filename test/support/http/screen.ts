@@ -1,0 +1,73 @@
+import { expect } from '@jest/globals';
+import axe from 'axe-core';
+import { mkdirSync } from 'node:fs';
+import type { Frame, Page } from 'playwright-core';
+
+const COLOURS = "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }";
+const NO_COLOURS =
+  "{ rules: { 'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } } }";
+
+/**
+ * Verifies a screen: axe-core finds nothing on it, in light and in dark mode, and it fits its width. `colours`: false where
+ * the same colours were verified at another width.
+ */
+export async function checkScreen(where: Page | Frame, colours = true): Promise<void> {
+  const tab = tabOf(where);
+  if (await where.evaluate<boolean>('window.axe === undefined')) await where.evaluate(axe.source);
+  if (!colours) {
+    await expectNoViolations(where, NO_COLOURS);
+    return expectFitting(where);
+  }
+  const isDark = await where.evaluate<boolean>("matchMedia('(prefers-color-scheme: dark)').matches");
+  await tab.emulateMedia({ colorScheme: 'light' });
+  await expectNoViolations(where, '{}');
+  await tab.emulateMedia({ colorScheme: 'dark' });
+  // Nothing else depends on the colours.
+  await expectNoViolations(where, COLOURS);
+  await tab.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
+  await expectFitting(where);
+}
+
+async function expectFitting(where: Page | Frame): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await where.evaluate(overflow)).toBeLessThanOrEqual(0);
+}
+
+async function expectNoViolations(where: Page | Frame, options: string): Promise<void> {
+  const { violations } = await where.evaluate<{
+    violations: { id: string; nodes: { html: string }[] }[];
+  }>(`axe.run(${options})`);
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
+
+interface PictureOptions {
+  readonly width?: number;
+  readonly dark?: boolean;
+  /** Taller pages are cut off here. */
+  readonly maxHeight?: number;
+}
+
+/** Keeps a picture of a screen for the documents, as `docs/images/<name>.png`; only with PICTURES set. */
+export async function keepPicture(
+  where: Page | Frame,
+  name: string,
+  { width, dark, maxHeight = Infinity }: PictureOptions = {},
+): Promise<void> {
+  if (process.env['PICTURES'] === undefined) return;
+  const page = tabOf(where);
+  mkdirSync('docs/images', { recursive: true });
+  const before = page.viewportSize()!;
+  const at = { width: width ?? before.width, height: before.height };
+  if (dark) await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize(at);
+  // A picture of the full page would be as on a device without touch.
+  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
+  await page.setViewportSize({ ...at, height: Math.min(maxHeight, Math.max(at.height, full)) });
+  await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
+  if (dark) await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(before);
+}
+
+function tabOf(where: Page | Frame): Page {
+  return 'context' in where ? where : where.page();
+}

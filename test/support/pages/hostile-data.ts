@@ -1,0 +1,153 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { eventually } from '../eventually.js';
+import type { ApiResponse } from '../http/signed-client.js';
+import { ADDRESS } from '../exchange/exchange-orders.js';
+import { pageUrl } from '../onboarding/people.js';
+import { DETAILS, visitorAt } from '../onboarding/widget-harness.js';
+import { randomHash } from '../payouts/payout-calls.js';
+import { eventItem } from '../tracking/event-batches.js';
+import type { PagesService } from './pages-service.js';
+
+const AT_ONCE = 8;
+/** Endpoints of one merchant. */
+const ENDPOINTS = 10;
+/** One user in so many enters a name, which takes the steps of the onboarding page. */
+const NAMED = 5;
+/** Names of a query that one request carries. */
+const NAMES = 5;
+export const VICTIM = 'hostile customer';
+
+/** What was written with hostile texts, by the number of the text. */
+export interface HostileData {
+  readonly users: readonly string[];
+  readonly merchants: readonly string[];
+  readonly payouts: readonly string[];
+  readonly orders: readonly string[];
+  readonly deliveries: readonly string[];
+  /** Each has some of the texts. */
+  readonly requests: readonly string[];
+}
+
+/** Writes each text into each field that a merchant, a user or a receiver controls, through the APIs. */
+export async function writeHostile(service: PagesService, texts: readonly string[]): Promise<HostileData> {
+  const { app, admin, receiver } = service;
+  const { merchant } = app;
+  const id = (response: ApiResponse, name: string, status = 201): string => {
+    if (response.status !== status) throw new Error(`${response.status} ${response.text}`);
+    return response.json<Record<string, { id: string }>>()[name]!.id;
+  };
+  const users = await each(texts, async (text, number) => {
+    const phone_number = `+1415${String(randomInt(2_000_000, 10_000_000))}`;
+    const external_id = `${text.slice(0, 240)}${randomInt(1e9)}`.trim();
+    const user = id(await merchant.post('/merchants/v1/users', { phone_number, external_id }), 'user');
+    if (number % NAMED === 0) {
+      const visitor = visitorAt(pageUrl(app.app), merchant.credentials.apiKey, user, phone_number);
+      const name = text.replace(/\P{L}*$/u, '').slice(0, 100);
+      await visitor.step(
+        'details',
+        { ...DETAILS, first_name: name, last_name: name },
+        await visitor.signIn(),
+      );
+    }
+    return user;
+  });
+  const payouts = await each(texts, async (text, number) =>
+    id(
+      await merchant.post('/merchants/v1/payouts/report', {
+        user_id: users[number],
+        payout: {
+          amount: '1',
+          transaction_hash: randomHash(),
+          custom_metadata: { [text.slice(0, 40)]: text },
+        },
+      }),
+      'payout',
+    ),
+  );
+  const merchants = await each(texts, async (text) => {
+    const reason = text;
+    const created = id(await admin.post('/merchants', { name: text, reason, ticket: text }), 'merchant');
+    const changed = await admin.change(`/merchants/${created}`, '', {
+      embedding: { origins: [], callbacks: [], display_name: text },
+      reason,
+    });
+    if (changed.status !== 200) throw new Error(changed.text);
+    return created;
+  });
+  const orders = await each(texts, async (text) => {
+    const query = { user_id: text, withdraw_address_tag: text, withdraw_address_memo: text };
+    const ordered = await app.exchange.open.order({
+      pair_id: 'USDCSOL',
+      withdraw_address: ADDRESS,
+      ...query,
+    });
+    return id(ordered, 'order');
+  });
+  const requests: string[] = [];
+  for (let n = 0; n < texts.length; n += NAMES) {
+    const query = texts.slice(n, n + NAMES).map((text) => `${encodeURIComponent(text)}=1`);
+    const { headers } = await merchant.get(`/merchants/v1/payouts?${query.join('&')}`);
+    for (const _ of query) requests.push(headers['request-id']!);
+  }
+  const events = texts.map((text) =>
+    eventItem({
+      event_name: text,
+      device_id: text.slice(0, 250),
+      payload: { [text]: text },
+      user_external_id: VICTIM,
+      event_datetime: new Date().toISOString(),
+    }),
+  );
+  for (let n = 0; n < events.length; n += 100) {
+    const batch = { events: events.slice(n, n + 100) };
+    const accepted = await merchant.post('/merchants/v1/events', batch, randomUUID());
+    if (accepted.status !== 202) throw new Error(accepted.text);
+  }
+  const endpoints = await each(texts.slice(0, ENDPOINTS), async (text, number) =>
+    id(
+      await merchant.post('/merchants/v1/webhook_endpoints', {
+        webhook_endpoint: {
+          url: `${receiver.url}/${number}?${text.replace(/[^!-~]/gu, '')}`,
+          description: text,
+          event_types: ['payout.received'],
+        },
+      }),
+      'webhook_endpoint',
+    ),
+  );
+  const deliveries = await deliver(service, endpoints[0]!, texts);
+  await eventually(async () => {
+    const found = await admin.get(`/requests?request_id=${requests.at(-1)!}`);
+    return found.json<{ requests: object[] }>().requests.length > 0;
+  });
+  return { users, merchants, payouts, orders, deliveries, requests };
+}
+
+/** Ids of deliveries to which a receiver responded with the texts. */
+async function deliver(
+  { app: { merchant }, receiver }: PagesService,
+  endpoint: string,
+  texts: readonly string[],
+): Promise<readonly string[]> {
+  const bodies = new Map<string, string>();
+  receiver.behavior = (response: ServerResponse, { headers, body }) => {
+    const id = String(headers['webhook-id']);
+    if (!body.includes('webhook_endpoint.test')) return response.writeHead(204).end();
+    if (!bodies.has(id)) bodies.set(id, texts[bodies.size % texts.length]!);
+    return response.writeHead(400, { 'content-type': 'text/html' }).end(bodies.get(id));
+  };
+  for (const _ of texts) await merchant.post(`/merchants/v1/webhook_endpoints/${endpoint}/test`);
+  await eventually(() => bodies.size === texts.length);
+  return [...bodies.entries()].sort(([, a], [, b]) => texts.indexOf(a) - texts.indexOf(b)).map(([id]) => id);
+}
+
+/** Some at a time, in the order of the items. */
+async function each<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let n = 0; n < items.length; n += AT_ONCE) {
+    const some = items.slice(n, n + AT_ONCE).map((item, index) => work(item, n + index));
+    results.push(...(await Promise.all(some)));
+  }
+  return results;
+}

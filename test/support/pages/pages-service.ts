@@ -1,0 +1,116 @@
+import { CommandBus } from '@nestjs/cqrs';
+import { morning, type Morning, type MorningPlace } from '../../../scripts/lib/morning.mjs';
+import { freePort } from '../../../sandbox/processes.js';
+import { FUNDED } from '../../../sandbox/usdc.js';
+import {
+  CreateOperator,
+  UpdateOperator,
+} from '../../../src/contexts/access/application/operator-commands.js';
+import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
+import { newId } from '../../../src/kernel/ids.js';
+import type { AdminClient } from '../admin/admin-client.js';
+import { startTestApp, type TestApp, type TestSettings } from '../app.js';
+import { pageUrl } from '../onboarding/people.js';
+import { CHAIN_ID } from '../payouts/chain.js';
+import { TestNode } from '../payouts/test-node.js';
+import { TestReceiver } from '../webhooks/receiver.js';
+
+/** An operator who can open the console. */
+export interface Operator {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+type SettingsFor = (consoleUrl: string) => Promise<TestSettings>;
+
+/** Fast, and each attempt of a delivery follows at once. */
+const SETTINGS: TestSettings = {
+  EXCHANGE_CHECK_INTERVAL_MS: '100',
+  EXCHANGE_SCAN_INTERVAL_MS: '50',
+  EXCHANGE_SETTLE_MS: '100',
+  PAYOUT_FINALITY: '1',
+  AUDIT_HEAD_SECONDS: '1',
+  // Less than what the morning's data raises it to.
+  RATE_LIMIT_PER_MINUTE: '4000',
+};
+
+/** The service with the console and the portal as people open them, its node and a receiver of webhooks. */
+export class PagesService {
+  private constructor(
+    readonly app: TestApp,
+    readonly consoleUrl: string,
+    readonly portalUrl: string,
+    readonly node: TestNode,
+    /** Of the endpoint in {@link morning}: it responds with 500 until a test changes that. */
+    readonly receiver: TestReceiver,
+    readonly admin: AdminClient,
+  ) {}
+
+  /** `settingsFor`: more settings, for the address of the console. */
+  static async start(settingsFor: SettingsFor = async () => ({})): Promise<PagesService> {
+    const [adminPort, portalPort] = [await freePort(), await freePort()];
+    const consoleUrl = `http://localhost:${adminPort}`;
+    const portalUrl = `http://localhost:${portalPort}`;
+    const [receiver, nodes] = [await TestReceiver.start(), [] as TestNode[]];
+    receiver.behavior = (response) => response.writeHead(500).end('out of order until noon');
+    const app = await startTestApp(
+      {
+        ...SETTINGS,
+        ADMIN_PORT: String(adminPort),
+        ADMIN_URL: consoleUrl,
+        PORTAL_PORT: String(portalPort),
+        PORTAL_URL: portalUrl,
+        ...(await settingsFor(consoleUrl)),
+      },
+      async (chainUrl) => {
+        nodes.push(await TestNode.start(chainUrl));
+        return nodes[0]!.url;
+      },
+    );
+    const admin = await app.newAdmin();
+    return new PagesService(app, consoleUrl, portalUrl, nodes[0]!, receiver, admin);
+  }
+
+  /** What the demo of the console writes. */
+  morning(): Promise<Morning> {
+    const { app, admin, receiver } = this;
+    const { apiKey, secret } = app.exchange.signing.credentials;
+    const { apiKey: api_key, privateKey: private_key } = app.merchant.credentials;
+    const place: MorningPlace = {
+      base_url: app.url,
+      widget_url: pageUrl(app.app),
+      merchant: { api_key, private_key },
+      exchange: { api_key: apiKey, secret },
+      admin: { base_url: admin.baseUrl, api_key: admin.key },
+      chain: {
+        rpc_url: app.chain.rpcUrl,
+        chain_id: CHAIN_ID,
+        usdc_address: app.chain.usdcAddress,
+        funded_private_key: FUNDED.privateKey,
+      },
+    };
+    return morning(place, { receiver: receiver.url });
+  }
+
+  async newOperator(name: string, role = 'administrator'): Promise<Operator> {
+    const operator = { id: newId(), name, email: `${newId()}@ops.example` };
+    const command = new CreateOperator(operator.id, { name, email: operator.email, role });
+    await this.app.app.get(CommandBus).execute(command);
+    return operator;
+  }
+
+  /** A one-time link to the console. */
+  linkOf({ id }: Operator): Promise<string> {
+    return this.app.app.get(LoginLinks, { strict: false }).issue(id);
+  }
+
+  async disable({ id }: Operator): Promise<void> {
+    await this.app.app.get(CommandBus).execute(new UpdateOperator(id, { status: 'disabled' }));
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    await Promise.all([this.node.stop(), this.receiver.stop()]);
+  }
+}
