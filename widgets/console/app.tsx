@@ -16,7 +16,15 @@ import { Enrol, Login, placeBefore, rememberPlace, takeToken } from './login.js'
 import { RESOURCES } from './resources/index.js';
 import { pluralOf } from './resources/operations.js';
 import { SearchPage } from './search.js';
-import { api, scopesOf, signInByPasskey, signOut, useSession, type ConsoleFacts } from './session.js';
+import {
+  api,
+  scopesOf,
+  signInAtProvider,
+  signInByPasskey,
+  signOut,
+  useSession,
+  type ConsoleFacts,
+} from './session.js';
 import { System } from './system.js';
 
 /** admin-api.md 5. */
@@ -119,6 +127,7 @@ function Signed({ facts, session, leave }: SignedProps) {
   const kit = useMemo((): Kit => {
     const held = new Set(scopes.split(' '));
     const signInAgain = async (): Promise<void> => {
+      if (facts.oidc) return signInAtProvider(location.pathname + location.search);
       await signInByPasskey();
       await queries.invalidateQueries({ queryKey: ['session'] });
     };
@@ -133,7 +142,7 @@ function Signed({ facts, session, leave }: SignedProps) {
       say,
       signInAgain,
     };
-  }, [scopes, me, readOnly]);
+  }, [scopes, me, readOnly, facts.oidc]);
   useIdle(IDLE_MS, () => leave('You were signed out after 15 minutes without activity.'), true);
   const name = visible(textAt(session, 'operator.name'));
   const role = capital(spoken(textAt(session, 'operator.role')));

@@ -32,19 +32,22 @@ export function Login({ facts, done, why }: LoginProps) {
       <Heading title="Sign in">Sign in</Heading>
       {why !== null && <p class="lead">{why}</p>}
       <div class="stack">
-        <button type="button" class="primary" disabled={busy} onClick={run}>
-          {busy ? 'Waiting for your passkey…' : 'Sign in with a passkey'}
-        </button>
-        {facts.oidc && (
-          <a class="button" href="/login/oidc" target="_top">
+        {facts.oidc ? (
+          <a class="button primary" href="/login/oidc" target="_top">
             Sign in with your identity provider
           </a>
+        ) : (
+          <button type="button" class="primary" disabled={busy} onClick={run}>
+            {busy ? 'Waiting for your passkey…' : 'Sign in with a passkey'}
+          </button>
         )}
       </div>
       {trouble !== null && <Problematic text={trouble} />}
-      <p class="quiet small">
-        No passkey yet? Ask an administrator to invite you: you receive a one-time link.
-      </p>
+      {!facts.oidc && (
+        <p class="quiet small">
+          No passkey yet? Ask an administrator to invite you: you receive a one-time link.
+        </p>
+      )}
     </Gate>
   );
 }

@@ -6,7 +6,7 @@ import { at, textAt, type Row } from '../kit/fields.js';
 /** What the server says to the document. */
 export interface ConsoleFacts {
   readonly page: 'console';
-  /** Whether people sign in with an identity provider too. */
+  /** Whether people sign in with an identity provider: then passkeys do not. */
   readonly oidc: boolean;
   readonly mode: string;
 }
@@ -44,6 +44,12 @@ export async function signInByPasskey(): Promise<void> {
   const { body } = await site.write({ method: 'POST', path: '/login/passkey/options', body: {} });
   const response = await startAuthentication({ optionsJSON: body as unknown as Options });
   await site.write({ method: 'POST', path: '/login/passkey', body: response });
+}
+
+/** Leaves for the identity provider, which leads back to this path; it never resolves. */
+export function signInAtProvider(path: string): Promise<never> {
+  location.assign(`/login/oidc?return_to=${encodeURIComponent(path)}`);
+  return new Promise(() => undefined);
 }
 
 /** Creates a passkey on this device, by a one-time link. */

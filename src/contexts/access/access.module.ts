@@ -12,7 +12,11 @@ import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessChangeHandler, Credentials, SecretChangeHandler } from './application/credentials.js';
-import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
+import {
+  ActivateAdminKeyHandler,
+  IssueAdminKeyHandler,
+  RollAdminKeyHandler,
+} from './application/admin-key-commands.js';
 import { credentialOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
 import { programOperations } from './application/program-operations.js';
@@ -59,6 +63,7 @@ import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-r
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
 import { DisplayedOperator, OperatorList } from './views/operator-list.js';
 import { CredentialUses } from './store/credential-uses.js';
+import { NewSecrets } from './store/new-secrets.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
@@ -69,6 +74,7 @@ import { accessSearches } from './views/search.js';
 @Module({
   imports: [LoginLinksModule],
   providers: [
+    NewSecrets,
     CredentialSecrets,
     Credentials,
     AccessChangeHandler,
@@ -78,6 +84,7 @@ import { accessSearches } from './views/search.js';
     IssueExchangeKeyHandler,
     CreateOperatorHandler,
     IssueAdminKeyHandler,
+    ActivateAdminKeyHandler,
     RollAdminKeyHandler,
     DirectoryView,
     OperatorsView,
@@ -172,7 +179,7 @@ export const access = defineContext({
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
-    operator: async () => (await import('./cli/login-link.js')).loginLinkProgram,
+    operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
   entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],

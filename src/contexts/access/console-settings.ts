@@ -1,4 +1,5 @@
 import type { Config } from '../../platform/config/config.js';
+import { isPlainLoopback } from './http/page-site.js';
 import {
   about,
   ConfigError,
@@ -84,6 +85,13 @@ declare module '../../platform/config/config.js' {
 export function checkConsoleSettings(config: Config): void {
   const { adminOidcIssuer: issuer, adminOidcClientId: clientId, mode, roles, adminUrl } = config;
   const { adminOidcIssuer, adminOidcClientId } = CONSOLE_SETTINGS;
+  const addresses = { ADMIN_URL: adminUrl, PORTAL_URL: config.portalUrl };
+  for (const [name, address] of Object.entries(addresses)) {
+    if (address === null || address.startsWith('https:')) continue;
+    if (mode === 'production') throw new ConfigError(`${name} must begin with https:// in production.`);
+    if (!isPlainLoopback(address))
+      throw new ConfigError(`${name} must begin with https:// where it is not on this machine.`);
+  }
   if (issuer !== null && clientId === null)
     throw new ConfigError(
       `ADMIN_OIDC_CLIENT_ID must be set with ADMIN_OIDC_ISSUER. ${about(adminOidcClientId)}`,

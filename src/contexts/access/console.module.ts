@@ -19,7 +19,10 @@ import { PasskeyCounters } from './store/passkey-counters.js';
 
 /** One-time links, also for programs of operators. */
 @Global()
-@Module({ providers: [LoginSecrets, LoginLinks], exports: [LoginSecrets, LoginLinks] })
+@Module({
+  providers: [LoginSecrets, ConsoleSessionTable, LoginLinks],
+  exports: [LoginSecrets, ConsoleSessionTable, LoginLinks],
+})
 export class LoginLinksModule {}
 
 /** The console: its document, its sessions and the ways to sign in (admin-api.md 5). It needs the directory of operators. */
@@ -27,7 +30,6 @@ export class LoginLinksModule {}
   // The document is at every path that no other route has.
   controllers: [SessionController, LoginController, ConsolePageController],
   providers: [
-    ConsoleSessionTable,
     PasskeyCounters,
     People,
     { provide: IdentityProvider, useClass: OpenidProvider },

@@ -59,8 +59,15 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
   readonly execute: (operation: RunningOperation<Parameters>, get: Get) => Promise<object | void>;
   /** How long {@link execute} may take before another process executes it again; 10 seconds when absent. */
   readonly takesMs?: number;
-  /** The result of {@link execute} again, once the change is written: for a repeat after a crash. Absent: `{}`. */
-  readonly repeat?: (operation: RunningOperation<Parameters>, get: Get) => Promise<object>;
+  /**
+   * The result of {@link execute} again, once the change is written, for who requested or who approved it: for a repeat
+   * after a crash. Absent: `{}`.
+   */
+  readonly repeat?: (
+    operation: RunningOperation<Parameters>,
+    get: Get,
+    by: 'requester' | 'approver',
+  ) => Promise<object>;
 }
 
 /** Returns the definition as an entry of a context's declaration; it exists to check the type. */

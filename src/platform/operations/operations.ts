@@ -12,6 +12,8 @@ export interface Requester {
   /** Of the admin key; null for a session of the console, and for the shell. */
   readonly credentialId: string | null;
   readonly address: string | null;
+  /** Of the console; absent or null: none. It is recorded and not displayed. */
+  readonly sessionId?: string | null;
   /** What the person may do with this credential now. */
   readonly scopes: ReadonlySet<string>;
   /** Ids of the merchants it is confined to; null: all. */

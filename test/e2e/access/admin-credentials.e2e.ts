@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { newId } from '../../../src/kernel/ids.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -86,6 +88,10 @@ describe('credentials in the admin API', () => {
     expect(revoked.json()).toMatchObject({ credential: { status: 'revoked' } });
     await signs(merchant_id, second.secret, 401);
     expect((await admin.change(`/credentials/${second.id}`, '/revoke', { reason })).status).toBe(409);
+    const { headers } = await admin.get(`/credentials/${second.id}`);
+    const options = { ifMatch: String(headers['etag']), idempotencyKey: newId() };
+    const keyed = await admin.post(`/credentials/${second.id}/revoke`, { reason }, options);
+    expect(keyed.status).toBe(409);
     await signs(merchant_id, third.secret, 404);
   });
 
@@ -153,6 +159,35 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
+  it('an admin key is rolled by itself, and by no other key of its person', async () => {
+    const other = await app.newAdmin({ operatorId: admin.operatorId, addresses: ['127.0.0.0/8'] });
+    const { actor } = (await admin.get('/whoami')).json<{ actor: { credential_id: string } }>();
+    const refused = await other.change(`/credentials/${actor.credential_id}`, '/roll', { reason });
+    expect(refused.status).toBe(403);
+    expect(refused.json()).toMatchObject({ detail: 'An admin key is rolled by itself or in the console' });
+  });
+
+  it('an admin key without scopes is approved with those of the role, which the approver reads', async () => {
+    const { operation } = (await issue({ kind: 'admin' })).json<{ operation: OperationJson }>();
+    expect(operation.parameters['scopes']).toEqual(SCOPES);
+  });
+
+  it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {
+    const merchant_id = await newMerchantId();
+    const key = newId();
+    const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json<Written>();
+    await app.database.query('delete from event_store.responses where key = $1', [key]);
+    const again = await issue({ kind: 'payouts', merchant_id }, key);
+    expect(again.json<Written>().credential).toMatchObject({ id: credential.id, secret: credential.secret });
+    await app.database.query('delete from event_store.responses where key = $1', [key]);
+    await app.database.query(
+      `update access.new_secrets set created_at = created_at - interval '24 hours' where secret_id = $1`,
+      [credential.id],
+    );
+    const late = await issue({ kind: 'payouts', merchant_id }, key);
+    expect(late.json<Written>().credential).toMatchObject({ id: credential.id, secret: null });
+  });
+
   it('an admin key that is rejected is revoked', async () => {
     const { credential, operation } = (await issue({ kind: 'admin' })).json<Written>();
     expect((await approver.post(`/operations/${operation.id}/reject`, { reason })).status).toBe(200);
@@ -193,6 +228,21 @@ describe('credentials in the admin API', () => {
       expect((await admin.get(`/operations/${operation_id}`)).text).not.toContain(token);
     }
     await eventually(async () => (await leaked.get('/whoami')).status === 401);
+    const another = await issued({ kind: 'payouts', merchant_id });
+    const where = `https://ada:pass@paste.example/2?token=${another.secret}#${another.secret}`;
+    const leak = { token: another.secret, url: where, reason };
+    const ended = await admin.post('/credentials/revoke_leaked', leak);
+    const { operation_id: id } = ended.json<Record<string, string>>();
+    expect((await admin.get(`/operations/${id}`)).json()).toMatchObject({
+      operation: { parameters: { url: 'https://paste.example/2' } },
+    });
+    for (const body of [
+      { ...leak, url: 'http://paste.example/2' },
+      { ...leak, url: `https://paste.example/${another.secret}` },
+      { ...leak, url, reason: `found ${another.secret}` },
+      { ...leak, url, ticket: leaked.key },
+    ])
+      expect((await admin.post('/credentials/revoke_leaked', body)).status).toBe(422);
     const none = await admin.post('/credentials/revoke_leaked', { token: 'dsk_none', url, reason });
     expect(none.json()).toEqual({ credential_id: null, operation_id: null });
   });
@@ -231,6 +281,11 @@ describe('credentials in the admin API', () => {
     const confined = await app.newAdmin({ merchants: [merchant_id] });
     expect(await list(confined, '')).toEqual([exchange.id, id]);
     expect((await confined.get(`/credentials/${id}`)).status).toBe(200);
+    expect((await confined.get(`/credentials?merchant_id=${other}`)).status).toBe(404);
+    for (const each of [other, newId()]) {
+      const body = { kind: 'payouts', name: 'server', merchant_id: each, reason };
+      expect((await confined.post('/credentials', body)).status).toBe(404);
+    }
     const [hidden] = await list(admin, `merchant_id=${other}`);
     expect((await confined.get(`/credentials/${hidden}`)).status).toBe(404);
     expect((await admin.get('/credentials?status=dead')).status).toBe(400);

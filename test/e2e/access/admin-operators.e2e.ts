@@ -1,8 +1,12 @@
+import { CommandBus } from '@nestjs/cqrs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { invoke } from '../../support/programs/operator.js';
 
 const reason = 'a test of operators';
 
@@ -76,7 +80,109 @@ describe('operators in the admin API', () => {
     expect(list.json<{ operators: { id: string }[] }>().operators.map(({ id }) => id)).toContain(
       other.operatorId,
     );
-    expect((await admin.change(path, '', { status: 'active', reason })).status).toBe(200);
+    const enabled = await admin.change(path, '', { status: 'active', reason });
+    expect(enabled.status).toBe(202);
+    expect((await other.get('/whoami')).status).toBe(401);
+    const { operation } = enabled.json<Pending>();
+    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
     await eventually(async () => (await other.get('/whoami')).status === 200);
+  });
+
+  it('a disabled person with more scopes is enabled by no person who lacks these', async () => {
+    const other = await app.newAdmin();
+    const path = `/operators/${other.operatorId}`;
+    expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
+    const limited = await app.newAdmin({ scopes: ['operators:write', 'operators:read'] });
+    expect((await limited.change(path, '', { status: 'active', reason })).status).toBe(403);
+  });
+
+  it('what a person requested who was disabled since has failed', async () => {
+    const leaver = await app.newAdmin();
+    const { operation } = (await leaver.post('/operators', person('viewer'))).json<Pending>();
+    const path = `/operators/${leaver.operatorId}`;
+    expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
+    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(409);
+    expect((await admin.get(`/operations/${operation.id}`)).json()).toMatchObject({
+      operation: { status: 'failed', failure: { code: 'forbidden' } },
+    });
+  });
+
+  it('the link is for who approved, also after a crash, and never for who requested', async () => {
+    const request = newId();
+    const body = person('viewer');
+    const create = () => admin.post('/operators', body, { idempotencyKey: request });
+    const { operation } = (await create()).json<Pending>();
+    const key = newId();
+    const approve = () =>
+      approver.post(`/operations/${operation.id}/approve`, { reason }, { idempotencyKey: key });
+    expect((await approve()).json()).toMatchObject({ login_url: expect.stringContaining('/enrol#') });
+    await app.database.query('delete from event_store.responses where key = any($1)', [[key, request]]);
+    const again = await approve();
+    expect(again.status).toBe(200);
+    expect(again.json()).toMatchObject({ login_url: expect.stringContaining('/enrol#') });
+    expect((await create()).text).not.toContain('/enrol#');
+    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(409);
+  });
+});
+
+describe('the last administrators', () => {
+  const app = onTestApp();
+
+  it('are two at least once they were two: one alone could approve nothing', async () => {
+    const [ada, bob, cy] = [await app.newAdmin(), await app.newAdmin(), await app.newAdmin()];
+    expect((await ada.change(`/operators/${cy.operatorId}`, '', { status: 'disabled', reason })).status).toBe(
+      200,
+    );
+    for (const body of [{ status: 'disabled' }, { role: 'viewer' }]) {
+      const refused = await ada.change(`/operators/${bob.operatorId}`, '', { ...body, reason });
+      expect(refused.status).toBe(409);
+      expect(refused.json()).toMatchObject({ detail: expect.stringContaining('could approve nothing') });
+    }
+    expect((await bob.get('/whoami')).status).toBe(200);
+  });
+
+  it('of three, two who end each other at the same time leave two', async () => {
+    const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+    const disable = (by: AdminClient, whom: AdminClient) =>
+      by.change(`/operators/${whom.operatorId}`, '', { status: 'disabled', reason });
+    const statuses = await Promise.all([disable(ada, bob), disable(bob, ada)]);
+    expect(statuses.map(({ status }) => status)).toContain(200);
+    const left = await app.database.query(
+      `select from access.operators where role = 'administrator' and status = 'active'`,
+    );
+    expect(left.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('the first operators', () => {
+  const app = onTestApp();
+  const link = (email: string, ...args: string[]) => {
+    const { databaseUrl, masterKey } = app.config;
+    const env = {
+      MODE: 'production',
+      DATABASE_URL: databaseUrl!,
+      MASTER_KEY: masterKey!,
+      ADMIN_URL: 'https://admin.example',
+      PUBLIC_URL: 'https://api.example',
+      CHAIN_RPC_URL: app.chain.rpcUrl,
+      USDC_ADDRESS: app.chain.usdcAddress,
+    };
+    return invoke('operator', env, '--json', 'login-link', email, '--reason', reason, ...args);
+  };
+
+  it('are two in all, whatever became of them; later links and persons need a second person', async () => {
+    for (const name of ['ada', 'bob']) {
+      const { printed } = await link(`${name}@ops.example`, '--name', name);
+      expect(printed).toContain('/enrol#');
+    }
+    await expect(link('cy@ops.example', '--name', 'cy')).rejects.toThrow('There are operators already');
+    const view = app.app.get(OperatorsView, { strict: false });
+    const bob = await eventually(async () => view.byEmail('bob@ops.example'));
+    await app.app.get(CommandBus).execute(new UpdateOperator(bob.operatorId, { status: 'disabled' }));
+    await eventually(async () => (await view.byEmail('bob@ops.example'))?.status === 'disabled');
+    await expect(link('cy@ops.example', '--name', 'cy')).rejects.toThrow('There are operators already');
+    const { printed } = await link('ada@ops.example');
+    expect(JSON.parse(printed)).toMatchObject({ operation: { status: 'pending_approval' } });
+    await expect(link('bob@ops.example')).rejects.toThrow('The operator is disabled');
   });
 });

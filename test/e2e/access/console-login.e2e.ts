@@ -1,17 +1,10 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
-import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { startConsole, type Console } from '../../support/access/console-site.js';
+import { startConsole, type Console, type Session } from '../../support/access/console-site.js';
 import { CookieClient } from '../../support/access/cookie-client.js';
 import { eventually } from '../../support/eventually.js';
-
-interface Session {
-  readonly operator: { readonly id: string; readonly role: string };
-  readonly scopes: readonly string[];
-  readonly method: string;
-}
 
 describe('sessions of the console', () => {
   let site: Console;
@@ -91,6 +84,19 @@ describe('sessions of the console', () => {
     expect((await new CookieClient(site.origin).post('/login/link', { token: link })).status).toBe(401);
   });
 
+  it('does not live again once the person is enabled, and ends with another link', async () => {
+    const { browser, id } = await site.signedIn();
+    const commands = site.app.app.get(CommandBus);
+    await commands.execute(new UpdateOperator(id, { status: 'disabled' }));
+    await commands.execute(new UpdateOperator(id, { status: 'active' }));
+    const next = new CookieClient(site.origin);
+    expect((await next.post('/login/link', { token: await site.tokenOf(id) })).status).toBe(204);
+    expect((await next.call('/session')).status).toBe(200);
+    expect((await browser.call('/session')).status).toBe(401);
+    await site.tokenOf(id);
+    expect((await next.call('/session')).status).toBe(401);
+  });
+
   it('a cookie that is invented is refused', async () => {
     const browser = new CookieClient(site.origin);
     browser.setCookie('console', 'A'.repeat(43));
@@ -163,100 +169,6 @@ describe('the document of the console', () => {
         'application/problem+json; charset=utf-8',
       ]);
     }
-  });
-});
-
-describe('a login at the identity provider', () => {
-  let site: Console;
-  beforeAll(async () => {
-    site = await startConsole();
-  });
-  afterAll(() => site.close());
-
-  const claimsOf = (email: string, more: object = {}) => ({
-    email,
-    email_verified: true,
-    hd: 'example.com',
-    groups: ['staff'],
-    ...more,
-  });
-
-  it('signs in the operator with the verified email', async () => {
-    const { id, email } = await site.operator();
-    site.issuer.signInAs(claimsOf(email));
-    const browser = new CookieClient(site.origin);
-    const seen: string[] = [];
-    await browser.follow('/login/oidc', seen);
-    expect(seen.at(-1)).toBe(`${site.origin}/`);
-    expect(new URL(seen[0]!).searchParams.get('code_challenge_method')).toBe('S256');
-    expect((await browser.call('/session')).json<Session>()).toMatchObject({
-      operator: { id },
-      method: 'oidc',
-    });
-    expect(browser.cookie('console-oidc')).toBeUndefined();
-  });
-
-  it.each(['//evil.example', '/\\evil.example', 'https://evil.example/'])(
-    'never leads to another site: %s',
-    async (to) => {
-      const { email } = await site.operator();
-      site.issuer.signInAs(claimsOf(email));
-      const seen: string[] = [];
-      await new CookieClient(site.origin).follow(`/login/oidc?return_to=${encodeURIComponent(to)}`, seen);
-      expect(seen.at(-1)).toBe(`${site.origin}/`);
-    },
-  );
-
-  it('leads back to the page of the console where the person was', async () => {
-    const { email } = await site.operator();
-    site.issuer.signInAs(claimsOf(email));
-    const seen: string[] = [];
-    await new CookieClient(site.origin).follow('/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending', seen);
-    expect(seen.at(-1)).toBe(`${site.origin}/payouts?status=pending`);
-  });
-
-  it.each([
-    ['an email that is not verified', { email_verified: false }],
-    ['another company', { hd: 'evil.example' }],
-    ['no group of the console', { groups: ['sales'] }],
-    ['the email of no operator', { email: 'unknown@example.com' }],
-  ])('is refused with %s', async (_, more) => {
-    const { email } = await site.operator();
-    site.issuer.signInAs(claimsOf(email, more));
-    const browser = new CookieClient(site.origin);
-    expect((await browser.follow('/login/oidc')).status).toBe(403);
-    expect((await browser.call('/session')).status).toBe(401);
-  });
-
-  it('is refused where the person refuses at the issuer', async () => {
-    site.issuer.signInAs(null);
-    const browser = new CookieClient(site.origin);
-    expect((await browser.follow('/login/oidc')).status).toBe(403);
-  });
-
-  it('lowers the role to that of the group, and never raises it', async () => {
-    const roleOf = async (id: string) =>
-      (await site.app.app.get(OperatorsView, { strict: false }).operator(id))?.role;
-    const { id, email } = await site.operator('support');
-    site.issuer.signInAs(claimsOf(email, { groups: ['admins'] }));
-    await new CookieClient(site.origin).follow('/login/oidc');
-    expect(await roleOf(id)).toBe('support');
-    site.issuer.signInAs(claimsOf(email, { groups: ['helpers'] }));
-    const browser = new CookieClient(site.origin);
-    await browser.follow('/login/oidc');
-    expect(await roleOf(id)).toBe('viewer');
-    expect((await browser.call('/session')).json<Session>().scopes).not.toContain('users_personal:read');
-  });
-
-  it('is refused in a browser that did not start it, and at a second use of its address', async () => {
-    const { email } = await site.operator();
-    site.issuer.signInAs(claimsOf(email));
-    const browser = new CookieClient(site.origin);
-    const seen: string[] = [];
-    await browser.follow('/login/oidc', seen);
-    const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
-    expect((await new CookieClient(site.origin).call(callback)).status).toBe(401);
-    expect((await browser.call(callback)).status).toBe(401);
   });
 });
 

@@ -90,6 +90,16 @@ describeInBrowser('passkeys', () => {
     expect(await page.evaluate('session()')).toBe(401);
     expect(await page.evaluate('signIn()')).toBe(204);
     expect(await page.evaluate('session()')).toMatchObject({ operator: { id } });
+    const recorded = await app.database.query<{ data: object }>(
+      `select data::json as data from event_store.events
+       where type = 'operation.requested.v1' and data::json->>'name' = 'operators.add_passkey'`,
+    );
+    expect(recorded).toHaveLength(1);
+    expect(recorded[0]!.data).toMatchObject({
+      subject: { id },
+      reason: 'enrolled with a one-time link',
+      requested_by: { operator_id: id, address: expect.any(String) },
+    });
     // What was sent is good once.
     expect(await page.evaluate('call("/login/passkey", sent).then(({ status }) => status)')).toBe(400);
   });

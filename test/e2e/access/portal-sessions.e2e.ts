@@ -147,6 +147,17 @@ describe('a session of the portal', () => {
     );
   });
 
+  it('ends where another one replaces it in the same browser', async () => {
+    const first = await createPortalSession(app.merchant);
+    const browser = await PortalBrowser.enter(first.url);
+    const second = await createPortalSession(app.merchant);
+    expect((await browser.follow(second.url)).status).toBe(204);
+    expect(await status(browser)).toBe(200);
+    expect(await listed()).toContainEqual(
+      expect.objectContaining({ id: first.portal_session.id, status: 'revoked' }),
+    );
+  });
+
   it('ends with a logout from its own page alone', async () => {
     const { url } = await createPortalSession(app.merchant);
     const browser = await PortalBrowser.enter(url);

@@ -1,4 +1,6 @@
+import { CommandBus } from '@nestjs/cqrs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { AddPasskey } from '../../../src/contexts/access/application/operator-commands.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
@@ -96,6 +98,29 @@ describe('what programs change', () => {
     expect(await run(ada!.key, 'operation', 'reject', id!, '--reason', 'a mistake')).toMatch(
       /status\s+withdrawn/,
     );
+  });
+
+  it('removes a passkey of a person, and lists what is left', async () => {
+    const { operatorId } = await app.newAdmin({ role: 'viewer' });
+    const passkey = { credential_id: 'cred', public_key: 'p', counter: 0, transports: ['usb'] };
+    await app.app.get(CommandBus).execute(new AddPasskey(operatorId, passkey));
+    expect(await json(null, 'operator', 'passkeys', operatorId)).toEqual({
+      passkeys: [{ credential_id: 'cred', transports: ['usb'] }],
+    });
+    const { operation_id } = await json<{ operation_id: string }>(
+      ada!.key,
+      'operator',
+      'remove-passkey',
+      operatorId,
+      'cred',
+      '--reason',
+      'the device was lost',
+    );
+    expect((await bob!.get(`/operations/${operation_id}`)).json()).toMatchObject({
+      operation: { name: 'operators.remove_passkey', status: 'executed', reason: 'the device was lost' },
+    });
+    expect(await run(null, 'operator', 'passkeys', operatorId)).toContain('No passkeys');
+    await expect(run(null, 'operator', 'remove-passkey', operatorId, 'cred')).rejects.toThrow('not found');
   });
 
   it('needs a reason, and a key that is valid and has the scope', async () => {

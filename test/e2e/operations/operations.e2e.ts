@@ -97,6 +97,7 @@ describe('operations of operators', () => {
     });
     expect(await passing(type)).toEqual([{ reason }]);
     expect((await bob!.post(`${path}/reject`, because)).status).toBe(409);
+    expect((await ada!.get(path)).headers['etag']).toBe('"2"');
     expect((await ada!.get(path)).json()).toEqual({
       operation: approved.json<{ operation: object }>().operation,
     });
@@ -137,7 +138,8 @@ describe('operations of operators', () => {
     const { id } = await request(nextType());
     expect((await confined.get(`/operations/${id}`)).status).toBe(404);
     expect((await confined.get('/operations')).json()).toEqual({ operations: [], next_cursor: null });
-    expect((await confined.post(`/operations/${id}/approve`, because)).status).toBe(403);
+    for (const decision of ['approve', 'reject', 'confirm'])
+      expect((await confined.post(`/operations/${id}/${decision}`, because)).status).toBe(404);
   });
 
   it('are listed with known filters, and those that do not exist are 404', async () => {

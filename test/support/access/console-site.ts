@@ -1,4 +1,5 @@
 import { CommandBus } from '@nestjs/cqrs';
+import { expect } from '@jest/globals';
 import { CreateOperator } from '../../../src/contexts/access/application/operator-commands.js';
 import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -40,8 +41,7 @@ export async function startConsole(settings: TestSettings = {}) {
   const signedIn = async (role?: string): Promise<Operator & { readonly browser: CookieClient }> => {
     const person = await operator(role);
     const browser = new CookieClient(origin);
-    const login = await browser.post('/login/link', { token: await tokenOf(person.id) });
-    if (login.status !== 204) throw new Error(login.text);
+    expect((await browser.post('/login/link', { token: await tokenOf(person.id) })).status).toBe(204);
     return { ...person, browser };
   };
   const close = async (): Promise<void> => {
@@ -52,3 +52,10 @@ export async function startConsole(settings: TestSettings = {}) {
 }
 
 export type Console = Awaited<ReturnType<typeof startConsole>>;
+
+/** What `GET /session` responds with. */
+export interface Session {
+  readonly operator: { readonly id: string; readonly role: string };
+  readonly scopes: readonly string[];
+  readonly method: string;
+}

@@ -8,6 +8,7 @@ export type IssuedClaims = Readonly<Record<string, unknown>>;
 /** An OpenID provider (the package oidc-provider) on loopback that signs everybody in as the person of `claims`. */
 export class OidcIssuer {
   private claims: IssuedClaims | null = {};
+  private at: number | null = null;
 
   private constructor(
     readonly url: string,
@@ -33,16 +34,17 @@ export class OidcIssuer {
         const result =
           claims === null
             ? { error: 'access_denied', error_description: 'the person refused' }
-            : { login: { accountId: 'person' } };
+            : { login: { accountId: 'person', ...(issuer.at !== null && { ts: issuer.at }) } };
         void provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
       } else void callback(request, response);
     };
     return issuer;
   }
 
-  /** Who is at the browser from now on; null: somebody who refuses. */
-  signInAs(claims: IssuedClaims | null): void {
+  /** Who is at the browser from now on; null: somebody who refuses. `at`: when they sign in, in epoch seconds; null: then. */
+  signInAs(claims: IssuedClaims | null, at: number | null = null): void {
     this.claims = claims;
+    this.at = at;
   }
 
   async stop(): Promise<void> {

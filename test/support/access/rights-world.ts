@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import {
+  ActivateAdminKey,
+  ActivateAdminKeyHandler,
   IssueAdminKey,
   IssueAdminKeyHandler,
   RollAdminKey,
   RollAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
+import { People } from '../../../src/contexts/access/application/console/people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
 import { AccessChangeHandler, Credentials } from '../../../src/contexts/access/application/credentials.js';
 import {
   CreateOperator,
   CreateOperatorHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
+import { AdminKeyHolders } from '../../../src/contexts/access/application/key-holders.js';
+import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
 import { operatorOperations } from '../../../src/contexts/access/application/operator-operations.js';
 import {
   adminKey,
@@ -26,6 +31,7 @@ import {
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
+import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { isOver } from '../../../src/contexts/access/domain/validity.js';
 import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -33,19 +39,27 @@ import { deriveId, newId } from '../../../src/kernel/ids.js';
 import type { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { CommandLoop as Loop } from '../../../src/platform/event-store/command-loop.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
-import type { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { operationsOn } from '../operations/bench.js';
+import { newSecretsInMemory } from './new-secrets.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));
-const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, { mode: 'sandbox' });
-const progress = { reached: async () => true } as unknown as ViewProgress;
+const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, newSecretsInMemory(), {
+  mode: 'sandbox',
+});
+const progress = { reached: async () => true, require: async () => undefined } as unknown as ViewProgress;
 
-function commandsOn(loop: CommandLoop, clock: Clock): ReadonlyMap<unknown, unknown> {
+function commandsOn(
+  loop: CommandLoop,
+  clock: Clock,
+  persons: readonly string[],
+): ReadonlyMap<unknown, unknown> {
   const credentials = new Credentials(loop, clock, secrets, progress);
   const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
     [IssueAdminKey, new IssueAdminKeyHandler(credentials, loop, secrets)],
+    [ActivateAdminKey, new ActivateAdminKeyHandler(credentials, loop)],
     [RollAdminKey, new RollAdminKeyHandler(credentials, loop, secrets, clock)],
     [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
   ]);
@@ -56,6 +70,9 @@ function commandsOn(loop: CommandLoop, clock: Clock): ReadonlyMap<unknown, unkno
     [CommandBus, { execute }],
     [Loop, loop],
     [CredentialSecrets, secrets],
+    [ViewProgress, progress],
+    // Those who are none any more are sorted out by their streams.
+    [OperatorsView, { administrators: async () => persons, count: async () => persons.length }],
   ]);
 }
 
@@ -72,10 +89,15 @@ export class RightsWorld {
       'claim.taken.v1',
       'claim.owner_abandoned.v1',
     ],
-    provide: commandsOn,
+    holders: (loop) => new AdminKeyHolders({} as AdminKeyDirectory, loop),
+    provide: (loop, clock) => commandsOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });
-  private readonly commands = commandsOn(this.bench.loop, this.bench.clock).get(CommandBus) as CommandBus;
+  /** As logins change persons. */
+  readonly people = new People({} as OperatorsView, this.bench.loop, this.bench.operations);
+  private readonly commands = commandsOn(this.bench.loop, this.bench.clock, this.persons).get(
+    CommandBus,
+  ) as CommandBus;
 
   pass(ms: number): void {
     this.now += ms;

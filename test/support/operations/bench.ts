@@ -15,6 +15,7 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
+import type { KeyHolders } from '../../../src/platform/operations/key-holders.js';
 import {
   defineOperation,
   type OperationDefinition,
@@ -46,6 +47,8 @@ export interface BenchOptions {
   readonly events?: readonly string[];
   /** What these definitions get, by its token. */
   readonly provide?: (loop: CommandLoop, clock: Clock) => ReadonlyMap<unknown, unknown>;
+  /** What persons may do at a decision; all where absent. */
+  readonly holders?: (loop: CommandLoop) => Pick<KeyHolders, 'scopesOf'>;
   /** Called before and after a lamp is switched by an operation. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;
 }
@@ -59,6 +62,7 @@ export function operationsOn({
   definitions = [],
   events = [],
   provide = () => new Map(),
+  holders = () => ({ scopesOf: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
   around = () => undefined,
 }: BenchOptions = {}) {
   const registry = new EventRegistry();
@@ -120,7 +124,14 @@ export function operationsOn({
     { operationsApprovals: approvals },
     clockCheck,
   );
-  const decisions = new OperationDecisions(log, all, execution, clock, clockCheck);
+  const decisions = new OperationDecisions(
+    log,
+    all,
+    execution,
+    holders(loop) as KeyHolders,
+    clock,
+    clockCheck,
+  );
   const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
   return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };
 }

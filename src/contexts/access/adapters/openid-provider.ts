@@ -5,6 +5,8 @@ import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound
 import { IdentityProvider, type Claims, type OidcAttempt } from '../application/console/identity-provider.js';
 
 const TIMEOUT_SECONDS = 10;
+/** A login at the provider from before that is no login here (admin-api.md 5). */
+const MAX_AGE_SECONDS = 300;
 
 type OidcConfig = Pick<
   Config,
@@ -24,13 +26,16 @@ export class OpenidProvider extends IdentityProvider {
     return this.config.adminOidcIssuer !== null;
   }
 
-  async begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: OidcAttempt }> {
+  async begin(
+    redirectUri: string,
+    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
+  ): Promise<{ url: string; attempt: OidcAttempt }> {
     const provider = await this.provider();
     const attempt = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
-      returnTo,
+      ...from,
     };
     const url = openid.buildAuthorizationUrl(provider, {
       redirect_uri: redirectUri,
@@ -39,6 +44,8 @@ export class OpenidProvider extends IdentityProvider {
       nonce: attempt.nonce,
       code_challenge: await openid.calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
+      max_age: String(MAX_AGE_SECONDS),
+      ...(from.former !== null && { prompt: 'login' }),
     });
     return { url: url.href, attempt };
   }
@@ -51,6 +58,7 @@ export class OpenidProvider extends IdentityProvider {
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
+        maxAge: MAX_AGE_SECONDS,
       })
       .catch((error: unknown) => {
         throw failureOf(error);

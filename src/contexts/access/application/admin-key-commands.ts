@@ -60,7 +60,7 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
     const scopes = order.scopes === null ? ROLE_SCOPES[role] : readScopes(order.scopes);
     const lacking = scopes.find((scope) => !ROLE_SCOPES[role].some((each) => each === scope));
     if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
-    const { secret, hash: secretHash } = this.secrets.admin(keyId);
+    const { secret, hash: secretHash } = await this.secrets.obtainAdmin(keyId);
     const key = { ...order, credentialId: keyId, addresses: canonicalCidrs(order.addresses), scopes };
     const { visible } = await this.credentials.change(adminKey, keyId, (state, at) =>
       issueAdminKey({ ...key, secretHash, isPending, replaces: null, at }, state),
@@ -69,10 +69,26 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
   }
 }
 
-/** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
-export class ActivateAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
-  constructor(keyId: string) {
-    super(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+/** Another person has approved it. Throws `not_found`, or `invalid_transition`, also for a disabled person. */
+export class ActivateAdminKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(ActivateAdminKey)
+export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly loop: CommandLoop,
+  ) {}
+
+  async execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
+    const { issued } = knownAdminKey((await this.loop.load(adminKey, keyId)).state);
+    const { state } = await this.loop.load(operatorPerson, issued.operator_id);
+    if (knownOperator(state).status === 'disabled')
+      throw new DomainError('invalid_transition', 'The operator is disabled');
+    return this.credentials.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
   }
 }
 
@@ -103,7 +119,7 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
     const { state } = await this.loop.load(adminKey, keyId);
     const { issued, replacedBy } = knownAdminKey(state);
     if (replacedBy !== newKeyId) usableAdminKey(state, timestamp(this.clock));
-    const { secret, hash: secretHash } = this.secrets.admin(newKeyId);
+    const { secret, hash: secretHash } = await this.secrets.obtainAdmin(newKeyId);
     const { operator_id: operatorId, expires_at: expiresAt, name, scopes, merchants, addresses } = issued;
     const key = { operatorId, name, scopes, merchants, addresses, expiresAt, secretHash };
     // The new one first: a retry after a crash in between finds it, and replaces the old one.

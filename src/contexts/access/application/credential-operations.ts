@@ -8,7 +8,8 @@ import {
   type RunningOperation,
 } from '../../../platform/operations/operation-definition.js';
 import { adminKey, knownAdminKey, readScopes } from '../domain/admin-key.js';
-import type { MemoSigning } from '../domain/exchange-key.js';
+import { exchangeKey, type MemoSigning } from '../domain/exchange-key.js';
+import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
 import { ActivateAdminKey, IssueAdminKey, RevokeAdminKey, RollAdminKey } from './admin-key-commands.js';
@@ -40,7 +41,8 @@ type RollParameters = CredentialHolder & { readonly overlap_seconds: number };
 /** The secret of a new credential, for the response alone. */
 export interface IssuedCredential {
   readonly credential_id: string;
-  readonly secret: string;
+  /** Null a day after it was requested. */
+  readonly secret: string | null;
 }
 
 /** The streams whose events are the revision of a credential. */
@@ -61,12 +63,8 @@ function run<T>(get: Get, command: Command<T>): Promise<T> {
 }
 
 /** The secret that was issued under this id. */
-function secretOf(get: Get, id: string, { kind, merchant_id, api_key }: CredentialHolder): IssuedCredential {
-  const secrets = get(CredentialSecrets);
-  if (kind === 'admin') return { credential_id: id, secret: secrets.admin(id).secret };
-  const [of, holder] =
-    kind === 'payouts' ? (['api_key', merchant_id] as const) : (['exchange_key', api_key] as const);
-  return { credential_id: id, secret: secrets.derive(of, holder!, id).secret };
+async function secretOf(get: Get, id: string): Promise<IssuedCredential> {
+  return { credential_id: id, secret: await get(CredentialSecrets).issued(id) };
 }
 
 function adminOrder({ operator_id, name, scopes, merchants, addresses, expires_at }: IssueParameters) {
@@ -92,11 +90,28 @@ async function issue(operation: RunningOperation<IssueParameters>, get: Get): Pr
     const label = name === '' ? null : name;
     await run(get, new IssueExchangeKey(merchant_id!, demands_signing, label, memo_signing, order));
   } else await run(get, new IssueAdminKey(secretId, adminOrder(parameters), false));
-  return secretOf(get, secretId, parameters);
+  return secretOf(get, secretId);
 }
 
 async function isIssued(id: string, get: Get): Promise<boolean> {
   return (await get(CommandLoop).load(adminKey, id)).state.status !== 'unknown';
+}
+
+/** Throws `invalid_transition` for a credential that is revoked: there is nothing to revoke. */
+async function requireNotRevoked(
+  { kind, merchant_id, api_key }: CredentialHolder,
+  get: Get,
+  id: string,
+): Promise<void> {
+  const loop = get(CommandLoop);
+  const isRevoked = async (): Promise<boolean> => {
+    if (kind === 'admin') return (await loop.load(adminKey, id)).state.status === 'revoked';
+    const { state } = await (kind === 'payouts'
+      ? loop.load(merchant, merchant_id!)
+      : loop.load(exchangeKey, api_key!));
+    return state.status === 'revoked' || (state.status !== 'unknown' && state.revokedSecrets.includes(id));
+  };
+  if (await isRevoked()) throw new DomainError('invalid_transition', 'The credential is revoked');
 }
 
 function revocation(
@@ -118,7 +133,7 @@ async function roll({ id, subjectId, parameters }: RunningOperation<RollParamete
       kind === 'payouts' ? (['api_key', merchant_id!] as const) : (['exchange_key', api_key!] as const);
     await run(get, new RollSecret(of, holder, subjectId, next, overlap));
   }
-  return secretOf(get, next, parameters);
+  return secretOf(get, next);
 }
 
 export const credentialOperations = [
@@ -135,8 +150,9 @@ export const credentialOperations = [
       return state.status === 'unknown' ? [] : ROLE_SCOPES[state.role];
     },
     prepare: async ({ subjectId, parameters }, get) => {
-      await run(get, new IssueAdminKey(subjectId, adminOrder(parameters), true));
-      return secretOf(get, subjectId, parameters);
+      if (!(await isIssued(subjectId, get)))
+        await run(get, new IssueAdminKey(subjectId, adminOrder(parameters), true));
+      return secretOf(get, subjectId);
     },
     discard: async ({ subjectId }, get) => {
       if (await isIssued(subjectId, get)) await run(get, new RevokeAdminKey(subjectId));
@@ -147,7 +163,7 @@ export const credentialOperations = [
       await run(get, new ActivateAdminKey(subjectId));
       return {};
     },
-    repeat: async ({ subjectId, parameters }, get) => secretOf(get, subjectId, parameters),
+    repeat: async ({ subjectId }, get) => secretOf(get, subjectId),
   }),
   defineOperation<RollParameters>({
     ...CREDENTIAL,
@@ -156,12 +172,13 @@ export const credentialOperations = [
     gives: async ({ kind }, get, id) =>
       kind === 'admin' ? knownAdminKey((await get(CommandLoop).load(adminKey, id)).state).issued.scopes : [],
     execute: roll,
-    repeat: async ({ id, parameters }, get) => secretOf(get, deriveId(id, 'credential'), parameters),
+    repeat: async ({ id }, get) => secretOf(get, deriveId(id, 'credential')),
   }),
   defineOperation<CredentialHolder>({
     ...CREDENTIAL,
     name: 'credentials.revoke',
     streams: credentialStreams,
+    check: requireNotRevoked,
     execute: async ({ subjectId, parameters }, get) =>
       void (await run(get, revocation(subjectId, parameters))),
   }),

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Sealer } from '../../../platform/sealing/sealer.js';
+import { newSecretsInMemory } from '../../../../test/support/access/new-secrets.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 const secretsOf = (sealer: Sealer): CredentialSecrets =>
-  new CredentialSecrets(sealer, new KeyedHash(randomBytes(32)), { mode: 'sandbox' });
+  new CredentialSecrets(sealer, new KeyedHash(randomBytes(32)), newSecretsInMemory(), { mode: 'sandbox' });
 
 describe.each([
   ['private keys of merchants', 'api_key', /^dsk_[0-9a-f]{64}$/],
@@ -38,20 +39,38 @@ describe.each([
   });
 });
 
-describe('secrets of admin keys', () => {
+describe('secrets that are obtained for an id', () => {
   const keyedHash = new KeyedHash(randomBytes(32));
-  const of = (mode: 'sandbox' | 'production') =>
-    new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, { mode });
+  const of = (mode: 'sandbox' | 'production', fresh = newSecretsInMemory()) =>
+    new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, fresh, { mode });
 
-  it('follow from their seed, and belong to one mode', () => {
+  it('are random: no key of the service and no id leads to them', async () => {
+    const [one, other] = [of('sandbox'), of('sandbox')];
+    expect((await one.obtainAdmin('id')).secret).not.toBe((await other.obtainAdmin('id')).secret);
+    for (const kind of ['api_key', 'exchange_key'] as const)
+      expect((await one.obtain(kind, 'c1', kind)).secret).not.toBe(
+        (await other.obtain(kind, 'c1', kind)).secret,
+      );
+  });
+
+  it('are the same for a repeat, and unknown once they are forgotten', async () => {
+    const fresh = newSecretsInMemory();
+    const secrets = of('sandbox', fresh);
+    const { secret } = await secrets.obtain('api_key', 'c1', 's1');
+    expect((await secrets.obtain('api_key', 'c1', 's1')).secret).toBe(secret);
+    expect(await secrets.issued('s1')).toBe(secret);
+    await fresh.forget();
+    expect(await secrets.issued('s1')).toBeNull();
+    await expect(secrets.obtain('api_key', 'c1', 's1')).rejects.toMatchObject({ code: 'invalid_transition' });
+    await expect(secrets.obtainAdmin('s1')).rejects.toMatchObject({ code: 'invalid_transition' });
+  });
+
+  it('of admin keys belong to one mode', async () => {
     const [sandbox, production] = [of('sandbox'), of('production')];
-    const { secret, hash } = sandbox.admin('seed');
+    const { secret, hash } = await sandbox.obtainAdmin('id');
     expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);
-    expect(of('sandbox').admin('seed')).toEqual({ secret, hash });
-    expect(sandbox.admin('other').secret).not.toBe(secret);
-    expect(production.admin('seed').secret).toMatch(/^dsb_live_admin_/);
+    expect((await production.obtainAdmin('id')).secret).toMatch(/^dsb_live_admin_/);
     expect([sandbox.isAdmin(secret), production.isAdmin(secret)]).toEqual([true, false]);
-    expect(hash).toMatch(/^[0-9a-f]{64}$/);
     expect(hash).toBe(sandbox.hashOf(secret));
   });
 });

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import { adminSecret, isAdminSecret, type KeyMode } from '../domain/admin-secret.js';
 import type { CredentialKind, NewSecret } from '../domain/credential.js';
+import { NewSecrets } from '../store/new-secrets.js';
 
 const PREFIXES: Readonly<Record<CredentialKind, string>> = { api_key: 'dsk_', exchange_key: 'dxs_' };
 const SECRET_BYTES = 32;
@@ -23,6 +25,7 @@ export class CredentialSecrets {
   constructor(
     sealer: Sealer,
     private readonly keyedHash: KeyedHash,
+    private readonly fresh: NewSecrets,
     @Inject(CONFIG) config: Pick<Config, 'mode'>,
   ) {
     this.secrets = new SealedSecrets(sealer);
@@ -30,18 +33,25 @@ export class CredentialSecrets {
   }
 
   generate(kind: CredentialKind, credentialId: string): GeneratedSecret {
-    return this.sealed(kind, credentialId, newId(), randomBytes(SECRET_BYTES).toString('hex'));
+    return this.sealed(kind, credentialId, newId(), newText(kind));
   }
 
-  /** The same for the same id of the secret, so that a retry after a crash gives the secret that was issued. */
-  derive(kind: CredentialKind, credentialId: string, secretId: string): GeneratedSecret {
-    return this.sealed(kind, credentialId, secretId, this.keyedHash.of(`${kind} secret`, secretId));
+  /** The same for a day, so that a retry after a crash gives the secret that was issued. Throws `invalid_transition` later. */
+  async obtain(kind: CredentialKind, credentialId: string, secretId: string): Promise<GeneratedSecret> {
+    const secret = await this.fresh.obtain(secretId, () => newText(kind));
+    return this.sealed(kind, credentialId, secretId, secret ?? gone());
   }
 
-  /** Of an admin key: the same for the same `seed`, so that a retry after a crash gives the secret that was issued. */
-  admin(seed: string): { readonly secret: string; readonly hash: string } {
-    const secret = adminSecret(this.mode, Buffer.from(this.keyedHash.of('admin key secret', seed), 'hex'));
+  /** As {@link obtain}, of an admin key. */
+  async obtainAdmin(keyId: string): Promise<{ readonly secret: string; readonly hash: string }> {
+    const generate = (): string => adminSecret(this.mode, randomBytes(SECRET_BYTES));
+    const secret = (await this.fresh.obtain(keyId, generate)) ?? gone();
     return { secret, hash: this.hashOf(secret) };
+  }
+
+  /** The secret that was obtained for this id; null after a day. */
+  issued(secretId: string): Promise<string | null> {
+    return this.fresh.find(secretId);
   }
 
   /** Whether the text can be the secret of an admin key here: only then is it worth a query. */
@@ -67,12 +77,19 @@ export class CredentialSecrets {
     kind: CredentialKind,
     credentialId: string,
     secretId: string,
-    digits: string,
+    secret: string,
   ): GeneratedSecret {
-    const secret = PREFIXES[kind] + digits;
     const sealed = this.secrets.seal(placeOf(kind, credentialId, secretId), secret);
     return { secretId, secret, sealed, hash: this.hashOf(secret) };
   }
+}
+
+function newText(kind: CredentialKind): string {
+  return PREFIXES[kind] + randomBytes(SECRET_BYTES).toString('hex');
+}
+
+function gone(): never {
+  throw new DomainError('invalid_transition', 'The secret was generated a day ago and is no longer kept');
 }
 
 function placeOf(kind: CredentialKind, credentialId: string, secretId: string): string {

@@ -71,7 +71,7 @@ export class Credentials {
     cause?: EventMetadata,
   ): Promise<IssuedSecret> {
     const { secret, ...sealed } =
-      secretId === null ? this.secrets.generate(kind, id) : this.secrets.derive(kind, id, secretId);
+      secretId === null ? this.secrets.generate(kind, id) : await this.secrets.obtain(kind, id, secretId);
     const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed), [], cause);
     return { secretId: sealed.secretId, secret, visible };
   }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { KeyHolders } from '../../../platform/operations/key-holders.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import { SCOPES } from '../domain/roles.js';
+import { operatorPerson } from '../domain/operator.js';
+import { effectiveScopes, SCOPES } from '../domain/roles.js';
 import { AdminKeyDirectory } from './known-admin-keys.js';
 
 /** The people whose admin keys programs are run with. */
@@ -10,7 +12,10 @@ import { AdminKeyDirectory } from './known-admin-keys.js';
 export class AdminKeyHolders extends KeyHolders {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
 
-  constructor(private readonly keys: AdminKeyDirectory) {
+  constructor(
+    private readonly keys: AdminKeyDirectory,
+    private readonly loop: CommandLoop,
+  ) {
     super();
   }
 
@@ -21,5 +26,10 @@ export class AdminKeyHolders extends KeyHolders {
     if (addresses.length > 0)
       throw new DomainError('forbidden', 'The key is confined to network ranges: a program has no address');
     return { ...person, address: null };
+  }
+
+  async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {
+    const { state } = await this.loop.load(operatorPerson, operatorId);
+    return state.status === 'active' ? effectiveScopes(SCOPES, state.role) : null;
   }
 }

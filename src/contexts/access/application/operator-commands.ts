@@ -6,6 +6,7 @@ import {
   addPasskey,
   createOperator,
   operatorPerson,
+  removePasskey,
   updateOperator,
   type OperatorChange,
   type OperatorEvent,
@@ -70,5 +71,26 @@ export class UpdateOperator extends AccessChange<OperatorPerson, OperatorEvent> 
 export class AddPasskey extends AccessChange<OperatorPerson, OperatorEvent> {
   constructor(operatorId: string, passkey: Passkey) {
     super(operatorPerson, operatorId, (state, at) => addPasskey({ passkey, at }, state));
+  }
+}
+
+/** Throws `not_found`. */
+export class RemovePasskey extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly credentialId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RemovePasskey)
+export class RemovePasskeyHandler implements ICommandHandler<RemovePasskey> {
+  constructor(private readonly credentials: Credentials) {}
+
+  execute({ operatorId, credentialId }: RemovePasskey): Promise<CredentialChanged> {
+    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
+      removePasskey({ credentialId, at }, state),
+    );
   }
 }

@@ -40,7 +40,7 @@ export class PortalKeys {
     return row;
   }
 
-  /** A private key of kind `payouts`: the same again for the same id. Throws `invalid_transition` beyond two. */
+  /** A private key of kind `payouts`: the same again for the same id, for a day. Throws `invalid_transition` beyond two. */
   async issue(merchantId: string, { id, name, expiresAt }: NewKey, cause: EventMetadata): Promise<string> {
     const command = new IssueSecret('api_key', merchantId, { secretId: id, name, expiresAt }, cause);
     const { secret } = await this.commandBus.execute(command);

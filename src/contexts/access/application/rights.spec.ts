@@ -91,14 +91,15 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
     case 'role':
     case 'status': {
       const subject = at(world.persons, given.on);
-      const before = (await world.person(subject)).role;
+      const former = await world.person(subject);
+      const personHad: readonly string[] = former.status === 'active' ? ROLE_SCOPES[former.role] : [];
       const parameters: Record<string, string> =
         given.kind === 'role' ? { role: given.role } : { status: given.status };
       const request = { name: 'operators.update', parameters, subject };
       await world.run(request, by, { decider, decision: given.decision });
-      const gained = ROLE_SCOPES[(await world.person(subject)).role].filter(
-        (scope) => !ROLE_SCOPES[before].some((each) => each === scope),
-      );
+      const { role, status } = await world.person(subject);
+      const gained =
+        status === 'active' ? ROLE_SCOPES[role].filter((scope) => !personHad.includes(scope)) : [];
       if (gained.length === 0) return null;
       if (by === decider) return `${operatorId} raised a role alone`;
       return isWithin(gained, had) && isWithin(gained, deciderHad) ? null : `gave ${gained.join()}`;

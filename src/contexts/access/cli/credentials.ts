@@ -96,7 +96,7 @@ export class CredentialCommands {
   ): Outcome {
     const words = SECRETS[this.kind];
     const lines = [
-      line(words.secret, secret),
+      line(words.secret, secret ?? 'no longer kept'),
       line(words.id, secretId),
       `\nThe ${words.secret} is displayed only once: keep it safe.`,
     ];

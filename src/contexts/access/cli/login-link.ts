@@ -3,6 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Operator } from '../../../platform/operator/operator.js';
 import { writes } from '../../../platform/operator/write.js';
+import { nextFirstOperator } from '../application/operator-operations.js';
 import { OperatorsView } from '../views/operators.js';
 
 /** `npm run operator -- login-link <email>`: for the first administrators, and for a person who has lost all passkeys. */
@@ -20,7 +21,8 @@ export function loginLinkProgram(program: Command, operator: Operator): void {
     const { login_url = null } = (await (person === null
       ? write({
           name: 'operators.create',
-          subject: newId(),
+          // Refused once there were two.
+          subject: (await nextFirstOperator((token) => context.get(token, { strict: false }))) ?? newId(),
           merchantId: null,
           parameters: { name: name!, email, role: 'administrator', is_first: true },
         })

@@ -17,6 +17,7 @@ import {
   disableOperator,
   enableOperator,
   operatorPerson,
+  removePasskey,
   setRole,
 } from './operator.js';
 import { createPortalSession, enterPortal, portalSession, revokePortalSession } from './portal-session.js';
@@ -88,6 +89,8 @@ export const operatorHistory = historyRules(
     'operator.disabled.v1': (data, state) => disableOperator(data, state),
     'operator.enabled.v1': (data, state) => enableOperator(data, state),
     'operator.passkey_added.v1': ({ at, ...passkey }, state) => addPasskey({ passkey, at }, state),
+    'operator.passkey_removed.v1': ({ credential_id: credentialId, at }, state) =>
+      removePasskey({ credentialId, at }, state),
   },
   { id: 'operator_id' },
 );

@@ -6,6 +6,7 @@ import {
   disableOperator,
   enableOperator,
   operatorPerson,
+  removePasskey,
   setRole,
   type OperatorEvent,
   type OperatorPerson,
@@ -79,6 +80,20 @@ describe('an operator', () => {
     given(created).when(add).then(added);
     given(created, added).when(add).then();
     given(created, disabled).when(add).thenRefused('invalid_transition');
+  });
+
+  it('loses a passkey for good, also while it is disabled', () => {
+    const remove: Decision = (state) => removePasskey({ credentialId: 'c', at }, state);
+    const removed: OperatorEvent = {
+      type: 'operator.passkey_removed.v1',
+      data: { operator_id, credential_id: 'c', at },
+    };
+    given(created, added).when(remove).then(removed);
+    given(created, added, disabled).when(remove).then(removed);
+    given(created, added, removed).when(remove).thenRefused('not_found');
+    given(created, added, removed)
+      .when((state) => addPasskey({ passkey, at }, state))
+      .then(added);
   });
 
   it('must exist first', () => {

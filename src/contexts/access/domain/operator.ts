@@ -20,7 +20,8 @@ export type OperatorEvent =
   | DomainEvent<'operator.role_set.v1', { operator_id: string; role: Role; at: string }>
   | DomainEvent<'operator.disabled.v1', { operator_id: string; at: string }>
   | DomainEvent<'operator.enabled.v1', { operator_id: string; at: string }>
-  | DomainEvent<'operator.passkey_added.v1', Passkey & { operator_id: string; at: string }>;
+  | DomainEvent<'operator.passkey_added.v1', Passkey & { operator_id: string; at: string }>
+  | DomainEvent<'operator.passkey_removed.v1', { operator_id: string; credential_id: string; at: string }>;
 
 /** A person of the operator; the stream is `operator-<operator_id>`. Name and email are not personal data (admin-api.md 1). */
 export type OperatorPerson = { readonly status: 'unknown' } | KnownOperator;
@@ -53,6 +54,10 @@ export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
         const { credential_id, public_key, counter, transports } = event.data;
         const passkey = { credential_id, public_key, counter, transports };
         return { ...state, passkeys: [...state.passkeys, passkey] };
+      }
+      case 'operator.passkey_removed.v1': {
+        const { credential_id: id } = event.data;
+        return { ...state, passkeys: state.passkeys.filter((each) => each.credential_id !== id) };
       }
       default:
         return state;
@@ -150,6 +155,16 @@ export function addPasskey(
   const { credential_id, public_key, counter, transports } = passkey;
   const data = { operator_id, credential_id, public_key, counter, transports, at };
   return [{ type: 'operator.passkey_added.v1', data }];
+}
+
+/** Also of a disabled person. Throws `not_found`. */
+export function removePasskey(
+  { credentialId, at }: { credentialId: string; at: string },
+  state: OperatorPerson,
+): OperatorEvent[] {
+  const { operatorId: operator_id, passkeys } = knownOperator(state);
+  if (passkeys.every((each) => each.credential_id !== credentialId)) throw DomainError.notFound('Passkey');
+  return [{ type: 'operator.passkey_removed.v1', data: { operator_id, credential_id: credentialId, at } }];
 }
 
 /** Throws `not_found`. */

@@ -69,6 +69,8 @@ describe('the cookie of the console', () => {
 
   it('has no prefix and no Secure in the sandbox on loopback', () => {
     expect(set('sandbox', null)).toBe('console=token; Max-Age=60; Path=/; HttpOnly; SameSite=Strict');
+    expect(set('sandbox', 'http://localhost:3003')).toMatch(/^console=token.*(?<!Secure)$/);
+    expect(set('sandbox', 'http://admin.example')).toContain('__Host-console=token');
   });
 
   it('is read by its whole name', () => {

@@ -6,6 +6,13 @@ import { Refusal } from '../../../platform/http/problem.js';
 
 const MAX_COOKIE_BYTES = 8192;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
+
+/** Without TLS, but on this machine alone. */
+export function isPlainLoopback(url: string): boolean {
+  const { protocol, host } = new URL(url);
+  return protocol === 'http:' && LOOPBACK.test(host);
+}
+
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
 /**
@@ -79,7 +86,7 @@ abstract class PageSite {
   }
 
   private get isSecure(): boolean {
-    return this.mode === 'production' || this.url?.startsWith('https:') === true;
+    return this.mode === 'production' || (this.url !== null && !isPlainLoopback(this.url));
   }
 }
 

@@ -25,7 +25,9 @@ export class Access1795000000200 implements MigrationInterface {
         email text not null,
         role text not null,
         status text not null,
-        created_at timestamptz not null
+        created_at timestamptz not null,
+        -- The last time, also of one who was enabled again: logins from before are worth nothing.
+        disabled_at timestamptz
       );
 
       create table access.credentials (
@@ -94,6 +96,14 @@ export class Access1795000000200 implements MigrationInterface {
       );
       create index login_secrets_expired on access.login_secrets (expires_at);
       create index login_secrets_of_operator on access.login_secrets (operator_id) where operator_id is not null;
+
+      -- Sealed, for a day; null afterwards.
+      create table access.new_secrets (
+        secret_id uuid primary key,
+        sealed text,
+        created_at timestamptz not null
+      );
+      create index new_secrets_by_time on access.new_secrets (created_at);
 
       create table access.passkey_counters (
         passkey_id text primary key,

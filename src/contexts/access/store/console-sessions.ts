@@ -19,6 +19,8 @@ interface NewConsoleSession {
   readonly method: LoginMethod;
   readonly address: string;
   readonly seconds: number;
+  /** By another clock; null: now. */
+  readonly authenticatedAt: Date | null;
 }
 
 /** The row is written at most this often for requests of one session. */
@@ -32,15 +34,15 @@ export class ConsoleSessionTable {
 
   /** Drops those that ended a day ago. */
   async insert(session: NewConsoleSession): Promise<void> {
-    const { sessionId, tokenHash, operatorId, method, address, seconds } = session;
+    const { sessionId, tokenHash, operatorId, method, address, seconds, authenticatedAt } = session;
     await this.database.query(
       `with ended as (
          delete from access.console_sessions where expires_at < now() - ${KEPT_SECONDS} * interval '1 s'
        )
        insert into access.console_sessions (session_id, token_hash, operator_id, method, address, authenticated_at,
          last_seen_at, expires_at)
-       values ($1, $2, $3, $4, $5, now(), now(), now() + $6 * interval '1 s')`,
-      [sessionId, tokenHash, operatorId, method, address, seconds],
+       values ($1, $2, $3, $4, $5, least(now(), $7::timestamptz), now(), now() + $6 * interval '1 s')`,
+      [sessionId, tokenHash, operatorId, method, address, seconds, authenticatedAt],
     );
   }
 
@@ -71,6 +73,14 @@ export class ConsoleSessionTable {
     await this.database.query(
       'update access.console_sessions set ended_at = now() where session_id = $1 and ended_at is null',
       [sessionId],
+    );
+  }
+
+  /** Of a person who gets another way to sign in. */
+  async endAll(operatorId: string): Promise<void> {
+    await this.database.query(
+      'update access.console_sessions set ended_at = now() where operator_id = $1 and ended_at is null',
+      [operatorId],
     );
   }
 }

@@ -100,10 +100,14 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
     case 'operator.role_set.v1':
       return update('operators', ['operator_id', data.operator_id], { role: data.role });
     case 'operator.disabled.v1':
-      return update('operators', ['operator_id', data.operator_id], { status: 'disabled' });
+      return update('operators', ['operator_id', data.operator_id], {
+        status: 'disabled',
+        disabled_at: data.at,
+      });
     case 'operator.enabled.v1':
       return update('operators', ['operator_id', data.operator_id], { status: 'active' });
     case 'operator.passkey_added.v1':
+    case 'operator.passkey_removed.v1':
       return;
     case 'admin_key.issued.v1': {
       const { credential_id, operator_id, name, scopes, merchants, addresses, at: issued_at } = data;

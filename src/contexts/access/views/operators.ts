@@ -9,10 +9,13 @@ export interface OperatorRow {
   readonly role: Role;
   readonly status: 'active' | 'disabled';
   readonly createdAt: Date;
+  /** The last time, also of one who was enabled again. */
+  readonly disabledAt: Date | null;
 }
 
 const OPERATORS = `
-  select operator_id as "operatorId", name, email, role, status, created_at as "createdAt" from access.operators`;
+  select operator_id as "operatorId", name, email, role, status, created_at as "createdAt",
+    disabled_at as "disabledAt" from access.operators`;
 
 /** Which persons are there? */
 @Injectable()
@@ -29,9 +32,16 @@ export class OperatorsView {
     return this.first(`${OPERATORS} where lower(email) = lower($1)`, email);
   }
 
-  async countActive(): Promise<number> {
-    const sql = "select count(*)::int as count from access.operators where status = 'active'";
+  /** Also those who are disabled. */
+  async count(): Promise<number> {
+    const sql = 'select count(*)::int as count from access.operators';
     return (await this.database.query<{ count: number }>(sql))[0]!.count;
+  }
+
+  /** Ids of the active administrators. */
+  async administrators(): Promise<readonly string[]> {
+    const sql = `${OPERATORS} where role = 'administrator' and status = 'active' order by created_at`;
+    return (await this.database.query<OperatorRow>(sql)).map(({ operatorId }) => operatorId);
   }
 
   private async first(sql: string, value: string): Promise<OperatorRow | null> {

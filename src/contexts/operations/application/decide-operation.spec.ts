@@ -53,6 +53,44 @@ describe('the second person of an operation', () => {
     expect([await lamps(), await statusNow()]).toEqual([2, 'pending']);
   });
 
+  it.each([
+    ['is disabled', null, 'The operator is disabled'],
+    ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
+  ])('decides on nothing where they are no more what their key says: %s', async (_, scopes, message) => {
+    const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
+    const { decisions, id, lamps, statusNow } = await pending({ holders: () => ({ scopesOf }) });
+    for (const decision of ['approve', 'reject'] as const)
+      await expect(decisions[decision](id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+        code: 'forbidden',
+        message,
+      });
+    expect([await lamps(), await statusNow()]).toEqual([2, 'pending']);
+  });
+
+  it.each([
+    ['is disabled', null],
+    ['has another role', new Set<string>()],
+  ])('approves in vain what a person requested who %s since: the operation failed', async (_, scopes) => {
+    const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
+    const { decisions, id, lamps, log } = await pending({ holders: () => ({ scopesOf }) });
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'forbidden' } });
+    expect(await lamps()).toBe(2);
+  });
+
+  it('has the same outcome under the id of the decision, and is refused without it', async () => {
+    const { decisions, id, lamps } = await pending();
+    await decisions.approve(id, requesterOf('bob'), 'checked', 'd1');
+    const again = await decisions.approve(id, requesterOf('bob'), 'checked', 'd1');
+    expect(again.operation.status).toBe('executed');
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked', 'd2')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect(await lamps()).toBe(3);
+  });
+
   it('approves in vain what has changed since: the operation failed, and nothing was written', async () => {
     const { decisions, id, lamps, switchLamp, log } = await pending();
     await switchLamp('lamp', true);

@@ -1,19 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
+import { newId } from '../../../kernel/ids.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { ClockCheck } from '../../../platform/postgres/clock-check.js';
+import { KeyHolders } from '../../../platform/operations/key-holders.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
+import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
-import type { DecisionFacts, OperationEvent } from '../domain/operation-events.js';
+import type { DecisionFacts, OperationEvent, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation, type OperationState } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
-import { personOf, requireMerchant } from './request-operation.js';
+import { personOf, requireReach } from './request-operation.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
 
@@ -24,19 +25,29 @@ export class OperationDecisions {
     private readonly log: OperationLog,
     private readonly definitions: Definitions,
     private readonly execution: Execution,
+    private readonly holders: KeyHolders,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly clockCheck: ClockCheck,
   ) {}
 
   /**
-   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for one's own or without its scopes, `invalid_transition` for
-   * one that is decided or has lapsed, and for one whose subject was changed, which then has failed.
+   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for one's own or
+   * without its scopes, `invalid_transition` for one that is decided or has lapsed, and for one that has failed: its subject
+   * was changed, its requester may request it no more, or what its execution threw. A repeat after a crash, with the same
+   * `decisionId`, has the same outcome.
    */
-  async approve(id: string, caller: Requester, reason: string): Promise<OperationOutcome> {
-    await this.decide(id, caller, reason, approveOperation);
+  async approve(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId: string = newId(),
+  ): Promise<OperationOutcome> {
+    await this.decide(id, caller, reason, approveOperation, decisionId);
     failpoint('operation.approved');
-    return this.execution.run(id).catch((error: unknown) => {
-      if (error instanceof SubjectChanged)
+    return this.execution.run(id, 'approver').catch(async (error: unknown) => {
+      // The approval was right, whatever the code of the failure.
+      const { phase } = existingOperation((await this.log.load(id)).state);
+      if (error instanceof DomainError && phase === 'failed')
         throw new DomainError('invalid_transition', `The operation failed: ${error.message}`);
       throw error;
     });
@@ -65,24 +76,54 @@ export class OperationDecisions {
     return existingOperation(state);
   }
 
-  /** The scopes of the operation are those that it needs now, and those of the caller, too: a role may have changed. */
+  /** The scopes of the operation are those that it needs now, and those of its persons, too: a role may have changed. */
   private async decide(
     id: string,
     caller: Requester,
     reason: string,
     decide: Decide,
+    decisionId?: string,
   ): Promise<ExistingOperation> {
-    const { facts } = existingOperation((await this.log.load(id)).state);
-    requireMerchant(caller, facts.merchant_id, 'operation');
+    const { facts, phase } = existingOperation((await this.log.load(id)).state);
+    requireReach(caller, facts.merchant_id);
     const definition = this.definitions.find(facts.name);
-    requireScopes(caller, await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id));
+    const scopes = await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
+    requireScopes(caller, scopes);
     await this.clockCheck.require();
-    const decision = { operation_id: id, decided_by: personOf(caller), reason, at: timestamp(this.clock) };
+    const lost = await this.lostBy(caller.operatorId, scopes);
+    if (lost !== null) throw new DomainError('forbidden', lost);
+    const { operator_id: requesterId } = facts.requested_by;
+    if (decide === approveOperation && phase === 'pending' && requesterId !== caller.operatorId)
+      await this.requireRequester(facts, scopes);
+    const decision = {
+      operation_id: id,
+      decided_by: personOf(caller),
+      reason,
+      ...(decisionId !== undefined && { decision_id: decisionId }),
+      at: timestamp(this.clock),
+    };
     const { state, events } = await this.log.record(id, (current) => decide(decision, current));
     if (events.some(({ type }) => type === 'operation.lapsed.v1')) {
       await this.execution.discard(facts);
       throw new DomainError('invalid_transition', 'The operation has lapsed');
     }
     return existingOperation(state);
+  }
+
+  /** Why the person may not do what needs these scopes; null where they may. By the events: keys and sessions are read late. */
+  private async lostBy(operatorId: string | null, scopes: readonly string[]): Promise<string | null> {
+    if (operatorId === null) return null;
+    const now = await this.holders.scopesOf(operatorId);
+    if (now === null) return 'The operator is disabled';
+    const missing = scopes.find((scope) => !now.has(scope));
+    return missing === undefined ? null : `The scope ${missing} is missing`;
+  }
+
+  private async requireRequester(facts: Requested, scopes: readonly string[]): Promise<void> {
+    const lost = await this.lostBy(facts.requested_by.operator_id, scopes);
+    if (lost === null) return;
+    const why = `Who requested it may not do so now: ${lost}`;
+    await this.execution.failed(facts, 'forbidden', why);
+    throw new DomainError('invalid_transition', `The operation failed: ${why}`);
   }
 }

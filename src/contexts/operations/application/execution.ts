@@ -37,20 +37,20 @@ export class Execution {
   /**
    * Executes an operation that is open, or finds that it was executed. Throws what its definition throws, once that is
    * recorded; {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for what may not be
-   * executed.
+   * executed. The result is for `by`.
    */
-  async run(id: string): Promise<OperationOutcome> {
+  async run(id: string, by: 'requester' | 'approver' = 'requester'): Promise<OperationOutcome> {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
     const { facts } = found;
     const definition = this.definitions.find(facts.name);
-    if (found.phase === 'executed') return this.repeated(found);
+    if (found.phase === 'executed') return this.repeated(found, by);
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
     const streams = definition.streams(facts.subject.id, facts.parameters as JsonObject);
     const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
     const before = await this.subjects.read(streams);
     const written = before.changesOf(id, since);
-    if (written.length > 0) return this.repeated(await this.executed(facts, written));
+    if (written.length > 0) return this.repeated(await this.executed(facts, written), by);
     const own = { stream: streamOf(operation, id), revision: revision! };
     const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
     failpoint('operation.begun');
@@ -63,7 +63,7 @@ export class Execution {
       const changes = await this.changesOf(facts, current, since);
       return { operation: operationJson(await this.executed(facts, changes)), result };
     } catch (error) {
-      return await this.afterError(error, found, current, since);
+      return await this.afterError(error, found, current, since, by);
     }
   }
 
@@ -73,18 +73,19 @@ export class Execution {
     { facts, phase }: ExistingOperation,
     current: CurrentOperation,
     since: string | null,
+    by: 'requester' | 'approver',
   ): Promise<OperationOutcome> {
     const changes = await this.changesOf(facts, current, since);
     if (changes.length > 0) {
       const state = await this.executed(facts, changes);
-      if (error instanceof SubjectChanged && current.written.length === 0) return this.repeated(state);
+      if (error instanceof SubjectChanged && current.written.length === 0) return this.repeated(state, by);
       throw error;
     }
     if (!(error instanceof DomainError)) throw error;
     if (phase === 'approved' && TRANSIENT.includes(error.code)) throw error;
     const isChanged = error instanceof SubjectChanged;
     const state = await this.failed(facts, isChanged ? CHANGED : error.code, error.message);
-    if (state.phase === 'executed') return this.repeated(state);
+    if (state.phase === 'executed') return this.repeated(state, by);
     throw error;
   }
 
@@ -141,9 +142,9 @@ export class Execution {
   }
 
   /** The outcome of an operation that was executed before. */
-  async repeated(state: ExistingOperation): Promise<OperationOutcome> {
+  private async repeated(state: ExistingOperation, by: 'requester' | 'approver'): Promise<OperationOutcome> {
     const { repeat } = this.definitions.find(state.facts.name);
-    const result = (await repeat?.(runningOperation(state.facts), this.definitions.get)) ?? {};
+    const result = (await repeat?.(runningOperation(state.facts), this.definitions.get, by)) ?? {};
     return { operation: operationJson(state), result };
   }
 }

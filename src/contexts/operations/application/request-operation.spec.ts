@@ -23,6 +23,17 @@ const typesOf = async (
   stream: string,
 ) => (await store.readStream(stream)).map(({ type }) => type);
 
+it('records the session of a person, and displays it nowhere', async () => {
+  const { operations, log, switchLamp } = operationsOn();
+  await switchLamp('lamp', true);
+  const requester = { ...requesterOf('ada'), sessionId: 's1' };
+  const { operation } = await operations.request(switchRequest({ parameters: { on: false }, requester }));
+  expect((await log.load(operation.id)).state).toMatchObject({
+    facts: { requested_by: { session_id: 's1' } },
+  });
+  expect(JSON.stringify(operation)).not.toContain('s1');
+});
+
 describe('a requested operation', () => {
   it('is executed at once; its change names it, and it names its change', async () => {
     const { store, switchOn } = await withLamp();

@@ -123,12 +123,20 @@ export class RequestedOperations extends Operations {
   }
 }
 
-export function personOf({ operatorId, name, role, credentialId, address }: Requester): PersonFacts {
-  return { operator_id: operatorId, name, role, credential_id: credentialId, address };
+export function personOf({
+  operatorId,
+  name,
+  role,
+  credentialId,
+  address,
+  sessionId,
+}: Requester): PersonFacts {
+  const person = { operator_id: operatorId, name, role, credential_id: credentialId, address };
+  return sessionId ? { ...person, session_id: sessionId } : person;
 }
 
 /** Throws `not_found` for what belongs to another merchant, `forbidden` for what belongs to none (admin-api.md 1). */
-export function requireMerchant(
+function requireMerchant(
   { merchants }: Pick<Requester, 'merchants'>,
   merchantId: string | null,
   subject: string,
@@ -136,6 +144,12 @@ export function requireMerchant(
   if (merchants === null || (merchantId !== null && merchants.includes(merchantId))) return;
   if (merchantId !== null) throw DomainError.notFound(titleOf({ subject }));
   throw new DomainError('forbidden', 'The credential is confined to some merchants');
+}
+
+/** Throws `not_found` for an operation that is none of a confined credential's. */
+export function requireReach(caller: Pick<Requester, 'merchants'>, merchantId: string | null): void {
+  if (caller.merchants !== null && merchantId === null) throw DomainError.notFound('Operation');
+  requireMerchant(caller, merchantId, 'operation');
 }
 
 /** `api_key` is `Api key` in a sentence. */

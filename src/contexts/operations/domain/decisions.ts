@@ -69,6 +69,8 @@ export function approveOperation(
   requirePerson(decision);
   // A repeat after a crash executes what it approved.
   if (found.phase === 'approved' && isSamePerson(found.decision!.decided_by, decision.decided_by)) return [];
+  const { decision_id: id } = decision;
+  if (found.phase === 'executed' && id !== undefined && id === found.decision?.decision_id) return [];
   if (found.phase !== 'pending') throw decided(found);
   if (isExpired(found, decision.at)) return lapseOperation(decision, state);
   if (isSamePerson(found.facts.requested_by, decision.decided_by))
@@ -107,9 +109,11 @@ export function recordExecuted(executed: ExecutedFacts, state: OperationState): 
   return [{ type: 'operation.executed.v1', data: executed }];
 }
 
-/** Without effect on what has ended. */
+/** Without effect on what has ended. One that waits fails where its requester may request it no more. */
 export function recordFailed(failed: Failed, state: OperationState): OperationFailed[] {
-  return isUnfinished(existingOperation(state)) ? [{ type: 'operation.failed.v1', data: failed }] : [];
+  const found = existingOperation(state);
+  const mayFail = isUnfinished(found) || found.phase === 'pending';
+  return mayFail ? [{ type: 'operation.failed.v1', data: failed }] : [];
 }
 
 /** Only once `expires_at` is past, and without effect on what is decided. */

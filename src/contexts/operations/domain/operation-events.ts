@@ -8,6 +8,8 @@ export interface PersonFacts {
   readonly role: string | null;
   readonly credential_id: string | null;
   readonly address: string | null;
+  /** Of the console; absent where it was none. */
+  readonly session_id?: string;
 }
 
 export interface Requested {
@@ -32,6 +34,8 @@ export interface DecisionFacts {
   readonly operation_id: string;
   readonly decided_by: PersonFacts;
   readonly reason: string;
+  /** Of an approval: its request, which a repeat finds again. */
+  readonly decision_id?: string;
   readonly at: string;
 }
 

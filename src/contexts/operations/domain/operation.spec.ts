@@ -177,7 +177,7 @@ describe('an operation', () => {
       .thenRefused('invalid_transition');
   });
 
-  it('fails where it is open, and what has ended stays as it is', () => {
+  it('fails where it is open or waits, and what has ended stays as it is', () => {
     given(requested(null))
       .when((state) => recordFailed(failed, state))
       .then({ type: 'operation.failed.v1', data: failed });
@@ -186,7 +186,7 @@ describe('an operation', () => {
       .then();
     given(requested('before'))
       .when((state) => recordFailed(failed, state))
-      .then();
+      .then({ type: 'operation.failed.v1', data: failed });
   });
 
   it('that does not exist is not decided on', () => {

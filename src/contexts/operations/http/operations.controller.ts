@@ -1,4 +1,5 @@
-import { Get, Inject, Post } from '@nestjs/common';
+import { Get, Inject, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
@@ -6,6 +7,7 @@ import {
   AdminController,
   Caller,
   listed,
+  sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
@@ -17,7 +19,7 @@ import type { OperationOutcome } from '../../../platform/operations/operations.j
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
-import { requireMerchant } from '../application/request-operation.js';
+import { requireReach } from '../application/request-operation.js';
 import { existingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { OPERATION_VIEWS } from '../views/operation-projection.js';
@@ -37,7 +39,7 @@ const DECISION = {
     200: [DecisionResponse, 'The operation as it is now.'],
     403: "It is the caller's own, a scope is missing, or the login is too old.",
     404: 'There is no such operation.',
-    409: 'It is decided, has lapsed, or its subject was changed.',
+    409: 'It is decided, has lapsed or fails: its subject was changed, or its requester may request it no more.',
     422: 'The reason is missing or too long.',
   },
 } as const;
@@ -74,13 +76,16 @@ export class OperationsController {
     scopes: ['operations:read'],
     responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
   })
-  async get(@Caller() caller: AdminCaller, @UuidParam('id', 'Operation') id: string): Promise<object> {
-    const state = existingOperation((await this.log.load(id)).state);
-    // One that changes what belongs to no merchant is none of a confined credential's.
-    if (caller.merchants !== null && state.facts.merchant_id === null)
-      throw DomainError.notFound('Operation');
-    requireMerchant(caller, state.facts.merchant_id, 'operation');
-    return { operation: operationJson(state) };
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const { state, revision } = await this.log.load(id);
+    const found = existingOperation(state);
+    requireReach(caller, found.facts.merchant_id);
+    sendEtag(reply, revision);
+    return { operation: operationJson(found) };
   }
 
   @Post(':id/approve')
@@ -94,7 +99,7 @@ export class OperationsController {
     this.requireFreshLogin(caller);
     // What it gives to the one who approves, as the first login of an operator, is a secret.
     ticket.keepSealed();
-    return decided(await this.decisions.approve(id, caller, reason));
+    return decided(await this.decisions.approve(id, caller, reason, ticket.id('decision')));
   }
 
   @Post(':id/reject')

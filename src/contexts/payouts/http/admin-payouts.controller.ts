@@ -94,9 +94,10 @@ export class AdminPayoutsController {
     @UuidParam('id', 'Payout') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Reply> {
+    const revision = await this.operations.revisionOf([streamOf(payout, id)]);
     const found = await this.read(caller, id);
     const checks = await this.checks.latest([id]);
-    sendEtag(reply, await this.operations.revisionOf([streamOf(payout, id)]));
+    sendEtag(reply, revision);
     return new Reply(200, `{"payout":${adminJson(found, checks)}}`);
   }
 

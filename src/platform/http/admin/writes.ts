@@ -10,12 +10,22 @@ const MIN_REASON = 3;
 const MAX_REASON = 500;
 const MAX_TICKET = 255;
 
+/** The beginning of a secret that the service issued, of whatever kind. */
+const SECRET = /\b(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+/]/;
+
+/** What operators write is kept for ever and read by many: a secret must not be in it. */
+export function withoutSecret(text: string): string | Fault {
+  return SECRET.test(text) ? new Fault('must not contain a secret') : text;
+}
+
 function line(min: number, max: number): Rule {
   return text({ minLength: min, maxLength: max }, (value) => {
     const trimmed = value.trim();
     const length = [...trimmed].length;
     if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
-    return UNPRINTABLE.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
+    return UNPRINTABLE.test(trimmed)
+      ? new Fault('must not contain control characters')
+      : withoutSecret(trimmed);
   });
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, listenerUrl, type Config } from '../../../../platform/config/config.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
+import { ConsoleSessionTable } from '../../store/console-sessions.js';
 import { LoginSecrets } from '../../store/login-secrets.js';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
@@ -19,13 +20,15 @@ export class LoginLinks {
   constructor(
     private readonly secrets: LoginSecrets,
     private readonly keyedHash: KeyedHash,
+    private readonly sessions: ConsoleSessionTable,
     @Inject(CONFIG) private readonly config: LinkConfig,
   ) {}
 
-  /** Replaces former links of the person that were not used. */
+  /** Replaces former links of the person that were not used, and ends the sessions: the device may be lost. */
   async issue(operatorId: string): Promise<string> {
     const token = randomBytes(32).toString('base64url');
     await this.secrets.dropLinks(operatorId);
+    await this.sessions.endAll(operatorId);
     await this.secrets.insert('link', this.hashOf(token), operatorId, this.config.loginLinkSeconds);
     return `${consoleUrl(this.config)}/enrol#${token}`;
   }

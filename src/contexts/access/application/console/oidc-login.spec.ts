@@ -10,9 +10,18 @@ const ADA: Person = {
   email: 'ada@example.com',
   role: 'support',
   scopes: new Set(['users:read']),
+  disabledAt: null,
 };
-const CLAIMS: Claims = { sub: 's', email: 'Ada@example.com', email_verified: true, hd: 'example.com' };
-const ATTEMPT = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/' };
+const CLAIMS: Claims = {
+  sub: 's',
+  email: 'Ada@example.com',
+  email_verified: true,
+  hd: 'example.com',
+  auth_time: 1_767_323_045,
+};
+const ATTEMPT = { state: 's', nonce: 'n', verifier: 'v', returnTo: '/', former: null };
+
+const CALLBACK = new URL('http://localhost/callback');
 
 interface Setup {
   readonly claims?: Claims | Error;
@@ -31,7 +40,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
     },
   } as unknown as IdentityProvider;
   let current = ADA;
-  const lowerRole = jest.fn(async (_: string, role: string) => {
+  const lowerRole = jest.fn(async (_: Person, role: string, _address: string) => {
     if (lowers) current = { ...ADA, role };
     return lowers;
   });
@@ -42,7 +51,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
   } as unknown as People;
   const config = { adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null };
   const oidc = new OidcLogin(provider, people, config);
-  return { lowerRole, finish: () => oidc.finish(new URL('http://localhost/callback'), ATTEMPT) };
+  return { lowerRole, finish: async () => (await oidc.finish(CALLBACK, ATTEMPT, '192.0.2.1')).person };
 }
 
 describe('a login at the identity provider', () => {
@@ -77,7 +86,7 @@ describe('a login at the identity provider', () => {
     ] as const;
     const { finish, lowerRole } = login({ roles, claims: { ...CLAIMS, groups: ['staff'] } });
     expect((await finish()).role).toBe('viewer');
-    expect(lowerRole).toHaveBeenCalledWith('o1', 'viewer');
+    expect(lowerRole).toHaveBeenCalledWith(ADA, 'viewer', '192.0.2.1');
   });
 
   it('keeps the role where the group would raise it: that takes a second person', async () => {

@@ -27,13 +27,20 @@ export class OidcLogin {
     return this.provider.isConfigured;
   }
 
-  async begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: OidcAttempt }> {
+  async begin(
+    redirectUri: string,
+    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
+  ): Promise<{ url: string; attempt: OidcAttempt }> {
     if (!this.isConfigured) throw DomainError.notFound('Identity provider');
-    return this.calling(() => this.provider.begin(redirectUri, returnTo));
+    return this.calling(() => this.provider.begin(redirectUri, from));
   }
 
-  /** Who signed in. Throws DomainError `forbidden` where they may not, `unavailable` for the provider. */
-  async finish(url: URL, attempt: OidcAttempt): Promise<Person> {
+  /** Who signed in, and when they did so at the provider. Throws DomainError `forbidden` where they may not, `unavailable` for the provider. */
+  async finish(
+    url: URL,
+    attempt: OidcAttempt,
+    address: string,
+  ): Promise<{ readonly person: Person; readonly authenticatedAt: Date }> {
     const claims = await this.calling(() => this.provider.finish(url, attempt));
     const { adminOidcClaim: demanded } = this.config;
     if (demanded !== null && !holds(claims[demanded[0]], demanded[1]))
@@ -43,18 +50,18 @@ export class OidcLogin {
       throw new DomainError('forbidden', 'The identity provider has not verified the email');
     const person = await this.people.findByEmail(email.toLowerCase());
     if (person === null) throw new DomainError('forbidden', 'The email belongs to no active operator');
-    return this.withRole(person, claims);
+    const authenticatedAt = new Date(Number(claims['auth_time']) * 1000);
+    return { person: await this.withRole(person, claims, address), authenticatedAt };
   }
 
   /** A role by groups takes effect where it gives nothing new: more takes an operation with a second person. */
-  private async withRole(person: Person, claims: Claims): Promise<Person> {
+  private async withRole(person: Person, claims: Claims, address: string): Promise<Person> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
     const role = roles.find(([group]) => holds(claims['groups'], group))?.[1];
     if (role === undefined) throw new DomainError('forbidden', 'No group of yours allows the console');
     const { operatorId } = person;
-    if (role === person.role) return person;
-    if (!(await this.people.lowerRole(operatorId, role))) {
+    if (!(await this.people.lowerRole(person, role, address))) {
       this.logger.warn({
         msg: 'role not raised: it needs a second person',
         operator_id: operatorId,
@@ -63,7 +70,8 @@ export class OidcLogin {
       });
       return person;
     }
-    this.logger.log({ msg: 'role set by groups', operator_id: operatorId, role, former: person.role });
+    if (role !== person.role)
+      this.logger.log({ msg: 'role set by groups', operator_id: operatorId, role, former: person.role });
     return (await this.people.find(operatorId)) ?? person;
   }
 

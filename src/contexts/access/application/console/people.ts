@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
+import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
 import { operatorPerson, type Passkey } from '../../domain/operator.js';
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
 import { OperatorsView, type OperatorRow } from '../../views/operators.js';
-import { AddPasskey, UpdateOperator } from '../operator-commands.js';
 
 /** An operator who may sign in. */
 export interface Person {
@@ -14,7 +13,20 @@ export interface Person {
   readonly email: string;
   readonly role: string;
   readonly scopes: ReadonlySet<string>;
+  /** Logins from before are worth nothing; null: never. */
+  readonly disabledAt: Date | null;
 }
+
+/** How a passkey is added, for the operation. */
+export interface Enrolment {
+  readonly reason: string;
+  readonly address: string;
+  /** Null: by a one-time link. */
+  readonly sessionId: string | null;
+}
+
+/** What a login changes of its person is the person's own: no role is needed for it. */
+const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** Operators as logins see them, from their directory; passkeys are in their own streams. */
 @Injectable()
@@ -22,7 +34,7 @@ export class People {
   constructor(
     private readonly operators: OperatorsView,
     private readonly loop: CommandLoop,
-    private readonly commands: CommandBus,
+    private readonly operations: Operations,
   ) {}
 
   /** Null for one who is unknown, disabled, or not approved yet. Within two seconds of the change. */
@@ -39,21 +51,52 @@ export class People {
     return state.status === 'unknown' ? [] : state.passkeys;
   }
 
-  async addPasskey(operatorId: string, passkey: Passkey): Promise<void> {
-    await this.commands.execute(new AddPasskey(operatorId, passkey));
+  /** An operation of the person. */
+  async addPasskey(person: Person, passkey: Passkey, by: Enrolment): Promise<void> {
+    await this.change(person, { name: 'operators.add_passkey', parameters: { ...passkey } }, by);
   }
 
-  /** A role by the groups of the identity provider: only one that gives nothing that the former role did not. */
-  async lowerRole(operatorId: string, role: string): Promise<boolean> {
-    const row = await this.operators.operator(operatorId);
-    if (row === null || !isRole(role) || scopesGained(role, row.role).length > 0) return false;
-    await this.commands.execute(new UpdateOperator(operatorId, { role }));
+  /**
+   * A role by the groups of the identity provider, as an operation of the person. False where it would give anything that
+   * the role has not now: nothing has changed then.
+   */
+  async lowerRole(person: Person, role: string, address: string): Promise<boolean> {
+    const { state } = await this.loop.load(operatorPerson, person.operatorId);
+    if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
+    if (role === state.role) return true;
+    const by = { reason: 'the groups at the identity provider', address, sessionId: null };
+    await this.change(person, { name: 'operators.lower_role', parameters: { role } }, by);
     return true;
+  }
+
+  private async change(
+    { operatorId, name, role }: Person,
+    operation: Pick<OperationRequest, 'name' | 'parameters'>,
+    { reason, address, sessionId }: Enrolment,
+  ): Promise<void> {
+    await this.operations.request({
+      ...operation,
+      subject: { id: operatorId, revision: null },
+      reason,
+      ticket: null,
+      requester: {
+        operatorId,
+        name,
+        role,
+        credentialId: null,
+        address,
+        sessionId,
+        scopes: OWN_CHANGES,
+        merchants: null,
+      },
+      merchantId: null,
+    });
   }
 }
 
 function personOf(row: OperatorRow | null): Person | null {
   if (row === null || row.status === 'disabled') return null;
-  const { operatorId, name, email, role } = row;
-  return { operatorId, name, email, role, scopes: new Set(isRole(role) ? ROLE_SCOPES[role] : []) };
+  const { operatorId, name, email, role, disabledAt } = row;
+  const scopes = new Set(isRole(role) ? ROLE_SCOPES[role] : []);
+  return { operatorId, name, email, role, scopes, disabledAt };
 }

@@ -17,6 +17,13 @@ export interface ConsoleSession extends ConsoleSessionRow {
   readonly person: Person;
 }
 
+interface LoginFacts {
+  readonly method: LoginMethod;
+  readonly address: string;
+  /** Null: now. */
+  readonly authenticatedAt: Date | null;
+}
+
 /** Sessions of the console: a random token in a cookie, of which a keyed hash is stored. */
 @Injectable()
 export class SessionTokens {
@@ -30,12 +37,12 @@ export class SessionTokens {
   ) {}
 
   /** The token of a new session. */
-  async open(operatorId: string, method: LoginMethod, address: string): Promise<string> {
+  async open(operatorId: string, { method, address, authenticatedAt }: LoginFacts): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const sessionId = newId();
     const { consoleSessionSeconds: seconds } = this.config;
     const tokenHash = this.hashOf(token);
-    await this.table.insert({ sessionId, tokenHash, operatorId, method, address, seconds });
+    await this.table.insert({ sessionId, tokenHash, operatorId, method, address, seconds, authenticatedAt });
     this.logger.log({ msg: 'console login', operator_id: operatorId, session_id: sessionId, method });
     return token;
   }
@@ -46,7 +53,8 @@ export class SessionTokens {
     const session = await this.table.find(this.hashOf(token), this.config.consoleIdleSeconds, uses);
     if (session === null) return null;
     const person = await this.people.find(session.operator_id);
-    return person && { ...session, person };
+    const isOld = person?.disabledAt && session.authenticated_at <= person.disabledAt;
+    return person && !isOld ? { ...session, person } : null;
   }
 
   async end(sessionId: string): Promise<void> {

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
+import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
 import { CredentialList } from '../../views/credential-list.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
@@ -64,17 +65,18 @@ export class AdminCredentials {
 
   /**
    * The parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another kind,
-   * `forbidden` for an admin key of another person.
+   * `forbidden` for an admin key of another person,
+   * `not_found` for merchants whom the caller is not confined to.
    */
   async order(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, name, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);
     if (kind === 'admin' && operator_id !== null && operator_id !== caller.operatorId)
       throw new DomainError('forbidden', 'An admin key is issued by its own person');
-    const unknown = await this.merchants.unknown([
-      ...(merchants ?? []),
-      ...(merchant_id ? [merchant_id] : []),
-    ]);
+    const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
+    // First, so that a confined key does not learn which others exist.
+    for (const id of named) requireReach(caller, id, 'Merchant');
+    const unknown = await this.merchants.unknown(named);
     if (unknown.length > 0) {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] });
@@ -85,7 +87,8 @@ export class AdminCredentials {
       merchant_id,
       api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
       operator_id: kind === 'admin' ? caller.operatorId : null,
-      scopes: body.scopes ?? null,
+      // Absent: those of the role now. Whoever approves it reads them.
+      scopes: body.scopes ?? (kind === 'admin' && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       merchants,
       addresses: body.addresses ?? [],
       withdraw_addresses: body.withdraw_addresses ?? [],

@@ -10,7 +10,7 @@ import {
   type ListedKind,
 } from '../../views/credential-list.js';
 import type { CredentialRow } from '../../views/credential-rows.js';
-import { label, listOf, networks, truth } from './rules.js';
+import { label, listOf, networks, place, truth } from './rules.js';
 
 const KINDS = ['payouts', 'exchange', 'admin'];
 const MEMO_SIGNING = ['contract', 'full'];
@@ -73,7 +73,7 @@ export class RollBody extends WriteBody {
 
 export class LeakedBody extends WriteBody {
   @Field(text({ minLength: 1, maxLength: 512 }), { description: 'The secret that leaked.' }) token!: string;
-  @Field(text({ minLength: 1, maxLength: 2048 }), { description: 'Where it was found.' }) url!: string;
+  @Field(place, { description: 'Where it was found; its query and fragment are not recorded.' }) url!: string;
 }
 
 /** What a machine or a person authenticates with (admin-api.md 3). */

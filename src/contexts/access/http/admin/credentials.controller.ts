@@ -5,6 +5,7 @@ import {
   AdminController,
   Caller,
   listed,
+  reachOf,
   sendEtag,
   Write,
   WriteTo,
@@ -52,13 +53,16 @@ export class CredentialsController {
     summary: 'List credentials, newest first',
     description: 'Secrets are in no list.',
     scopes: ['credentials:read'],
-    responses: listed(CredentialsResponse),
+    responses: {
+      ...listed(CredentialsResponse),
+      404: 'The merchant of merchant_id is not within reach of the key.',
+    },
   })
   async list(
     @Caller() caller: AdminCaller,
     @ListQuery() query: CredentialsQuery,
   ): Promise<CredentialsResponse> {
-    const page = await this.credentials.page(query, caller.merchants);
+    const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
     await this.lookups.read(caller, merchants, 'credentials');
     return page;
@@ -120,11 +124,11 @@ export class CredentialsController {
     tag: TAG,
     summary: 'Replace a credential by a new one',
     description:
-      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled by its person.',
+      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled by itself, or by its person in the console.',
     scopes: ['credentials:write'],
     responses: {
       201: [CredentialCreated, 'The new credential, with its secret.'],
-      403: 'A scope is missing: credentials:write, or one of the key; or the key is of another person.',
+      403: 'A scope is missing: credentials:write, or one of the key; or it is another admin key.',
       409: 'It is not active, or the merchant has two valid payouts keys.',
       422: 'overlap_seconds, reason or ticket is invalid.',
     },
@@ -134,6 +138,10 @@ export class CredentialsController {
     const credential = await this.credentials.find(subject.id, requester);
     if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
       throw new DomainError('forbidden', 'An admin key is rolled by its own person');
+    // One that is confined, or ends soon, would get the secret of one that is not.
+    const byOtherKey = requester.credentialId !== null && requester.credentialId !== subject.id;
+    if (credential.kind === 'admin' && byOtherKey)
+      throw new DomainError('forbidden', 'An admin key is rolled by itself or in the console');
     const outcome = await this.operations.request({
       ...writeOf(write, body),
       name: 'credentials.roll',
@@ -155,8 +163,6 @@ export class CredentialsController {
   async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const { requester, subject } = write;
     const credential = await this.credentials.find(subject.id, requester);
-    const isRepeat = credential.status === 'revoked' && write.idempotency.key === null;
-    if (isRepeat) throw new DomainError('invalid_transition', 'The credential is revoked');
     const outcome = await this.operations.request({
       ...writeOf(write, body),
       name: 'credentials.revoke',
@@ -202,7 +208,8 @@ export class CredentialsController {
     const { credential_id, secret } = result as IssuedCredential;
     const displayed = await this.credentials.find(credential_id, requester);
     const credential = { ...displayed, secret };
-    idempotency.keepSealed({ secretForMs: SECRET_SHOWN_MS });
+    const until = Date.parse(operation.requested_at) + SECRET_SHOWN_MS;
+    idempotency.keepSealed({ secretForMs: until - Date.now() });
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));

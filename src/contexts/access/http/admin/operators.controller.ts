@@ -79,7 +79,12 @@ export class OperatorsController {
       merchantId: null,
     });
     write.idempotency.keepSealed();
-    return written(outcome, 201, async (result) => ({ operator: await this.json(id), ...result }));
+    // The link of an approved one is for who approved it, also where a repeat of the request executes it.
+    const isOwn = outcome.operation.approval !== 'required';
+    return written(outcome, 201, async (result) => ({
+      operator: await this.json(id),
+      ...(isOwn && result),
+    }));
   }
 
   @Get(':id')
@@ -111,9 +116,10 @@ export class OperatorsController {
       200: [OperatorWritten, 'The operator as it is now.'],
       202: [
         PendingResponse,
-        'The role gives scopes that the former one lacked: another person has to approve it.',
+        'It gives scopes that the person lacked, as a higher role or as an active person: another person has to approve it.',
       ],
       403: 'A scope is missing: operators:write, or one that the role gives.',
+      409: 'Of two administrators one would be left.',
       422: 'role, status, reason or ticket is invalid.',
     },
   })

@@ -3,6 +3,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { readLabel } from '../../../../kernel/label.js';
 import type { Rule } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
+import { withoutSecret } from '../../../../platform/http/admin/writes.js';
 import { canonicalCidrs } from '../../application/allow-lists.js';
 
 const MAX_ITEMS = 100;
@@ -45,6 +46,15 @@ function faultOf<T>(read: () => T): T | Fault {
     throw error;
   }
 }
+
+const MAX_URL = 2048;
+
+/** Where a secret was found: an https address without user, query and fragment, which may hold the secret or another one. */
+export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
+  if (!URL.canParse(value)) return new Fault('must be an https address');
+  const { protocol, origin, pathname } = new URL(value);
+  return protocol === 'https:' ? withoutSecret(origin + pathname) : new Fault('must be an https address');
+});
 
 export const truth: Rule = {
   schema: { type: 'boolean' },

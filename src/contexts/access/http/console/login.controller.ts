@@ -16,7 +16,7 @@ import { LoginLinks } from '../../application/console/login-links.js';
 import { OidcLogin, returnPath } from '../../application/console/oidc-login.js';
 import { Passkeys } from '../../application/console/passkeys.js';
 import { People, type Person } from '../../application/console/people.js';
-import { SessionTokens } from '../../application/console/sessions.js';
+import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import type { LoginMethod } from '../../store/console-sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
@@ -30,6 +30,7 @@ const FRESH_MS = 300_000;
 const BAD_LINK = { status: 401, title: 'Invalid link', detail: 'The link has expired or was used' };
 const BAD_ATTEMPT = { status: 401, title: 'Invalid login', detail: 'The login has expired: start again' };
 const FRESH_LOGIN = { status: 403, detail: 'Sign in again: the last login is more than 5 minutes ago' };
+const NO_PASSKEYS = { status: 403, detail: 'Sign in with the identity provider' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 class OneTimeToken {
@@ -69,6 +70,7 @@ export class LoginController {
   @HttpCode(200)
   async passkeyOptions(@Req() request: FastifyRequest): Promise<object> {
     this.arrive(request);
+    this.requirePasskeys();
     return this.passkeys.loginOptions({ origin: this.site.originOf(request) });
   }
 
@@ -80,9 +82,10 @@ export class LoginController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     this.arrive(request);
+    this.requirePasskeys();
     const response = (request.body ?? {}) as object;
     const person = await this.passkeys.login(response, { origin: this.site.originOf(request) });
-    await this.signIn(request, reply, person, 'passkey');
+    await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
   /** In the sandbox alone: a one-time link signs in without a passkey. */
@@ -95,7 +98,9 @@ export class LoginController {
   ): Promise<void> {
     this.arrive(request);
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
-    await this.signIn(request, reply, await this.personOf(await this.links.take(token)), 'link');
+    await this.signIn(request, reply, await this.personOf(await this.links.take(token)), {
+      method: 'link',
+    });
   }
 
   @Post('enrol/options')
@@ -107,7 +112,7 @@ export class LoginController {
     this.arrive(request);
     const person =
       token === undefined
-        ? await this.freshPerson(request)
+        ? (await this.freshSession(request)).person
         : await this.personOf(await this.links.find(token));
     return this.passkeys.enrolOptions(person, { origin: this.site.originOf(request) });
   }
@@ -123,19 +128,19 @@ export class LoginController {
     this.arrive(request);
     const place = { origin: this.site.originOf(request) };
     if (token === undefined) {
-      const person = await this.freshPerson(request);
-      await this.people.addPasskey(
-        person.operatorId,
-        await this.passkeys.verifyEnrolment(person.operatorId, response, place),
-      );
+      const { person, session_id: sessionId } = await this.freshSession(request);
+      const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
+      const by = { reason: 'enrolled in a session of the console', address: request.ip, sessionId };
+      await this.people.addPasskey(person, passkey, by);
       return;
     }
     const person = await this.personOf(await this.links.find(token));
     const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
     // Of two concurrent attempts with one link, one adds its passkey.
     await this.personOf(await this.links.take(token));
-    await this.people.addPasskey(person.operatorId, verified);
-    await this.signIn(request, reply, person, 'passkey');
+    const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
+    await this.people.addPasskey(person, verified, by);
+    await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
   @Get('login/oidc')
@@ -145,7 +150,9 @@ export class LoginController {
     @Query('return_to') returnTo: unknown,
   ): Promise<void> {
     this.limits.take(request.ip, 'console', 'login');
-    const { url, attempt } = await this.oidc.begin(this.redirectUri(request), returnPath(returnTo));
+    const former = (await this.authentication.find(request))?.sessionId ?? null;
+    const from = { returnTo: returnPath(returnTo), former };
+    const { url, attempt } = await this.oidc.begin(this.redirectUri(request), from);
     const sealed = this.sealer.seal(
       JSON.stringify({ ...attempt, until: Date.now() + OIDC_SECONDS * 1000 }),
       OIDC_PLACE,
@@ -159,8 +166,9 @@ export class LoginController {
     const attempt = this.attemptOf(request);
     this.site.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
     const url = new URL(rawTarget(request), this.site.originOf(request));
-    const person = await this.oidc.finish(url, attempt);
-    await this.signIn(request, reply, person, 'oidc');
+    const { person, authenticatedAt } = await this.oidc.finish(url, attempt, request.ip);
+    if (attempt.former !== null) await this.sessions.end(attempt.former);
+    await this.signIn(request, reply, person, { method: 'oidc', authenticatedAt });
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
@@ -168,6 +176,11 @@ export class LoginController {
   private arrive(request: FastifyRequest): void {
     this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
+  }
+
+  /** With an identity provider people sign in there alone: who leaves the company could keep a passkey. A one-time link stays. */
+  private requirePasskeys(): void {
+    if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
   private redirectUri(request: FastifyRequest): string {
@@ -194,11 +207,12 @@ export class LoginController {
     return person;
   }
 
-  private async freshPerson(request: FastifyRequest): Promise<Person> {
+  private async freshSession(request: FastifyRequest): Promise<ConsoleSession> {
+    this.requirePasskeys();
     const session = await this.authentication.session(request);
     if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
     if (Date.now() - session.authenticated_at.getTime() > FRESH_MS) throw new Refusal(FRESH_LOGIN);
-    return session.person;
+    return session;
   }
 
   /** The former session of the browser ends: a token from before the login is worth nothing after it. */
@@ -206,12 +220,15 @@ export class LoginController {
     request: FastifyRequest,
     reply: FastifyReply,
     { operatorId }: Person,
-    method: LoginMethod,
+    {
+      method,
+      authenticatedAt = null,
+    }: { readonly method: LoginMethod; readonly authenticatedAt?: Date | null },
   ): Promise<void> {
     const former = this.site.session(request);
     const ended = former === null ? null : await this.sessions.find(former, false);
     if (ended !== null) await this.sessions.end(ended.session_id);
-    const token = await this.sessions.open(operatorId, method, request.ip);
+    const token = await this.sessions.open(operatorId, { method, address: request.ip, authenticatedAt });
     this.site.setSession(reply, token, this.config.consoleSessionSeconds);
   }
 }

@@ -19,6 +19,8 @@ import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credenti
 import { credentialJson } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
 
+const SECRET_SHOWN_MS = 86_400_000;
+
 const KINDS = ['payouts', 'exchange'] as const;
 
 class PortalKeysQuery extends PageParameters {
@@ -47,7 +49,7 @@ export class PortalKeysController {
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
   }
 
-  /** Of kind `payouts`; `secret` is in this response alone, which a repeat gets too. */
+  /** Of kind `payouts`; `secret` is in this response alone, which a repeat gets too, for a day. */
   @Post()
   @HttpCode(201)
   @PortalScopes('keys:write')
@@ -57,7 +59,7 @@ export class PortalKeysController {
     @Cause() cause: EventMetadata,
     @OptionalBody() { name = null, expires_at = null }: NewPortalKey,
   ) {
-    ticket.keepSealed();
+    ticket.keepSealed({ secretForMs: SECRET_SHOWN_MS });
     const id = ticket.id('credential');
     const key = { id, name, expiresAt: expires_at?.toISOString() ?? null };
     const secret = await this.keys.issue(merchantId, key, cause);

@@ -13,6 +13,7 @@ import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { EnterPortal, RevokePortalSession } from '../../application/portal-session-commands.js';
+import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/portal-uses.js';
 import { PortalLinks } from '../../application/portal-links.js';
 import { PortalSite } from '../page-site.js';
@@ -59,7 +60,9 @@ export class PortalPageController {
     this.site.requireOwnOrigin(request);
     const id = this.links.idIn(code);
     this.limits.take(request.ip, 'portal', id);
+    const former = await this.authentication.session(request);
     const { token, expiresAt } = await this.commandBus.execute(new EnterPortal(code)).catch(refused);
+    if (former !== null) await this.revoke(former, request, 'POST /session');
     await this.uses.begin(id);
     const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);
     this.site.setSession(reply, token, seconds);
@@ -74,11 +77,17 @@ export class PortalPageController {
   ): Promise<void> {
     this.site.requireOwnOrigin(request);
     const session = await this.authentication.session(request);
-    if (session !== null) {
-      const cause = { actor: 'POST /logout', request_id: request.id, portal_session_id: session.id };
-      await this.commandBus.execute(new RevokePortalSession(session.merchantId, session.id, cause));
-    }
+    if (session !== null) await this.revoke(session, request, 'POST /logout');
     this.site.clearSession(reply);
+  }
+
+  private async revoke(
+    { id, merchantId }: Pick<PortalSession, 'id' | 'merchantId'>,
+    request: FastifyRequest,
+    actor: string,
+  ): Promise<void> {
+    const cause = { actor, request_id: request.id, portal_session_id: id };
+    await this.commandBus.execute(new RevokePortalSession(merchantId, id, cause));
   }
 }
 

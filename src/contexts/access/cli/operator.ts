@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { operate, parseId, type Operator } from '../../../platform/operator/operator.js';
+import { writes } from '../../../platform/operator/write.js';
+import { knownOperator, operatorPerson } from '../domain/operator.js';
+import { loginLinkProgram } from './login-link.js';
+
+/** `npm run operator -- ...`: how persons sign in to the console. */
+export function operatorProgram(program: Command, operator: Operator): void {
+  loginLinkProgram(program, operator);
+
+  program
+    .command('passkeys <operator-id>')
+    .description('list the passkeys of an operator')
+    .action(
+      operate(operator, async (context, id) => {
+        const loop = context.get(CommandLoop, { strict: false });
+        const { state } = await loop.load(operatorPerson, parseId(id, 'Operator'));
+        const passkeys = knownOperator(state).passkeys.map(({ credential_id, transports }) => ({
+          credential_id,
+          transports,
+        }));
+        const lines = passkeys.map(
+          ({ credential_id, transports }) => `${credential_id}  ${transports.join(', ')}`,
+        );
+        return { text: lines.join('\n') || 'No passkeys', json: { passkeys } };
+      }),
+    );
+
+  const remove = program
+    .command('remove-passkey <operator-id> <passkey>')
+    .description('refuse a passkey from now on, and end the sessions of the operator');
+  writes(remove, operator, async (_, write, id, passkey = '') => {
+    await write({
+      name: 'operators.remove_passkey',
+      subject: parseId(id, 'Operator'),
+      merchantId: null,
+      parameters: { credential_id: passkey },
+    });
+    return { text: 'Removed the passkey; the sessions have ended', json: { credential_id: passkey } };
+  });
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
+
+/** How long the response to a repeated request has the secret (admin-api.md 3). */
+const SHOWN_HOURS = 24;
+/** Longer than a request may be repeated: no second secret is generated for one id. */
+const KEPT_DAYS = 40;
+
+/** Secrets of new credentials, sealed, in `access.new_secrets`: for a day, so that a retry after a crash issues the same one. */
+@Injectable()
+export class NewSecrets {
+  @Background()
+  readonly forgetting = new BackgroundWork({
+    name: 'forgetting of new secrets',
+    everyMs: 600_000,
+    run: () => this.forget(),
+  });
+
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+  ) {}
+
+  /** Of concurrent calls with one id all get the same secret. Null: it was generated a day ago. */
+  async obtain(id: string, generate: () => string): Promise<string | null> {
+    await this.database.query(
+      'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
+      [id, this.sealer.seal(generate(), placeOf(id))],
+    );
+    return this.find(id);
+  }
+
+  /** Null for one that is unknown, or was generated a day ago. */
+  async find(id: string): Promise<string | null> {
+    const [row] = await this.database.query<{ sealed: string }>(
+      `select sealed from access.new_secrets
+       where secret_id = $1 and sealed is not null and created_at > now() - interval '${SHOWN_HOURS} hours'`,
+      [id],
+    );
+    if (row === undefined) return null;
+    try {
+      return this.sealer.open(row.sealed, placeOf(id));
+    } catch (error) {
+      // Its master key was retired.
+      if (error instanceof SealError) return null;
+      throw error;
+    }
+  }
+
+  async forget(): Promise<void> {
+    await this.database.query(
+      `update access.new_secrets set sealed = null
+       where sealed is not null and created_at <= now() - interval '${SHOWN_HOURS} hours'`,
+    );
+    await this.database.query(
+      `delete from access.new_secrets where created_at < now() - interval '${KEPT_DAYS} days'`,
+    );
+  }
+}
+
+function placeOf(id: string): string {
+  return `new secret/${id}`;
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import { startConsole, type Console, type Session } from '../../support/access/console-site.js';
+import { CookieClient } from '../../support/access/cookie-client.js';
+
+describe('a login at the identity provider', () => {
+  let site: Console;
+  beforeAll(async () => {
+    site = await startConsole();
+  });
+  afterAll(() => site.close());
+
+  const claimsOf = (email: string, more: object = {}) => ({
+    email,
+    email_verified: true,
+    hd: 'example.com',
+    groups: ['staff'],
+    ...more,
+  });
+
+  it('signs in the operator with the verified email', async () => {
+    const { id, email } = await site.operator();
+    site.issuer.signInAs(claimsOf(email));
+    const browser = new CookieClient(site.origin);
+    const seen: string[] = [];
+    await browser.follow('/login/oidc', seen);
+    expect(seen.at(-1)).toBe(`${site.origin}/`);
+    expect(new URL(seen[0]!).searchParams.get('code_challenge_method')).toBe('S256');
+    expect((await browser.call('/session')).json<Session>()).toMatchObject({
+      operator: { id },
+      method: 'oidc',
+    });
+    expect(browser.cookie('console-oidc')).toBeUndefined();
+  });
+
+  it.each(['//evil.example', '/\\evil.example', 'https://evil.example/'])(
+    'never leads to another site: %s',
+    async (to) => {
+      const { email } = await site.operator();
+      site.issuer.signInAs(claimsOf(email));
+      const seen: string[] = [];
+      await new CookieClient(site.origin).follow(`/login/oidc?return_to=${encodeURIComponent(to)}`, seen);
+      expect(seen.at(-1)).toBe(`${site.origin}/`);
+    },
+  );
+
+  it('leads back to the page of the console where the person was', async () => {
+    const { email } = await site.operator();
+    site.issuer.signInAs(claimsOf(email));
+    const seen: string[] = [];
+    await new CookieClient(site.origin).follow('/login/oidc?return_to=%2Fpayouts%3Fstatus%3Dpending', seen);
+    expect(seen.at(-1)).toBe(`${site.origin}/payouts?status=pending`);
+  });
+
+  it.each([
+    ['an email that is not verified', { email_verified: false }],
+    ['another company', { hd: 'evil.example' }],
+    ['no group of the console', { groups: ['sales'] }],
+    ['the email of no operator', { email: 'unknown@example.com' }],
+  ])('is refused with %s', async (_, more) => {
+    const { email } = await site.operator();
+    site.issuer.signInAs(claimsOf(email, more));
+    const browser = new CookieClient(site.origin);
+    expect((await browser.follow('/login/oidc')).status).toBe(403);
+    expect((await browser.call('/session')).status).toBe(401);
+  });
+
+  it('is refused where the person refuses at the issuer', async () => {
+    site.issuer.signInAs(null);
+    const browser = new CookieClient(site.origin);
+    expect((await browser.follow('/login/oidc')).status).toBe(403);
+  });
+
+  it('lowers the role to that of the group, and never raises it', async () => {
+    const roleOf = async (id: string) =>
+      (await site.app.app.get(OperatorsView, { strict: false }).operator(id))?.role;
+    const { id, email } = await site.operator('support');
+    site.issuer.signInAs(claimsOf(email, { groups: ['admins'] }));
+    await new CookieClient(site.origin).follow('/login/oidc');
+    expect(await roleOf(id)).toBe('support');
+    site.issuer.signInAs(claimsOf(email, { groups: ['helpers'] }));
+    const browser = new CookieClient(site.origin);
+    await browser.follow('/login/oidc');
+    expect(await roleOf(id)).toBe('viewer');
+    expect((await browser.call('/session')).json<Session>().scopes).not.toContain('users_personal:read');
+    const { operations } = (await browser.call(`/admin/v1/operations?subject_id=${id}`)).json<{
+      operations: readonly OperationJson[];
+    }>();
+    expect(operations).toMatchObject([
+      {
+        name: 'operators.lower_role',
+        status: 'executed',
+        parameters: { role: 'viewer' },
+        reason: 'the groups at the identity provider',
+        requested_by: { operator_id: id, address: expect.any(String) },
+      },
+    ]);
+  });
+
+  it('is refused in a browser that did not start it, and at a second use of its address', async () => {
+    const { email } = await site.operator();
+    site.issuer.signInAs(claimsOf(email));
+    const browser = new CookieClient(site.origin);
+    const seen: string[] = [];
+    await browser.follow('/login/oidc', seen);
+    const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
+    expect((await new CookieClient(site.origin).call(callback)).status).toBe(401);
+    expect((await browser.call(callback)).status).toBe(401);
+  });
+
+  it('is as old as the login at the provider, and another one for who is signed in', async () => {
+    const { email } = await site.operator();
+    const at = Math.floor(Date.now() / 1000) - 200;
+    site.issuer.signInAs(claimsOf(email), at);
+    const browser = new CookieClient(site.origin);
+    const seen: string[] = [];
+    await browser.follow('/login/oidc', seen);
+    expect(new URL(seen[0]!).searchParams.get('max_age')).toBe('300');
+    expect(new URL(seen[0]!).searchParams.get('prompt')).toBeNull();
+    const authenticated = async () =>
+      Date.parse((await browser.call('/session')).json<{ authenticated_at: string }>().authenticated_at);
+    expect(await authenticated()).toBe(at * 1000);
+    site.issuer.signInAs(claimsOf(email));
+    const again: string[] = [];
+    await browser.follow('/login/oidc', again);
+    expect(new URL(again[0]!).searchParams.get('prompt')).toBe('login');
+    expect(await authenticated()).toBeGreaterThan(at * 1000 + 150_000);
+  });
+
+  it('ends the former session, whose cookie does not come back from the provider', async () => {
+    const { email } = await site.operator();
+    site.issuer.signInAs(claimsOf(email));
+    const browser = new CookieClient(site.origin);
+    await browser.follow('/login/oidc');
+    const former = new CookieClient(site.origin);
+    former.setCookie('console', browser.cookie('console')!);
+    expect((await former.call('/session')).status).toBe(200);
+    const begun = await browser.call('/login/oidc');
+    browser.setCookie('console', '');
+    await browser.follow(begun.headers.get('location')!);
+    expect((await browser.call('/session')).status).toBe(200);
+    expect((await former.call('/session')).status).toBe(401);
+  });
+
+  it('leaves passkeys to one-time links: a leaver would keep one', async () => {
+    const { browser, id } = await site.signedIn();
+    const enrolment = (body: object) => browser.post('/enrol/options', body);
+    expect((await browser.post('/login/passkey/options')).status).toBe(403);
+    expect((await enrolment({})).status).toBe(403);
+    expect((await enrolment({ token: await site.tokenOf(id) })).status).toBe(200);
+  });
+});
