@@ -48,7 +48,9 @@ describeInBrowser('texts of merchants, users and receivers', () => {
   }
   const operator = async (): Promise<PageUser> => {
     const user = await signIn(browser, service, await service.newOperator('Ada Operator'));
-    return watched(user);
+    await watched(user);
+    await user.open('/', HOME);
+    return user;
   };
 
   const portal = async (body: object): Promise<PageUser> => {
