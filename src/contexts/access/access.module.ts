@@ -17,9 +17,8 @@ import {
   IssueAdminKeyHandler,
   RollAdminKeyHandler,
 } from './application/admin-key-commands.js';
-import { credentialOperations } from './application/credential-operations.js';
+import { credentialOperations, programOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
-import { programOperations } from './application/program-operations.js';
 import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import { IssueExchangeKeyHandler } from './application/exchange-key-commands.js';
