@@ -29,6 +29,7 @@ const READING = [
   'merchant show',
   'operation list',
   'operation show',
+  'operator passkeys',
   'payout show',
   'payout stuck',
   'subscriptions show',

@@ -12,11 +12,7 @@ import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessChangeHandler, Credentials, SecretChangeHandler } from './application/credentials.js';
-import {
-  ActivateAdminKeyHandler,
-  IssueAdminKeyHandler,
-  RollAdminKeyHandler,
-} from './application/admin-key-commands.js';
+import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
 import { credentialOperations, programOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
 import { operatorOperations } from './application/operator-operations.js';
@@ -83,7 +79,6 @@ import { accessSearches } from './views/search.js';
     IssueExchangeKeyHandler,
     CreateOperatorHandler,
     IssueAdminKeyHandler,
-    ActivateAdminKeyHandler,
     RollAdminKeyHandler,
     DirectoryView,
     OperatorsView,

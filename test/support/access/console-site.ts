@@ -1,5 +1,4 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { expect } from '@jest/globals';
 import { CreateOperator } from '../../../src/contexts/access/application/operator-commands.js';
 import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -41,7 +40,8 @@ export async function startConsole(settings: TestSettings = {}) {
   const signedIn = async (role?: string): Promise<Operator & { readonly browser: CookieClient }> => {
     const person = await operator(role);
     const browser = new CookieClient(origin);
-    expect((await browser.post('/login/link', { token: await tokenOf(person.id) })).status).toBe(204);
+    const login = await browser.post('/login/link', { token: await tokenOf(person.id) });
+    if (login.status !== 204) throw new Error(login.text);
     return { ...person, browser };
   };
   const close = async (): Promise<void> => {

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import {
-  ActivateAdminKey,
-  ActivateAdminKeyHandler,
   IssueAdminKey,
   IssueAdminKeyHandler,
   RollAdminKey,
@@ -59,7 +57,6 @@ function commandsOn(
   const credentials = new Credentials(loop, clock, secrets, progress);
   const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
     [IssueAdminKey, new IssueAdminKeyHandler(credentials, loop, secrets)],
-    [ActivateAdminKey, new ActivateAdminKeyHandler(credentials, loop)],
     [RollAdminKey, new RollAdminKeyHandler(credentials, loop, secrets, clock)],
     [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
   ]);

@@ -124,14 +124,8 @@ export function operationsOn({
     { operationsApprovals: approvals },
     clockCheck,
   );
-  const decisions = new OperationDecisions(
-    log,
-    all,
-    execution,
-    holders(loop) as KeyHolders,
-    clock,
-    clockCheck,
-  );
+  const people = holders(loop) as KeyHolders;
+  const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
   const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
   return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };
 }

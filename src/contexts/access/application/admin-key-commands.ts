@@ -69,26 +69,10 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
   }
 }
 
-/** Another person has approved it. Throws `not_found`, or `invalid_transition`, also for a disabled person. */
-export class ActivateAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(ActivateAdminKey)
-export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
-  constructor(
-    private readonly credentials: Credentials,
-    private readonly loop: CommandLoop,
-  ) {}
-
-  async execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
-    const { issued } = knownAdminKey((await this.loop.load(adminKey, keyId)).state);
-    const { state } = await this.loop.load(operatorPerson, issued.operator_id);
-    if (knownOperator(state).status === 'disabled')
-      throw new DomainError('invalid_transition', 'The operator is disabled');
-    return this.credentials.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+/** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
+export class ActivateAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
+  constructor(keyId: string) {
+    super(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
   }
 }
 

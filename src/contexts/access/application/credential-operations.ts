@@ -167,6 +167,9 @@ export const credentialOperations = [
     execute: async (operation, get) => {
       const { subjectId, parameters } = operation;
       if (parameters.kind !== 'admin' || !(await isIssued(subjectId, get))) return issue(operation, get);
+      const { state } = await get(CommandLoop).load(operatorPerson, parameters.operator_id!);
+      if (state.status === 'disabled')
+        throw new DomainError('invalid_transition', 'The operator is disabled');
       await run(get, new ActivateAdminKey(subjectId));
       return {};
     },

@@ -75,22 +75,8 @@ export class AddPasskey extends AccessChange<OperatorPerson, OperatorEvent> {
 }
 
 /** Throws `not_found`. */
-export class RemovePasskey extends Command<CredentialChanged> {
-  constructor(
-    readonly operatorId: string,
-    readonly credentialId: string,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(RemovePasskey)
-export class RemovePasskeyHandler implements ICommandHandler<RemovePasskey> {
-  constructor(private readonly credentials: Credentials) {}
-
-  execute({ operatorId, credentialId }: RemovePasskey): Promise<CredentialChanged> {
-    return this.credentials.change(operatorPerson, operatorId, (state, at) =>
-      removePasskey({ credentialId, at }, state),
-    );
+export class RemovePasskey extends AccessChange<OperatorPerson, OperatorEvent> {
+  constructor(operatorId: string, credentialId: string) {
+    super(operatorPerson, operatorId, (state, at) => removePasskey({ credentialId, at }, state));
   }
 }

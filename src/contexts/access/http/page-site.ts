@@ -7,13 +7,13 @@ import { Refusal } from '../../../platform/http/problem.js';
 const MAX_COOKIE_BYTES = 8192;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
 
+const FOREIGN = { status: 403, detail: 'The request comes from another site' };
+
 /** Without TLS, but on this machine alone. */
 export function isPlainLoopback(url: string): boolean {
   const { protocol, host } = new URL(url);
   return protocol === 'http:' && LOOPBACK.test(host);
 }
-
-const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
 /**
  * The site of the console or the portal: its origin, and its cookies. These are `__Host-`, HttpOnly, Secure, for no other
