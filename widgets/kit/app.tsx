@@ -37,13 +37,20 @@ function Providers({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Something said in passing, for eight seconds. */
+/** Something said in passing, for eight seconds or until its link is followed. */
 export function useToast(): [Toast | null, (text: string, to?: string) => void] {
   const [toast, setToast] = useState<Toast | null>(null);
   useEffect(() => {
     if (toast === null) return;
     const timer = setTimeout(() => setToast(null), 8_000);
-    return () => clearTimeout(timer);
+    const follow = ({ target }: MouseEvent): void => {
+      if (target instanceof Element && target.closest('.toast a') !== null) setToast(null);
+    };
+    document.addEventListener('click', follow);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('click', follow);
+    };
   }, [toast]);
   return [toast, (text, to) => setToast({ text, to })];
 }

@@ -63,7 +63,7 @@ export function textOf(value: unknown): string {
 
 /** Whether there is nothing to display. */
 export function isBlank(value: unknown): boolean {
-  return textOf(value) === '' || (Array.isArray(value) && value.length === 0);
+  return ['', '[]', '{}'].includes(textOf(value));
 }
 
 /** Rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula begins with an apostrophe. */

@@ -132,14 +132,19 @@ function Search({ placeholder }: { placeholder: string }) {
   const { query, path, route } = useLocation();
   const searched = path === '/search' ? (query['q'] ?? '') : '';
   const [text, setText] = useState(searched);
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => setText(searched), [searched]);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    if (text.trim() !== '') route(`/search?q=${encodeURIComponent(text.trim())}`);
+    if (text.trim() === '') return;
+    // The page that is found takes the focus, and the keys of the page work again.
+    field.current?.blur();
+    route(`/search?q=${encodeURIComponent(text.trim())}`);
   };
   return (
     <form class="search" role="search" aria-label="Everything" onSubmit={submit}>
       <input
+        ref={field}
         type="search"
         name="q"
         aria-label="Search"

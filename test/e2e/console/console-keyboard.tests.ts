@@ -24,6 +24,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
       await user.search(world.morning.users[1]!.id);
       await user.page.waitForURL(`${user.origin}/users/${world.morning.users[1]!.id}`);
       await user.settled();
+      expect(await focused(user)).toContain('User');
       await tabTo(user, 'Deactivate');
       await keyboard.press('Enter');
       await user.dialog.waitFor();

@@ -39,6 +39,8 @@ export function describeNavigation(world: ConsoleWorld): void {
         expect(await user.rows().count()).toBeGreaterThan(0);
         expect(await navigation(user).locator('[aria-current]').allTextContents()).toEqual([label]);
         await user.check();
+        if (label === 'System')
+          await keepPicture(user.page, 'console-5-system', { dark: true, maxHeight: 1000 });
         if (!opens) return;
         await user.page.locator('a[data-row]').first().click();
         await user.page.waitForURL(

@@ -67,7 +67,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.text('No further attempt: the receiver responded with 500').waitFor();
       await user.text('out of order until noon').waitFor();
       await user.check();
-      await keepPicture(user.page, 'console-3-delivery');
+      await keepPicture(user.page, 'console-3-delivery', { maxHeight: 960 });
       const { behavior } = receiver;
       receiver.respondWith(204);
       await user.write('Resend', REASON);

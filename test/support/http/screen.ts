@@ -40,6 +40,15 @@ async function expectNoViolations(where: Page | Frame, options: string): Promise
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
 
+/** Of what is on the page, where it says so; of the whole document elsewhere. */
+const HEIGHT = `(() => {
+  const ends = [...document.querySelectorAll('.frame main > *, .frame .side')].map(
+    (each) => each.getBoundingClientRect().bottom + scrollY,
+  );
+  return Math.max(innerHeight * (ends.length === 0), document.documentElement.scrollHeight * (ends.length === 0),
+    ...ends.map((end) => Math.ceil(end) + 24));
+})()`;
+
 interface PictureOptions {
   readonly width?: number;
   readonly dark?: boolean;
@@ -61,8 +70,8 @@ export async function keepPicture(
   if (dark) await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize(at);
   // A picture of the full page would be as on a device without touch.
-  const full = await page.evaluate<number>('document.documentElement.scrollHeight');
-  await page.setViewportSize({ ...at, height: Math.min(maxHeight, Math.max(at.height, full)) });
+  const full = await page.evaluate<number>(HEIGHT);
+  await page.setViewportSize({ ...at, height: Math.min(maxHeight, full) });
   await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });
   if (dark) await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(before);

@@ -34,10 +34,11 @@ export function onConsoleWorld(): ConsoleWorld {
       };
     });
     const { service, browser } = world;
-    world.ada = await service.newOperator('Ada Operator');
-    world.grace = await service.newOperator('Grace Operator');
-    world.signIn = (operator = world.ada) => signIn(browser, service, operator);
-    world.morning = await service.morning();
+    const ada = await service.newOperator('Ada Operator');
+    const grace = await service.newOperator('Grace Operator');
+    const morning = await service.morning();
+    Object.assign(world, { ada, grace, morning });
+    world.signIn = (operator = ada) => signIn(browser, service, operator);
   });
   afterAll(async () => {
     await world.service?.close();

@@ -14,8 +14,6 @@ const AT_ONCE = 8;
 const ENDPOINTS = 10;
 /** One user in so many enters a name, which takes the steps of the onboarding page. */
 const NAMED = 5;
-/** Names of a query that one request carries. */
-const NAMES = 5;
 export const VICTIM = 'hostile customer';
 
 /** What was written with hostile texts, by the number of the text. */
@@ -25,7 +23,6 @@ export interface HostileData {
   readonly payouts: readonly string[];
   readonly orders: readonly string[];
   readonly deliveries: readonly string[];
-  /** Each has some of the texts. */
   readonly requests: readonly string[];
 }
 
@@ -84,12 +81,11 @@ export async function writeHostile(service: PagesService, texts: readonly string
     });
     return id(ordered, 'order');
   });
-  const requests: string[] = [];
-  for (let n = 0; n < texts.length; n += NAMES) {
-    const query = texts.slice(n, n + NAMES).map((text) => `${encodeURIComponent(text)}=1`);
-    const { headers } = await merchant.get(`/merchants/v1/payouts?${query.join('&')}`);
-    for (const _ of query) requests.push(headers['request-id']!);
-  }
+  // The refusal names the parameter.
+  const requests = await each(texts, async (text) => {
+    const { headers } = await merchant.get(`/merchants/v1/payouts?${encodeURIComponent(text)}=1`);
+    return headers['request-id']!;
+  });
   const events = texts.map((text) =>
     eventItem({
       event_name: text,
@@ -137,7 +133,10 @@ async function deliver(
     if (!bodies.has(id)) bodies.set(id, texts[bodies.size % texts.length]!);
     return response.writeHead(400, { 'content-type': 'text/html' }).end(bodies.get(id));
   };
-  for (const _ of texts) await merchant.post(`/merchants/v1/webhook_endpoints/${endpoint}/test`);
+  await each(texts, async () => {
+    const sent = await merchant.post(`/merchants/v1/webhook_endpoints/${endpoint}/test_delivery`);
+    if (sent.status !== 202) throw new Error(`${sent.status} ${sent.text}`);
+  });
   await eventually(() => bodies.size === texts.length);
   return [...bodies.entries()].sort(([, a], [, b]) => texts.indexOf(a) - texts.indexOf(b)).map(([id]) => id);
 }

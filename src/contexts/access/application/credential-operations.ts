@@ -8,14 +8,26 @@ import {
   type RunningOperation,
 } from '../../../platform/operations/operation-definition.js';
 import { adminKey, knownAdminKey, readScopes } from '../domain/admin-key.js';
-import { exchangeKey, type MemoSigning } from '../domain/exchange-key.js';
+import type { CredentialKind } from '../domain/credential.js';
+import { exchangeKey, type MemoSigning, type PayPageSettings } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
 import { ActivateAdminKey, IssueAdminKey, RevokeAdminKey, RollAdminKey } from './admin-key-commands.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import { IssueSecret, RevokeSecret, RollSecret, type CredentialChanged } from './credentials.js';
-import { IssueExchangeKey, RevokeExchangeSecret } from './exchange-key-commands.js';
+import {
+  IssueSecret,
+  RevokeSecret,
+  RollSecret,
+  SetAddresses,
+  type CredentialChanged,
+} from './credentials.js';
+import {
+  IssueExchangeKey,
+  RevokeExchangeKey,
+  RevokeExchangeSecret,
+  SetExchangeKeyPage,
+} from './exchange-key-commands.js';
 
 /** What a credential is a part of (admin-api.md 3). */
 export interface CredentialHolder {
@@ -62,6 +74,11 @@ function run<T>(get: Get, command: Command<T>): Promise<T> {
   return get(CommandBus).execute(command);
 }
 
+/** The kind and the id of the stream of a credential that is none of an admin. */
+function streamOf({ kind, merchant_id, api_key }: CredentialHolder): [kind: CredentialKind, id: string] {
+  return kind === 'payouts' ? ['api_key', merchant_id!] : ['exchange_key', api_key!];
+}
+
 /** The secret that was issued under this id. */
 async function secretOf(get: Get, id: string): Promise<IssuedCredential> {
   return { credential_id: id, secret: await get(CredentialSecrets).issued(id) };
@@ -79,14 +96,8 @@ async function issue(operation: RunningOperation<IssueParameters>, get: Get): Pr
     await run(get, new IssueSecret('api_key', merchant_id!, { secretId, name, expiresAt }));
   else if (kind === 'exchange') {
     const { demands_signing, memo_signing, addresses, withdraw_addresses: withdrawAddresses } = parameters;
-    const order = {
-      keyId: parameters.api_key,
-      secretId,
-      name,
-      expiresAt,
-      cidrs: addresses,
-      withdrawAddresses,
-    };
+    const key = { keyId: parameters.api_key, secretId, name, expiresAt };
+    const order = { ...key, cidrs: addresses, withdrawAddresses };
     const label = name === '' ? null : name;
     await run(get, new IssueExchangeKey(merchant_id!, demands_signing, label, memo_signing, order));
   } else await run(get, new IssueAdminKey(secretId, adminOrder(parameters), false));
@@ -125,14 +136,10 @@ function revocation(
 }
 
 async function roll({ id, subjectId, parameters }: RunningOperation<RollParameters>, get: Get) {
-  const { kind, merchant_id, api_key, overlap_seconds: overlap } = parameters;
+  const { kind, overlap_seconds: overlap } = parameters;
   const next = deriveId(id, 'credential');
   if (kind === 'admin') await run(get, new RollAdminKey(subjectId, next, overlap));
-  else {
-    const [of, holder] =
-      kind === 'payouts' ? (['api_key', merchant_id!] as const) : (['exchange_key', api_key!] as const);
-    await run(get, new RollSecret(of, holder, subjectId, next, overlap));
-  }
+  else await run(get, new RollSecret(...streamOf(parameters), subjectId, next, overlap));
   return secretOf(get, next);
 }
 
@@ -177,19 +184,41 @@ export const credentialOperations = [
     execute: roll,
     repeat: async ({ id }, get) => secretOf(get, deriveId(id, 'credential')),
   }),
-  defineOperation<CredentialHolder>({
-    ...CREDENTIAL,
-    name: 'credentials.revoke',
-    streams: credentialStreams,
-    check: requireNotRevoked,
-    execute: async ({ subjectId, parameters }, get) =>
-      void (await run(get, revocation(subjectId, parameters))),
+  ...['credentials.revoke', 'credentials.revoke_leaked'].map((name) =>
+    defineOperation<CredentialHolder>({
+      ...CREDENTIAL,
+      name,
+      ...(name === 'credentials.revoke' && { check: requireNotRevoked }),
+      streams: credentialStreams,
+      execute: async ({ subjectId, parameters }, get) =>
+        void (await run(get, revocation(subjectId, parameters))),
+    }),
+  ),
+];
+
+const EXCHANGE_KEY = {
+  scope: 'credentials:write',
+  subject: 'exchange_key',
+  streams: (keyId: string) => [`exchange_key-${keyId}`],
+} as const;
+
+/** On API keys of the exchange as a whole; programs request them. */
+export const programOperations = [
+  defineOperation<{ readonly addresses: readonly string[] }>({
+    ...EXCHANGE_KEY,
+    name: 'credentials.restrict',
+    execute: async ({ subjectId, parameters: { addresses } }, get) =>
+      void (await run(get, new SetAddresses('exchange_key', subjectId, addresses))),
   }),
-  defineOperation<CredentialHolder & { readonly url: string }>({
-    ...CREDENTIAL,
-    name: 'credentials.revoke_leaked',
-    streams: credentialStreams,
-    execute: async ({ subjectId, parameters }, get) =>
-      void (await run(get, revocation(subjectId, parameters))),
+  defineOperation<{ readonly page: PayPageSettings }>({
+    ...EXCHANGE_KEY,
+    name: 'credentials.set_page',
+    execute: async ({ subjectId, parameters: { page } }, get) =>
+      void (await run(get, new SetExchangeKeyPage(subjectId, page))),
+  }),
+  defineOperation({
+    ...EXCHANGE_KEY,
+    name: 'credentials.revoke_key',
+    execute: async ({ subjectId }, get) => void (await run(get, new RevokeExchangeKey(subjectId))),
   }),
 ];

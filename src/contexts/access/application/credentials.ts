@@ -108,7 +108,7 @@ export class AccessChangeHandler implements ICommandHandler<AccessChange<unknown
 }
 
 /** A change that issues a secret: the same `secretId` gives the same secret again; null: a new one. */
-export class SecretChange extends Command<IssuedSecret> {
+class SecretChange extends Command<IssuedSecret> {
   constructor(
     readonly kind: CredentialKind,
     readonly id: string,

@@ -6,6 +6,7 @@ import { Refusal } from '../../../platform/http/problem.js';
 
 const MAX_COOKIE_BYTES = 8192;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
+
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
 /** Without TLS, but on this machine alone. */

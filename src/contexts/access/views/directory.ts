@@ -119,7 +119,7 @@ export class DirectoryView {
     );
   }
 
-  /** Which exchange key is a credential of? Its id is that of one of the key's secrets; any other is taken for the key's. */
+  /** Which exchange key is a credential of? Its id is that of one of the key's secrets; any other id counts as the key's. */
   async exchangeKeyOf(credentialId: string): Promise<string> {
     const [row] = await this.database.query<{ id: string }>(
       'select credential_id as id from access.secrets where secret_id = $1',

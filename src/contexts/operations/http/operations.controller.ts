@@ -15,7 +15,6 @@ import { OperationResponse } from '../../../platform/operations/displayed-operat
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { Operation } from '../../../platform/openapi/operation.js';
-import type { OperationOutcome } from '../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
@@ -96,10 +95,9 @@ export class OperationsController {
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    this.requireFreshLogin(caller);
     // What it gives to the one who approves, as the first login of an operator, is a secret.
     ticket.keepSealed();
-    return decided(await this.decisions.approve(id, caller, reason, ticket.id('decision')));
+    return this.decide('approve', id, caller, reason, ticket.id('decision'));
   }
 
   @Post(':id/reject')
@@ -113,8 +111,7 @@ export class OperationsController {
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    this.requireFreshLogin(caller);
-    return decided(await this.decisions.reject(id, caller, reason));
+    return this.decide('reject', id, caller, reason);
   }
 
   @Post(':id/confirm')
@@ -128,19 +125,22 @@ export class OperationsController {
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    this.requireFreshLogin(caller);
-    return decided(await this.decisions.confirm(id, caller, reason));
+    return this.decide('confirm', id, caller, reason);
   }
 
-  private requireFreshLogin({ authenticatedAt }: AdminCaller): void {
-    if (authenticatedAt === null) return;
-    if (this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
+  /** Of the results of an execution only the login of a new operator is for the one who approves it. */
+  private async decide(
+    decision: 'approve' | 'reject' | 'confirm',
+    id: string,
+    caller: AdminCaller,
+    reason: string,
+    decisionId?: string,
+  ): Promise<Reply> {
+    const { authenticatedAt } = caller;
+    if (authenticatedAt !== null && this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
       throw new DomainError('forbidden', 'Sign in again: decisions need a login within the last 5 minutes');
+    const { operation, result } = await this.decisions[decision](id, caller, reason, decisionId);
+    const { login_url } = result as { readonly login_url?: string };
+    return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
   }
-}
-
-/** Of the results of an execution only the login of a new operator is for the one who approves it. */
-function decided({ operation, result }: OperationOutcome): Reply {
-  const { login_url } = result as { readonly login_url?: string };
-  return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
 }

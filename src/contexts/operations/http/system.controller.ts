@@ -2,7 +2,7 @@ import { Get, Param, Post } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ApiParam } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AdminController, Write, type AdminWrite } from '../../../platform/http/admin/admin-controller.js';
+import { AdminController, WriteBy, type AdminWrite } from '../../../platform/http/admin/admin-controller.js';
 import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../platform/http/decorators.js';
@@ -66,7 +66,7 @@ export class SystemController {
     },
   })
   rebuild(
-    @Write() write: AdminWrite,
+    @WriteBy() write: AdminWrite,
     @Param('name') name: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
@@ -88,7 +88,7 @@ export class SystemController {
     },
   })
   letPass(
-    @Write() write: AdminWrite,
+    @WriteBy() write: AdminWrite,
     @Param('type') type: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
@@ -108,7 +108,7 @@ export class SystemController {
       ...APPROVED_FIRST,
     },
   })
-  retireFormer(@Write() write: AdminWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+  retireFormer(@WriteBy() write: AdminWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const id = masterKeyId((token) => this.providers.get(token, { strict: false }));
     return this.write('master_key.retire_former', id, writeOf(write, body));
   }

@@ -20,7 +20,7 @@ export interface DueBatch {
   readonly forward_attempts: number;
 }
 
-export interface Refusal {
+export interface ForwardingRefusal {
   readonly eventId: string;
   readonly reason: string;
 }
@@ -30,7 +30,7 @@ export interface ForwardedBatch {
   /** Accepted or refused by the provider. */
   readonly done: ItemsBitmap;
   /** Not recorded yet. */
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ForwardingRefusal[];
   /** Milliseconds until a throttled event may be sent; null when there is none. */
   readonly waitMs: number | null;
   readonly blamed: boolean;

@@ -7,7 +7,7 @@ import {
   merchantsOf,
   reachOf,
   requireReach,
-  Write,
+  WriteBy,
   type AdminCaller,
   type AdminWrite,
 } from '../../../platform/http/admin/admin-controller.js';
@@ -109,7 +109,7 @@ export class AdminDeliveriesController {
     },
   })
   async resend(
-    @Write() write: AdminWrite,
+    @WriteBy() write: AdminWrite,
     @UuidParam('id', DELIVERY) id: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {

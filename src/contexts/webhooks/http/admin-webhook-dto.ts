@@ -1,4 +1,4 @@
-import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
+import { ApiProperty, Many, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, PageParameters } from '../../../platform/http/page-query.js';
@@ -53,7 +53,6 @@ export class AdminDeliveriesResponse extends PageOf('deliveries', AdminDelivery,
 
 export class AdminDeliveryResponse extends ResourceOf('delivery', AdminDeliveryDetail) {}
 
-export class AdminDeliveryWritten {
-  @Nested(() => AdminDelivery) delivery!: AdminDelivery;
+export class AdminDeliveryWritten extends ResourceOf('delivery', AdminDelivery) {
   @ApiProperty(UUID) operation_id!: string;
 }

@@ -85,7 +85,7 @@ export interface SubjectWrite extends AdminWrite {
 }
 
 /** The {@link AdminWrite}. */
-export const Write = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
+export const WriteBy = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
   const request = requestOf(context);
   return { requester: request.edge.visitor as AdminCaller, idempotency: writeTicketOf(request) };
 });

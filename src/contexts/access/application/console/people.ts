@@ -17,9 +17,6 @@ export interface Person {
   readonly disabledAt: Date | null;
 }
 
-/** What a login changes of its person is the person's own: no role is needed for it. */
-const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
-
 /** How a passkey is added, for the operation. */
 export interface Enrolment {
   readonly reason: string;
@@ -27,6 +24,9 @@ export interface Enrolment {
   /** Null: by a one-time link. */
   readonly sessionId: string | null;
 }
+
+/** What a login changes of its person is the person's own: no role is needed for it. */
+const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** Operators as logins see them, from their directory; passkeys are in their own streams. */
 @Injectable()

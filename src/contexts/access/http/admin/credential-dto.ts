@@ -128,8 +128,7 @@ export class CredentialWritten extends CredentialResponse {
   @ApiProperty(UUID) operation_id!: string;
 }
 
-export class CredentialCreated {
-  @Nested(() => NewCredential) credential!: NewCredential;
+export class CredentialCreated extends ResourceOf('credential', NewCredential) {
   @ApiProperty(UUID) operation_id!: string;
 }
 

@@ -7,7 +7,7 @@ import {
   listed,
   reachOf,
   sendEtag,
-  Write,
+  WriteBy,
   WriteTo,
   type AdminCaller,
   type AdminWrite,
@@ -84,7 +84,7 @@ export class CredentialsController {
       422: 'A member is invalid.',
     },
   })
-  async issue(@Write() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
+  async issue(@WriteBy() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
     const id = write.idempotency.id('credential');
     const parameters = await this.credentials.order(id, body, write.requester);
     const outcome = await this.operations.request({
@@ -184,7 +184,7 @@ export class CredentialsController {
     responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
   })
   async revokeLeaked(
-    @Write() write: AdminWrite,
+    @WriteBy() write: AdminWrite,
     @ValidBody() body: LeakedBody,
   ): Promise<LeakedResponse | Reply> {
     const credential = await this.credentials.findBySecret(body.token, write.requester);

@@ -6,7 +6,7 @@ import {
   listed,
   requireReach,
   sendEtag,
-  Write,
+  WriteBy,
   WriteTo,
   type AdminCaller,
   type AdminWrite,
@@ -64,7 +64,7 @@ export class MerchantsController {
     scopes: ['merchants:write'],
     responses: { 201: [MerchantWritten, 'The merchant exists.'], 422: 'name, reason or ticket is invalid.' },
   })
-  create(@Write() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
+  create(@WriteBy() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
     const subject = { id: write.idempotency.id('merchant'), revision: null };
     const request = { ...writeOf(write, body), name: 'merchants.register', subject, parameters: { name } };
     return this.request(201, { ...request, merchantId: null });

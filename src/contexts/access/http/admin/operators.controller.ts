@@ -5,7 +5,7 @@ import {
   AdminController,
   listed,
   sendEtag,
-  Write,
+  WriteBy,
   WriteTo,
   type AdminWrite,
   type SubjectWrite,
@@ -67,7 +67,7 @@ export class OperatorsController {
     },
   })
   async create(
-    @Write() write: AdminWrite,
+    @WriteBy() write: AdminWrite,
     @ValidBody() { name, email, role, ...body }: NewOperatorBody,
   ): Promise<Reply> {
     const id = write.idempotency.id('operator');

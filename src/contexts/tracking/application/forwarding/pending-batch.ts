@@ -1,5 +1,5 @@
 import type { ReadItem } from '../../domain/event-batch.js';
-import type { DueBatch, ForwardedBatch, Refusal } from '../../store/forwarding-table.js';
+import type { DueBatch, ForwardedBatch, ForwardingRefusal } from '../../store/forwarding-table.js';
 import { ItemsBitmap } from '../../store/accepted-batches.js';
 import { storedItems } from '../batch-items.js';
 import type { AnalyticsEvent } from '../ports.js';
@@ -14,7 +14,7 @@ export interface PendingEvent {
 export class PendingBatch implements ForwardedBatch {
   readonly done: ItemsBitmap;
   /** Not recorded yet. */
-  refusals: Refusal[] = [];
+  refusals: ForwardingRefusal[] = [];
   /** Milliseconds until a throttled event may be sent; null when there is none. */
   waitMs: number | null = null;
   /** The batch may be why a request failed. */

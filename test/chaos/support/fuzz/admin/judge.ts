@@ -22,6 +22,8 @@ export class Judge {
   readonly written: Ids = new Set();
   /** How often each route had which class of statuses. */
   readonly statuses = new Tally();
+  /** Requests whose response does not say whether they changed anything. */
+  unavailable = 0;
   private readonly owners = new Map<string, string>();
   private readonly etags = new Map<string, string>();
   private readonly lately = new Map<string, string[]>();
@@ -56,7 +58,10 @@ export class Judge {
     const isOwnMethod = endpoint !== null && endpoint.method === method;
     if (isOwnMethod) this.statuses.add(`${method} ${endpoint.path} ${Math.floor(response.status / 100)}xx`);
     // Of what is not under a signed head yet.
-    if (response.status === 503 && !response.body.includes('signed')) return `a 503: ${response.body}`;
+    if (response.status === 503 && !response.body.includes('signed')) {
+      this.unavailable += 1;
+      return `a 503: ${response.body}`;
+    }
     const succeeds = response.status < 300;
     if (succeeds && isOwnMethod) this.learn(request, response);
     const { scopes } = caller;

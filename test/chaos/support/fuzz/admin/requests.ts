@@ -242,10 +242,26 @@ function queryOf(values: Values, { query: known, method }: ScopedEndpoint): Arbi
   return mostly(6, usual, hostile);
 }
 
+/** What each kind of credential has besides what all have. */
+const OF_KIND: Readonly<Record<string, readonly string[]>> = {
+  payouts: ['merchant_id'],
+  exchange: ['merchant_id', 'demands_signing', 'memo_signing'],
+  admin: ['scopes', 'merchants'],
+};
+
+/** Of a new credential only what its kind has. */
+function fitting(value: unknown): unknown {
+  const own = OF_KIND[String((value as { readonly kind?: unknown }).kind)];
+  if (own === undefined) return value;
+  const others = Object.values(OF_KIND).flat().concat('operator_id', 'addresses', 'withdraw_addresses');
+  const members = Object.entries(value as object) as [string, unknown][];
+  return Object.fromEntries(members.filter(([name]) => own.includes(name) || !others.includes(name)));
+}
+
 function bodyOf(values: Values, { method, body: schema }: ScopedEndpoint): Arbitrary<Buffer | null> {
   if (schema === null)
     return method === 'GET' ? body({}, method) : mostly(10, fc.constant(null), body({}, method));
-  const valid = values.of('', schema);
+  const valid = values.of('', schema).map(fitting);
   const sound = valid.map((value) => Buffer.from(JSON.stringify(value)));
   const harmed = valid.chain((value) => fc.oneof(...[30, 6].map((soundness) => spoilt(value, soundness))));
   return fc.oneof(
