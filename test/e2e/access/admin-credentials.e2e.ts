@@ -159,12 +159,14 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('an admin key is rolled by itself, and by no other key of its person', async () => {
+  it('an admin key is rolled with that key, and with no other key of its person', async () => {
     const other = await app.newAdmin({ operatorId: admin.operatorId, addresses: ['127.0.0.0/8'] });
     const { actor } = (await admin.get('/whoami')).json<{ actor: { credential_id: string } }>();
     const refused = await other.change(`/credentials/${actor.credential_id}`, '/roll', { reason });
     expect(refused.status).toBe(403);
-    expect(refused.json()).toMatchObject({ detail: 'An admin key is rolled by itself or in the console' });
+    expect(refused.json()).toMatchObject({
+      detail: 'An admin key is rolled with that key or in the console',
+    });
   });
 
   it('an admin key without scopes is approved with those of the role, which the approver reads', async () => {

@@ -17,7 +17,7 @@ export abstract class IdentityProvider {
   abstract readonly isConfigured: boolean;
   /**
    * Where the browser goes. The person is to have signed in at the provider within 5 minutes; with `former`, who is signed in
-   * here already, signs in there anew. Throws {@link ProviderUnavailable}.
+   * here already, signs in there again. Throws {@link ProviderUnavailable}.
    */
   abstract begin(
     redirectUri: string,

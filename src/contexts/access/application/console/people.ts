@@ -18,7 +18,7 @@ export interface Person {
 }
 
 /** How a passkey is added, for the operation. */
-export interface Enrolment {
+interface Enrolment {
   readonly reason: string;
   readonly address: string;
   /** Null: by a one-time link. */
