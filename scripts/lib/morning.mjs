@@ -13,13 +13,13 @@ const DEAD_RECEIVER = 'http://127.0.0.1:9/webhooks';
 const WAIT_MS = 60_000;
 const PEOPLE = ['ada', 'grace', 'katherine'];
 
-const inSilence = (_name, work) => work(() => undefined);
+const withoutOutput = (_name, work) => work(() => undefined);
 
 /**
  * Writes the data through the APIs of a running sandbox and returns what there is now. `step` runs and reports each part;
  * `receiver` is the URL of an endpoint whose deliveries fail.
  */
-export async function morning(sandbox, { step = inSilence, receiver = DEAD_RECEIVER } = {}) {
+export async function morning(sandbox, { step = withoutOutput, receiver = DEAD_RECEIVER } = {}) {
   const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
   const found = {};
 

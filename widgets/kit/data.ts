@@ -125,7 +125,7 @@ export function useLive(url: string, pluralOf: (kind: string) => string, verify:
   useEffect(() => {
     const changed = new Set<string>();
     let refreshing: ReturnType<typeof setTimeout> | undefined;
-    let reopening: ReturnType<typeof setTimeout> | undefined;
+    let reopenTimer: ReturnType<typeof setTimeout> | undefined;
     let source: EventSource;
     let lost = false;
     const refresh = (): void => {
@@ -152,7 +152,7 @@ export function useLive(url: string, pluralOf: (kind: string) => string, verify:
         // Browsers connect again after a lost connection, but not after a response that is no stream.
         if (source.readyState !== EventSource.CLOSED) return;
         verify();
-        reopening = setTimeout(open, REOPEN_MS);
+        reopenTimer = setTimeout(open, REOPEN_MS);
       });
       source.addEventListener('open', () => {
         // What changed in between, no event said.
@@ -163,7 +163,7 @@ export function useLive(url: string, pluralOf: (kind: string) => string, verify:
     open();
     return () => {
       clearTimeout(refreshing);
-      clearTimeout(reopening);
+      clearTimeout(reopenTimer);
       source.close();
     };
   }, [url, queries]);

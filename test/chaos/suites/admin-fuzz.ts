@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ContractChecker } from '../../support/http/openapi.js';
 import { checkBooks, headOf } from '../support/books.js';
 import { checkRefusals } from '../support/fuzz/admin/facts.js';
-import { Judge } from '../support/fuzz/admin/judge.js';
+import { Oracle } from '../support/fuzz/admin/oracle.js';
 import { fill } from '../support/fuzz/admin/merchants.js';
 import { harmlessRequests, scopedRequests, type ScopedRequest } from '../support/fuzz/admin/requests.js';
 import { createAdminWorld, keep, type AdminWorld } from '../support/fuzz/admin/world.js';
@@ -35,18 +35,18 @@ export const adminFuzz: Suite = async (options) => {
     const service = await shared.service('service', { READ_YOUR_WRITES_MS: READS_WAIT_MS });
     const isLong = count >= LONG_RUN;
     const world = await createAdminWorld(service, isLong ? PEOPLE : 2);
-    const judge = new Judge(await ContractChecker.of(service.baseUrl));
-    world.merchants.forEach((each) => judge.know(each));
+    const oracle = new Oracle(await ContractChecker.of(service.baseUrl));
+    world.merchants.forEach((each) => oracle.know(each));
     const since = await headOf(shared.pool);
     const fuzzer = new Fuzzer(seed, {
       ports: { admin: service.adminPort, portal: service.portalPort },
       requests: scopedRequests(world),
       broken: { of: harmlessRequests(world), percent: 3 },
-      complete: (request) => judge.complete(request as ScopedRequest),
-      judge: (request, response) => judge.judge(request as ScopedRequest, response),
+      complete: (request) => oracle.complete(request as ScopedRequest),
+      evaluate: (request, response) => oracle.evaluate(request as ScopedRequest, response),
     });
     let isDone = false;
-    const keeping = keepUp(world, judge, () => isDone);
+    const keeping = keepUp(world, oracle, () => isDone);
     const began = performance.now();
     const range = sizes.only === undefined ? ([1, count] as const) : ([sizes.only, sizes.only] as const);
     const memory = await runFuzzer(fuzzer, service, range, options);
@@ -65,11 +65,11 @@ export const adminFuzz: Suite = async (options) => {
     const growth = memory.max - memory.warm;
     verdict.expect(growth <= MAX_GROWTH_MIB, `memory grows by less than ${MAX_GROWTH_MIB} MiB`, growth);
     verdict.equal(service.exited(), null, 'the process lives');
-    const facts = await checkRefusals(shared.pool, since, judge, verdict, cutOff + judge.unavailable);
+    const facts = await checkRefusals(shared.pool, since, oracle, verdict, cutOff + oracle.unavailable);
     say(`operations ${facts.operations}, executed ${facts.executed}`);
     const unserved = world.endpoints
       .map(({ method, path }) => `${method} ${path}`)
-      .filter((route) => judge.statuses.of(`${route} 2xx`) === 0);
+      .filter((route) => oracle.statuses.of(`${route} 2xx`) === 0);
     say(`never successful ${unserved.join(', ') || 'none'}`);
     verdict.expect(!isLong || unserved.length < world.endpoints.length / 6, 'most routes succeed', unserved);
     say(`audit ${await checkBooks(shared, verdict)}`);
@@ -80,17 +80,17 @@ export const adminFuzz: Suite = async (options) => {
 };
 
 /** Makes good what the fuzzer did to the merchants, and gives them new users, until it is enough. How often it could and could not. */
-async function keepUp(world: AdminWorld, judge: Judge, isEnough: () => boolean): Promise<string> {
+async function keepUp(world: AdminWorld, oracle: Oracle, isEnough: () => boolean): Promise<string> {
   let [done, failed] = [0, 0];
   while (!isEnough()) {
     await sleep(KEEP_MS);
     try {
       await keep(world);
       for (const merchant of world.merchants) await fill(merchant, 1);
-      world.merchants.forEach((each) => judge.know(each));
+      world.merchants.forEach((each) => oracle.know(each));
       done += 1;
     } catch {
-      // The fuzzer suspended the merchant again, or changed it at the same moment.
+      // The fuzzer suspended the merchant again, or changed it at the same time.
       failed += 1;
     }
   }

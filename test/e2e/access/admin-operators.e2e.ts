@@ -170,7 +170,7 @@ describe('the first operators', () => {
     return invoke('operator', env, '--json', 'login-link', email, '--reason', reason, ...args);
   };
 
-  it('are two in all, whatever became of them; later links and persons need a second person', async () => {
+  it('are two in all, in any state; later links and persons need a second person', async () => {
     for (const name of ['ada', 'bob']) {
       const { printed } = await link(`${name}@ops.example`, '--name', name);
       expect(printed).toContain('/enrol#');

@@ -35,7 +35,7 @@ async function routesOf(): Promise<readonly Route[]> {
 
 const ROUTES = await routesOf();
 const NAMED = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
-/** What writes have in their bodies, of whatever kind. */
+/** What writes have in their bodies, of any kind. */
 const BODY = {
   reason: 'a test of scopes',
   decision: 'approve',

@@ -34,7 +34,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
       expect(await focused(user)).toBe('Deactivate');
       await keyboard.press('Enter');
       await tabTo(user, /^Reason/);
-      await keyboard.type('The person asked for it');
+      await keyboard.type('The person requested it');
       // The focus stays in the dialog.
       for (let n = 0; n < 8; n += 1) {
         await keyboard.press('Tab');

@@ -85,7 +85,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('a session that ends takes the page away within two seconds', async () => {
+    it('a session that ends ends the page within two seconds', async () => {
       const operator = await world.service.newOperator('Mallory Operator', 'viewer');
       const user = await world.signIn(operator);
       await user.open('/payouts', 'Payouts');

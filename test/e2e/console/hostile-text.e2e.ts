@@ -14,7 +14,7 @@ const EVERY = process.env['HOSTILE_TEXTS'] === undefined ? 5 : 1;
 /** Runs before the scripts of a page: what the policy refused, also what no one else reports. */
 const WATCH = `reports = []; document.addEventListener('securitypolicyviolation', (event) => reports.push(
   [event.violatedDirective, event.blockedURI, event.sample].join(' ')));`;
-/** What a text has become where it was taken for markup. */
+/** What a text has become where it was read as markup. */
 const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"], [src^="/portal/assets/"]), img, iframe,
   object, embed, base, meta[http-equiv], style, form[action], video, audio, math, template, [srcdoc],
   [href^="javascript:" i], [href^="data:text" i], body [onload], body [onerror], body [onfocus],

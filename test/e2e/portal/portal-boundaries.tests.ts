@@ -7,7 +7,7 @@ import { pageUrl } from '../../support/onboarding/people.js';
 import { HOME, signIn } from '../../support/pages/console-page.js';
 import type { PortalWorld } from '../../support/pages/portal-world.js';
 
-/** Listeners on one host share its cookies, whatever their ports: each has to refuse those of the others. */
+/** Listeners on one host share its cookies, on any port: each has to refuse those of the others. */
 export function describeBoundaries(world: PortalWorld): void {
   describe('another page of the same machine', () => {
     let site: Server;

@@ -27,7 +27,7 @@ export function describeEntering(world: PortalWorld): void {
 
     it.each([
       ['is over after 15 minutes', () => world.expiredLink()],
-      ['that nobody issued is refused', async () => `${world.service.portalUrl}/enter#${'A'.repeat(64)}`],
+      ['that was never issued is refused', async () => `${world.service.portalUrl}/enter#${'A'.repeat(64)}`],
     ])('%s', async (_, link) => {
       const user = await world.visit();
       await user.open(await link(), DEAD);

@@ -93,11 +93,11 @@ export function describePages(world: PortalWorld): void {
     it('lookups: which operator read and changed what of this merchant, and why', async () => {
       const { admin } = world.service;
       const path = `/users/${world.morning.users[2]!.id}`;
-      await admin.change(path, '/deactivate', { reason: 'The person asked for it by letter' });
+      await admin.change(path, '/deactivate', { reason: 'The person requested it by letter' });
       const user = await world.enter();
       await user.follow('Lookups', user.page.locator('.side'));
       await user.heading('Lookups');
-      const changed = user.rows().filter({ hasText: 'The person asked for it by letter' });
+      const changed = user.rows().filter({ hasText: 'The person requested it by letter' });
       await changed.getByText('Test operator').waitFor();
       await changed.getByText('changed').waitFor();
       expect(await user.rows().filter({ hasText: 'read' }).count()).toBeGreaterThan(0);

@@ -47,7 +47,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text.replaceAll(' ', '/'),
 ];
 
-/** What a page has to display of the text, whatever it did to the rest. */
+/** What a page has to display of the text, however the rest is displayed. */
 export function markOf(number: number): string {
   return `hostile${number}e`;
 }

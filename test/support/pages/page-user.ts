@@ -12,7 +12,7 @@ export const WIDTHS = [
   { width: 360, height: 740 },
 ] as const;
 
-/** Colours that fade in would have no contrast for a moment. */
+/** Colours that fade in would have no contrast at first. */
 export const STILL = { viewport: WIDTHS[0], reducedMotion: 'reduce' } as const;
 
 /** A person at the console or the portal. */

@@ -27,7 +27,7 @@ import {
   UpdateOperator,
 } from './operator-commands.js';
 
-/** One operator alone can approve nothing: the shell adds the first two. Each has an id of its own, once in a log. */
+/** One operator alone can approve nothing: the shell adds the first two. Each has a separate id, once in a log. */
 const FIRST_OPERATORS = ['1', '2'].map((place) => deriveId('first operator', place));
 
 interface NewPerson {
@@ -60,7 +60,7 @@ async function gained({ role, status }: PersonChange, get: Get, id: string): Pro
   return scopesGained(next, person.role);
 }
 
-/** The id of the next of the first two operators; null once there ever were two, whatever became of them. */
+/** The id of the next of the first two operators; null once two were ever added, in any state. */
 export async function nextFirstOperator(get: Get): Promise<string | null> {
   const states = await Promise.all(FIRST_OPERATORS.map((id) => get(CommandLoop).load(operatorPerson, id)));
   const next = FIRST_OPERATORS.find((_, place) => states[place]!.state.status === 'unknown');

@@ -203,7 +203,7 @@ describe('a process whose clock is wrong', () => {
     },
   );
 
-  it('does not give up what failed a moment ago', async () => {
+  it('does not give up what failed a second ago', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
     const broken = defineOperation({
       name: 'lamps.break',

@@ -14,7 +14,7 @@ import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationLog } from './operation-log.js';
-import { personOf, requireReach } from './request-operation.js';
+import { personOf, requireMerchantInReach } from './request-operation.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
 
@@ -45,7 +45,7 @@ export class OperationDecisions {
     await this.decide(id, caller, reason, approveOperation, decisionId);
     failpoint('operation.approved');
     return this.execution.run(id, 'approver').catch(async (error: unknown) => {
-      // The approval was right, whatever the code of the failure.
+      // The approval was right, with any code of the failure.
       const { phase } = existingOperation((await this.log.load(id)).state);
       if (error instanceof DomainError && phase === 'failed')
         throw new DomainError('invalid_transition', `The operation failed: ${error.message}`);
@@ -85,7 +85,7 @@ export class OperationDecisions {
     decisionId?: string,
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
-    requireReach(caller, facts.merchant_id);
+    requireMerchantInReach(caller, facts.merchant_id);
     const definition = this.definitions.find(facts.name);
     const scopes = await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
     requireScopes(caller, scopes);

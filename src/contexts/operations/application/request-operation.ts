@@ -147,7 +147,10 @@ function requireMerchant(
 }
 
 /** Throws `not_found` for an operation that is none of a confined credential's. */
-export function requireReach(caller: Pick<Requester, 'merchants'>, merchantId: string | null): void {
+export function requireMerchantInReach(
+  caller: Pick<Requester, 'merchants'>,
+  merchantId: string | null,
+): void {
   if (caller.merchants !== null && merchantId === null) throw DomainError.notFound('Operation');
   requireMerchant(caller, merchantId, 'operation');
 }

@@ -18,7 +18,7 @@ import { Operation } from '../../../platform/openapi/operation.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
-import { requireReach } from '../application/request-operation.js';
+import { requireMerchantInReach } from '../application/request-operation.js';
 import { existingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { OPERATION_VIEWS } from '../views/operation-projection.js';
@@ -82,7 +82,7 @@ export class OperationsController {
   ): Promise<object> {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
-    requireReach(caller, found.facts.merchant_id);
+    requireMerchantInReach(caller, found.facts.merchant_id);
     sendEtag(reply, revision);
     return { operation: operationJson(found) };
   }

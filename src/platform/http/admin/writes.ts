@@ -10,7 +10,7 @@ const MIN_REASON = 3;
 const MAX_REASON = 500;
 const MAX_TICKET = 255;
 
-/** The beginning of a secret that the service issued, of whatever kind. */
+/** The beginning of a secret that the service issued, of any kind. */
 const SECRET = /\b(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+/]/;
 
 /** What operators write is kept for ever and read by many: a secret must not be in it. */

@@ -22,7 +22,7 @@ export interface Target {
   /** What of it is known only once it is sent. */
   readonly complete?: (request: FuzzedRequest) => FuzzedRequest;
   /** What is wrong with a response beyond its form; null when nothing is. */
-  readonly judge?: (request: FuzzedRequest, response: Response) => string | null;
+  readonly evaluate?: (request: FuzzedRequest, response: Response) => string | null;
 }
 
 /** Sends the requests of a seed, any number at once, and records what was wrong with a response. */
@@ -85,7 +85,7 @@ export class Fuzzer {
         body: text,
         toHead: method === 'HEAD',
       };
-      const fault = faultOf(response) ?? this.target.judge?.(request, response) ?? null;
+      const fault = faultOf(response) ?? this.target.evaluate?.(request, response) ?? null;
       if (fault !== null) this.found(index, fault, `${textOf(request)} -> ${text.slice(0, 300)}`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;

@@ -33,7 +33,7 @@ describe('what a login changes of its person', () => {
     expect(await roleNow()).toBe('viewer');
   });
 
-  it('is a passkey, whatever the role', async () => {
+  it('is a passkey, for any role', async () => {
     const { world, person } = await signedIn('viewer', 'viewer');
     const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
     const by = { reason: 'enrolled in a session', address: '192.0.2.1', sessionId: 's1' };

@@ -87,7 +87,7 @@ export class AdminCredentials {
       merchant_id,
       api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
       operator_id: kind === 'admin' ? caller.operatorId : null,
-      // Absent: those of the role now. Whoever approves it reads them.
+      // Absent: those of the role now. The second person reads them.
       scopes: body.scopes ?? (kind === 'admin' && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       merchants,
       addresses: body.addresses ?? [],

@@ -124,7 +124,7 @@ export class CredentialsController {
     tag: TAG,
     summary: 'Replace a credential by a new one',
     description:
-      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled with the same key, or by its person in the console.',
+      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled with the key, or by its person in the console.',
     scopes: ['credentials:write'],
     responses: {
       201: [CredentialCreated, 'The new credential, with its secret.'],
@@ -141,7 +141,7 @@ export class CredentialsController {
     // One that is confined, or ends soon, would get the secret of one that is not.
     const byOtherKey = requester.credentialId !== null && requester.credentialId !== subject.id;
     if (credential.kind === 'admin' && byOtherKey)
-      throw new DomainError('forbidden', 'An admin key is rolled with the same key or in the console');
+      throw new DomainError('forbidden', 'An admin key is rolled with that key or in the console');
     const outcome = await this.operations.request({
       ...writeOf(write, body),
       name: 'credentials.roll',
@@ -209,8 +209,8 @@ export class CredentialsController {
     const displayed = await this.credentials.find(credential_id, requester);
     const credential = { ...displayed, secret };
     // Of a repeat: what is left.
-    const until = Date.parse(operation.requested_at) + SECRET_SHOWN_MS;
-    idempotency.keepSealed({ secretForMs: Math.min(SECRET_SHOWN_MS, until - Date.now()) });
+    const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
+    idempotency.keepSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
@@ -218,4 +218,4 @@ export class CredentialsController {
 }
 
 /** How long a replay under the same Idempotency-Key has the secret. */
-const SECRET_SHOWN_MS = 86_400_000;
+const SECRET_DISPLAYED_MS = 86_400_000;

@@ -19,7 +19,7 @@ import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credenti
 import { credentialJson } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
 
-const SECRET_SHOWN_MS = 86_400_000;
+const SECRET_DISPLAYED_MS = 86_400_000;
 
 const KINDS = ['payouts', 'exchange'] as const;
 
@@ -59,7 +59,7 @@ export class PortalKeysController {
     @Cause() cause: EventMetadata,
     @OptionalBody() { name = null, expires_at = null }: NewPortalKey,
   ) {
-    ticket.keepSealed({ secretForMs: SECRET_SHOWN_MS });
+    ticket.keepSealed({ secretForMs: SECRET_DISPLAYED_MS });
     const id = ticket.id('credential');
     const key = { id, name, expiresAt: expires_at?.toISOString() ?? null };
     const secret = await this.keys.issue(merchantId, key, cause);

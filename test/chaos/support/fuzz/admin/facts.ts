@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Verdict } from '../../verdict.js';
-import type { Judge } from './judge.js';
+import type { Oracle } from './oracle.js';
 import { REASON } from './merchants.js';
 
 /** What an operation may have where its request was refused. */
@@ -14,7 +14,7 @@ const DECISIONS = ['operation.rejected.v1', 'operation.withdrawn.v1', 'operation
 export async function checkRefusals(
   pool: pg.Pool,
   since: string,
-  judge: Judge,
+  oracle: Oracle,
   verdict: Verdict,
   unknown: number,
 ): Promise<{ readonly operations: number; readonly executed: number }> {
@@ -28,21 +28,25 @@ export async function checkRefusals(
   const changed = all.filter(
     ({ types }) => types.some((type) => !OF_REFUSAL.includes(type)) || types.length === 1,
   );
-  const silent = changed.filter(({ id }) => !judge.acknowledged.has(id));
-  verdict.expect(silent.length <= unknown, 'no refused request leaves an operation', silent.slice(0, 3));
+  const unannounced = changed.filter(({ id }) => !oracle.acknowledged.has(id));
+  verdict.expect(
+    unannounced.length <= unknown,
+    'no refused request leaves an operation',
+    unannounced.slice(0, 3),
+  );
   const decided = all.filter(
     ({ types }) =>
       types.some((type) => DECISIONS.includes(type)) ||
       (types.includes('operation.approved.v1') && types.includes('operation.executed.v1')),
   );
-  const undecided = decided.filter(({ id }) => !judge.decided.has(id));
+  const undecided = decided.filter(({ id }) => !oracle.decided.has(id));
   verdict.expect(undecided.length <= unknown, 'no refused request decides', undecided.slice(0, 3));
   const { rows: portal } = await pool.query<{ request: string; type: string }>(
     `select metadata::json->>'request_id' as request, type from event_store.events
      where position > $1 and metadata::json->>'portal_session_id' is not null`,
     [since],
   );
-  const refused = portal.filter(({ request }) => !judge.written.has(request));
+  const refused = portal.filter(({ request }) => !oracle.written.has(request));
   verdict.expect(refused.length <= unknown, 'no refused request of the portal writes', refused.slice(0, 3));
   return {
     operations: all.length,

@@ -10,7 +10,7 @@ export type Mark = (typeof MARKS)[number];
 
 /** Phone numbers and e-mail addresses of people. */
 export const PERSONAL = /\+4915177[0-9]|person-[0-9a-f]+@/;
-/** Private keys, secrets of the exchange, of operators and of endpoints, and whatever signs in. */
+/** Private keys, secrets of the exchange, of operators and of endpoints, and what signs in. */
 export const SECRET =
   /d(sk|xs)_[0-9a-f]{64}|dsb_(live|test)_admin_[0-9A-Za-z]{49}|whsec_[A-Za-z0-9+/=]{20}|enrol#/;
 
@@ -76,7 +76,7 @@ export async function createMerchant(admin: AdminClient, url: string, mark: Mark
 /** Whom an order is for, which is personal. */
 export const customerOf = (mark: Mark): string => `person-0@${mark}.example`;
 
-/** Adds a number of users, the last one with a payout and an order of its own. */
+/** Adds a number of users, the last one with a payout and an order. */
 export async function fill(merchant: MarkedMerchant, users: number): Promise<void> {
   const { client, exchange, mark, ids, found } = merchant;
   let user = '';

@@ -14,7 +14,7 @@ const IN_PATH = /^\/[a-z]+\/v1(\/[a-z_]+\/[0-9a-f-]{36})/;
 type Ids = Set<string>;
 
 /** Remembers what responses said, completes requests with it, and finds what a response may not say. */
-export class Judge {
+export class Oracle {
   /** Operations that a response of success named, and those that one said were decided. */
   readonly acknowledged: Ids = new Set();
   readonly decided: Ids = new Set();
@@ -53,7 +53,7 @@ export class Judge {
     this.owners.set(id, owner);
   }
 
-  readonly judge = (request: ScopedRequest, response: Response): string | null => {
+  readonly evaluate = (request: ScopedRequest, response: Response): string | null => {
     const { endpoint, method, path, caller } = request;
     const isOwnMethod = endpoint !== null && endpoint.method === method;
     if (isOwnMethod) this.statuses.add(`${method} ${endpoint.path} ${Math.floor(response.status / 100)}xx`);
