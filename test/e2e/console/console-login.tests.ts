@@ -8,22 +8,6 @@ export function describeLogin(world: ConsoleWorld): void {
     const visit = (origins: readonly string[] = []): Promise<PageUser> =>
       visitConsole(world.browser, world.service, { origins });
 
-    /** A device that creates passkeys and confirms each use. */
-    async function withAuthenticator({ page }: PageUser): Promise<void> {
-      const devtools = await page.context().newCDPSession(page);
-      await devtools.send('WebAuthn.enable');
-      await devtools.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          protocol: 'ctap2',
-          transport: 'internal',
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-          automaticPresenceSimulation: true,
-        },
-      });
-    }
-
     const signOut = async (user: PageUser, name: string): Promise<void> => {
       await user.press(`Account of ${name}`);
       await user.press('Sign out');
@@ -48,30 +32,6 @@ export function describeLogin(world: ConsoleWorld): void {
       await again.press('Sign in without a passkey');
       await again.text(/link/i).waitFor();
       await again.alert().waitFor();
-    });
-
-    it('by a passkey that the person creates by a one-time link', async () => {
-      const operator = await world.service.newOperator('Katherine Operator');
-      const user = await visit();
-      await withAuthenticator(user);
-      await user.open(await world.service.linkOf(operator), 'Create your passkey');
-      await user.press('Create passkey');
-      await user.heading(HOME);
-      await signOut(user, 'Katherine Operator');
-      await user.press('Sign in with a passkey');
-      await user.heading(HOME);
-      await user.expectFine();
-    });
-
-    it('says what to do when the passkey is not used', async () => {
-      const user = await visit();
-      await user.open('/login', 'Sign in');
-      // Without a passkey for this site the browser refuses.
-      await user.page.evaluate(
-        'navigator.credentials.get = async () => { throw new DOMException("", "NotAllowedError"); }',
-      );
-      await user.press('Sign in with a passkey');
-      await user.text(/The passkey was not used/).waitFor();
     });
 
     it('by the identity provider, back to the page where the person was', async () => {
