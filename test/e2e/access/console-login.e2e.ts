@@ -110,7 +110,8 @@ describe('sessions of the console', () => {
     ['a page without an origin', { origin: 'null' }],
     ['a page that the browser calls cross-site', { 'sec-fetch-site': 'cross-site' }],
   ])('a write from %s is refused', async (_, headers) => {
-    const { browser, id } = await site.signedIn('administrator');
+    const { browser } = await site.signedIn('administrator');
+    const { id } = await site.operator();
     const [path, body] = [`/admin/v1/users/${newId()}/deactivate`, { reason: 'It is right' }];
     // No revision of it was read.
     expect((await browser.post(path, body)).status).toBe(428);

@@ -124,6 +124,7 @@ describe('webhooks in the admin API', () => {
     await webhooks.settled(id, 1);
     const response = await admin.get(`/deliveries/${delivery}`);
     expect(response.status).toBe(200);
+    expect(response.headers['etag']).toBe('"3"');
     expect(response.json<Body>().delivery).toMatchObject({
       id: delivery,
       merchant_id: merchantId,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { operationsOn, requesterOf, switchRequest } from '../../../../test/support/operations/bench.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { defineOperation } from '../../../platform/operations/operation-definition.js';
 import type { OperationRequest } from '../../../platform/operations/operations.js';
 
@@ -100,6 +101,23 @@ describe('the second person of an operation', () => {
     });
     expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'changed' } });
     expect(await lamps()).toBe(4);
+  });
+
+  it('approves in vain what its execution refuses, whatever the code', async () => {
+    const refusing = defineOperation({
+      name: 'lamps.refuse',
+      scope: 'merchants:write',
+      subject: 'lamp',
+      streams: () => [],
+      secondPerson: 'before',
+      execute: () => Promise.reject(DomainError.invalid({ email: ['is used'] })),
+    });
+    const request = { name: 'lamps.refuse', subject: { id: 'x', revision: null } };
+    const { decisions, id, log } = await pending({ definitions: [refusing] }, request);
+    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect((await log.load(id)).state).toMatchObject({ failure: { code: 'validation_failed' } });
   });
 
   it('comes too late after 72 hours, also where no worker has noticed', async () => {

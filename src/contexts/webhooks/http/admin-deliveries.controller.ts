@@ -1,4 +1,5 @@
-import { Get, Post } from '@nestjs/common';
+import { Get, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   AdminController,
@@ -6,6 +7,7 @@ import {
   listed,
   merchantsOf,
   reachOf,
+  sendEtag,
   requireReach,
   WriteBy,
   type AdminCaller,
@@ -83,13 +85,18 @@ export class AdminDeliveriesController {
     scopes: ['webhooks:read'],
     responses: { 200: [AdminDeliveryResponse, 'The delivery.'], 404: NO_DELIVERY },
   })
-  async get(@Caller() caller: AdminCaller, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', DELIVERY) id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Reply> {
     // Late reads are better than none while it is behind.
     await this.progress.current(DELIVERIES_SAGA);
     const found = await this.deliveries.adminDetail(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
     requireReach(caller, found.merchantId, DELIVERY);
     await this.lookups.read(caller, [found.merchantId], `delivery ${id}`);
+    sendEtag(reply, found.revision);
     return new Reply(200, `{"delivery":${found.text}}`);
   }
 

@@ -43,10 +43,10 @@ export class DeliveriesView {
     return found && { ...found.json, merchant_id: found.merchantId };
   }
 
-  /** As {@link detail}, of any merchant, with whose it is. */
+  /** As {@link detail}, of any merchant, with whose it is. `revision` is another one after each attempt, end and resend. */
   async adminDetail(
     deliveryId: string,
-  ): Promise<{ readonly merchantId: string; readonly text: string } | null> {
+  ): Promise<{ readonly merchantId: string; readonly revision: number; readonly text: string } | null> {
     const [found, attempts] = await Promise.all([
       this.stored.find(null, deliveryId),
       this.attempts(deliveryId),
@@ -54,6 +54,7 @@ export class DeliveriesView {
     return (
       found && {
         merchantId: found.merchantId,
+        revision: 2 * found.json.attempt_count + (found.json.finished_at === null ? 0 : 1),
         text: detailText({ ...found.json, merchant_id: found.merchantId }, found.body, attempts),
       }
     );

@@ -208,8 +208,9 @@ export class CredentialsController {
     const { credential_id, secret } = result as IssuedCredential;
     const displayed = await this.credentials.find(credential_id, requester);
     const credential = { ...displayed, secret };
+    // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
-    idempotency.keepSealed({ secretForMs: until - Date.now() });
+    idempotency.keepSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
