@@ -19,11 +19,13 @@ const ABSENT = [
 
 /** For a part of the service without the contexts of operators: their listeners get no requests. */
 @Global()
-@Module({
-  providers: [
-    ...ABSENT.map((provide) => ({ provide, useValue: {} })),
-    { provide: MERCHANT_DIRECTORY, useValue: { find: async () => null } },
-  ],
-  exports: [...ABSENT, MERCHANT_DIRECTORY],
-})
+@Module({ providers: ABSENT.map((provide) => ({ provide, useValue: {} })), exports: ABSENT })
 export class NoOperators {}
+
+/** For a part of the service without the context of merchants: none is suspended. */
+@Global()
+@Module({
+  providers: [{ provide: MERCHANT_DIRECTORY, useValue: { find: async () => null } }],
+  exports: [MERCHANT_DIRECTORY],
+})
+export class NoMerchants {}

@@ -17,6 +17,7 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
   const args = ['merchant', 'suspend', id, '--reason', `stopped at ${point}`];
   const needsApproval = point === 'operation.approved';
   if (needsApproval) {
+    await eventually(async () => (await ada.get(`/merchants/${id}`)).status === 200);
     const suspended = await ada.change(`/merchants/${id}`, '/suspend', { reason: 'a precaution' });
     expect(suspended.status).toBe(200);
     const waiting = await ada.change(`/merchants/${id}`, '/reinstate', { reason: 'it was none' });

@@ -22,7 +22,7 @@ import { webhooks } from '../../../src/contexts/index.js';
 import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { eventually } from '../eventually.js';
-import { NoOperators } from '../no-operators.js';
+import { NoMerchants, NoOperators } from '../no-operators.js';
 import { payoutReceived } from '../payouts/evidence.js';
 
 /** That of all workers of a test file: they may have one database. */
@@ -75,6 +75,7 @@ export class WebhookWorker {
       imports: [
         ...[...platform, SealingModule, EventStoreModule, ProjectionsModule, VitalsModule, QueueModule],
         NoOperators,
+        NoMerchants,
         ContextsModule.of(config, ALL_CONTEXTS, [webhooks]),
       ],
     });

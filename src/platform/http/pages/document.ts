@@ -75,8 +75,7 @@ export function sendApplication(
   page: Page,
   { title, facts }: Pick<Opened, 'title' | 'facts'>,
 ): void {
-  // Its API has no pages, for a browser either.
-  if (!acceptsHtml(request) || /^\/(admin|api)\//.test(request.url)) throw DomainError.notFound('Page');
+  if (!acceptsHtml(request)) throw DomainError.notFound('Page');
   sendPage(reply, page, { locale: 'en', framedBy: [], title, heading: title, facts });
 }
 
