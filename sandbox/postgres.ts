@@ -17,7 +17,7 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   shared_buffers: '128MB',
-  max_connections: '200',
+  max_connections: '400',
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '1GB',
