@@ -30,7 +30,7 @@ async function runAudit(context: RowContext): Promise<RowOutcome> {
     notes.push(`${args.slice(0, 2).join(' ')}: ${peakMiB} MiB at most, ${seconds.toFixed(1)} s`);
   };
   const out = join(environment.folder(LEDGER), 'export');
-  await run(['rebuild']);
+  await run(['rebuild', '--reason', 'the row of the bench']);
   await run(['audit', 'export', '--out', out]);
   const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8')) as { events: number };
   expectEqual('events exported', manifest.events, events);
