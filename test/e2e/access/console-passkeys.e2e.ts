@@ -8,6 +8,7 @@ import {
 import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { freePort } from '../../../sandbox/processes.js';
+import { addVirtualAuthenticator } from '../../support/http/virtual-authenticator.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
 
@@ -54,18 +55,7 @@ describeInBrowser('passkeys', () => {
   /** A browser with a virtual authenticator, at the console. */
   async function visit(isVerified = true): Promise<Page> {
     const { page, problems } = await browser.visit([origin]);
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: isVerified,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await addVirtualAuthenticator(page, isVerified);
     await page.goto(`${origin}/health/live`);
     await page.evaluate(CALLS);
     problems.length = 0;

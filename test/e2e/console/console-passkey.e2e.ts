@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
+import { addVirtualAuthenticator } from '../../support/http/virtual-authenticator.js';
 import { HOME, visitConsole } from '../../support/pages/console-page.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 import { PagesService } from '../../support/pages/pages-service.js';
@@ -14,22 +15,6 @@ describeInBrowser('signing in without an identity provider', () => {
   afterAll(() => service?.close());
   const visit = (): Promise<PageUser> => visitConsole(browser, service);
 
-  /** A device that creates passkeys and confirms each use. */
-  async function withAuthenticator({ page }: PageUser): Promise<void> {
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
-  }
-
   const signOut = async (user: PageUser, name: string): Promise<void> => {
     await user.press(`Account of ${name}`);
     await user.press('Sign out');
@@ -39,7 +24,7 @@ describeInBrowser('signing in without an identity provider', () => {
   it('by a passkey that the person creates by a one-time link', async () => {
     const operator = await service.newOperator('Katherine Operator');
     const user = await visit();
-    await withAuthenticator(user);
+    await addVirtualAuthenticator(user.page);
     await user.open(await service.linkOf(operator), 'Create your passkey');
     await user.press('Create passkey');
     await user.heading(HOME);
