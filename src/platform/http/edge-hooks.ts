@@ -9,10 +9,15 @@ import { Arrivals, type ArrivalConfig } from './arrivals.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
+import { PAGE_BYTES } from '../postgres/list-page.js';
+import { MAX_PAGE } from './page-query.js';
 import { MemoryBudget, isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
 import { BUSY, applyProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
 import type { RequestLog } from './request-log.js';
 import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
+
+/** The most that one item of a page takes, such as a payout with all the metadata it may have. */
+const ITEM_BYTES = 32_768;
 
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
@@ -135,6 +140,13 @@ export class EdgeHooks {
       : applyProblem(reply, BUSY);
   }
 
+  /** Reserved before the database reads the page: many clients that read nothing would each have one built. */
+  private hasRoomForPage({ edge, query }: FastifyRequest): boolean {
+    const items = Number((query as { readonly page_size?: unknown }).page_size ?? MAX_PAGE);
+    const bytes = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
+    return this.memory.reserveResponse(edge, bytes, false);
+  }
+
   private logRequest({ requests }: EdgeServices, request: FastifyRequest, reply: FastifyReply): void {
     const logged = requests === null ? null : loggedRequest(request, reply);
     if (logged !== null) requests?.record(logged);
@@ -173,6 +185,10 @@ export class EdgeHooks {
     if (!(await admission.admit(request, reply, merchant))) return false;
     edge.merchant = merchant;
     failpoint('request.authenticated');
+    if (request.routeOptions.config.isPage && !this.hasRoomForPage(request)) {
+      sendProblem(reply, BUSY);
+      return false;
+    }
     return (await keyed.acquire(request, reply, callerOf(merchant))) && parseBody(request, reply);
   }
 }
@@ -181,6 +197,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** By `@StoresResponseWithEvents()`: a repeat needs no query before it runs. */
     storesResponseWithEvents?: boolean;
+    /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
+    isPage?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }

@@ -119,13 +119,17 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Reserves bytes for a response; false when they exceed the budget, unless the response is required. */
+  /**
+   * Reserves bytes for a response, in place of those reserved for it before; false when they exceed the budget, unless the
+   * response is required.
+   */
   reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
     if (edge.isReleased) return true;
     const holder = responderOf(edge);
-    if (!this.fits(holder, 0, bytes) && !isRequired) return false;
-    edge.responseBytes += bytes;
-    this.add(holder, bytes);
+    const more = bytes - edge.responseBytes;
+    if (more > 0 && !this.fits(holder, 0, more) && !isRequired) return false;
+    edge.responseBytes = bytes;
+    this.add(holder, more);
     return true;
   }
 

@@ -219,6 +219,24 @@ test('a body of chunks of one byte each is read like any other', async () => {
   expect(response.split(',32').length).toBeGreaterThan(99_999);
 });
 
+test('a page has its bytes reserved before it is built, and the rest is released once it is there', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
+  const [client, another] = [edge.client(), edge.client()];
+  const list = (of = client, size = ''): ReturnType<SignedClient['get']> =>
+    of.get(`/merchants/v1/probe/list${size}`);
+  edge.probe.hold();
+  const first = list();
+  while (edge.probe.runs === 0) await sleep(5);
+  // A whole page takes all of the share of a merchant.
+  expect(await list()).toMatchObject({ status: 503 });
+  expect(edge.probe.runs).toBe(1);
+  const others = [list(another, '?page_size=10'), list(another, '?page_size=10')];
+  while (edge.probe.runs < 3) await sleep(5);
+  edge.probe.release();
+  for (const response of await Promise.all([first, ...others])) expect(response.status).toBe(200);
+  expect((await list()).status).toBe(200);
+});
+
 test('requests whose clients have gone leave nothing counted', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();

@@ -30,6 +30,7 @@ import { Database } from '../../../src/platform/postgres/database.js';
 import {
   StoresResponseWithEvents,
   Cause,
+  ListQuery,
   MerchantId,
   Ticket,
   UuidParam,
@@ -41,6 +42,7 @@ import {
   type MerchantCredentials,
   type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
+import { PageSize } from '../../../src/platform/http/page-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
@@ -71,6 +73,11 @@ class Wrapped {
 class SizeQuery {
   @Field(digits(1, 10), { optional: true, default: 5 })
   size!: number;
+}
+
+class ListOfThings {
+  @PageSize(1000, 'Items per page.')
+  page_size!: number;
 }
 
 /** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
@@ -108,6 +115,13 @@ class ProbeController {
   @Get('whoami')
   whoami(@MerchantId() merchantId: string, @ValidQuery() { size }: SizeQuery) {
     return { merchant_id: merchantId, size };
+  }
+
+  @Get('list')
+  async list(@ListQuery() _: ListOfThings) {
+    this.probe.runs += 1;
+    await this.probe.passed();
+    return { things: [] };
   }
 
   @Get('things/:id')
