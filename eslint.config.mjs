@@ -4,7 +4,8 @@ import tseslint from 'typescript-eslint';
 export default tseslint.config(
   {
     ignores: [
-      'dist/**',
+      '**/dist/**',
+      'packages/sdk/src/generated/**',
       'node_modules/**',
       'coverage/**',
       '.sandbox/**',

@@ -45,6 +45,7 @@ export async function build() {
       await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
       for (const each of ['widgets', 'bundle', 'openapi'])
         await run(process.execPath, [join(ROOT, 'scripts', `${each}.mjs`)]);
+      await run(process.execPath, [join(ROOT, 'packages', 'sdk', 'build.mjs')]);
       writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
     });
@@ -75,11 +76,13 @@ export function sourceStamp() {
   const inputs = [
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
     ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
+    ...['build.mjs', 'package.json', 'tsconfig.json'].map((name) => `packages/sdk/${name}`),
   ];
-  const sources = ['src', 'sandbox', 'widgets'].flatMap((folder) =>
+  const sources = ['src', 'sandbox', 'widgets', 'packages/sdk/src'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),
   );
-  for (const name of [...inputs, ...sources].sort()) {
+  // What the build writes there is no input.
+  for (const name of [...inputs, ...sources].filter((each) => !each.includes('/generated')).sort()) {
     const file = statSync(join(ROOT, name));
     if (file.isFile()) hash.update(`${name}\n${file.size}\n${file.mtimeMs}\n`);
   }

@@ -1,0 +1,61 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from './generated/document.js';
+import { retryingFetch, type RetryOptions, type Sign } from './transport.js';
+import type { Result, WriteOptions } from './types.js';
+import { idempotencyKeyOf } from './signing.js';
+
+export interface ClientOptions extends RetryOptions {
+  /** Where the API is, such as `https://api.example.com`. */
+  readonly baseUrl: string;
+}
+
+export type Api = Client<paths, 'application/json'>;
+
+/** Header of a write until its path is known: the caller's own id. */
+const OWN_ID = 'disburse-own-id';
+
+/** The typed client of all paths of the document. Its calls are signed, have an Idempotency-Key, and are retried. */
+export function createApi(options: ClientOptions, sign: Sign): Api {
+  const send = retryingFetch(sign, options);
+  return createClient<paths>({
+    baseUrl: options.baseUrl.replace(/\/+$/, ''),
+    fetch: async (request: Request) => send(await withKey(request)),
+  });
+}
+
+async function withKey(request: Request): Promise<Request> {
+  if (request.method === 'GET') return request;
+  const id = request.headers.get(OWN_ID);
+  const { pathname, search } = new URL(request.url);
+  // The exchange API has its inputs in the query.
+  const path = pathname.startsWith('/v1/') ? pathname + search : pathname;
+  const key =
+    id === null ? crypto.randomUUID() : await idempotencyKeyOf(decodeURIComponent(id), request.method, path);
+  request.headers.delete(OWN_ID);
+  request.headers.set('idempotency-key', `"${key}"`);
+  return request;
+}
+
+/** Options of an `Api` call for those of a write. */
+export function writing({ idempotencyKey, signal }: WriteOptions = {}): {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+} {
+  return {
+    ...(idempotencyKey === undefined ? {} : { headers: { [OWN_ID]: encodeURIComponent(idempotencyKey) } }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** The result of an `Api` call. Rejects with an `ApiError` or a `ConnectionError`. */
+export async function resultOf<Data>(
+  call: Promise<{ data?: Data; response: Response }>,
+): Promise<Result<Data>> {
+  const { data, response } = await call;
+  return {
+    data: data as Data,
+    status: response.status,
+    requestId: response.headers.get('request-id'),
+    replayed: response.headers.get('idempotent-replayed') === 'true',
+  };
+}

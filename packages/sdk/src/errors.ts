@@ -1,0 +1,120 @@
+/** Any failure of a call. */
+export class DisburseError extends Error {
+  override name = 'DisburseError';
+}
+
+/** The service did not respond, or not in time, in all attempts: whether a write was done is unknown. Repeat it under its key. */
+export class ConnectionError extends DisburseError {
+  override name = 'ConnectionError';
+}
+
+/** The members of a problem response (merchant-api.md 2.7). */
+export interface Problem {
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A response with a status from 400. */
+export class ApiError extends DisburseError {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  /** Messages by field, of a 422. */
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+
+  constructor(
+    problem: Problem,
+    readonly requestId: string | null,
+    hint: string | null = null,
+  ) {
+    const fields = Object.entries(problem.errors).map(
+      ([field, messages]) => `${field} ${messages.join(', ')}`,
+    );
+    super([`${problem.status} ${problem.detail}`, ...fields, ...(hint === null ? [] : [hint])].join('; '));
+    this.status = problem.status;
+    this.title = problem.title;
+    this.detail = problem.detail;
+    this.errors = problem.errors;
+  }
+}
+
+/** 401: the key, the time or the signature is wrong. The message says which byte of the string to sign differs. */
+export class AuthenticationError extends ApiError {
+  override name = 'AuthenticationError';
+}
+/** 403: the merchant is suspended, or the address not allowed. */
+export class ForbiddenError extends ApiError {
+  override name = 'ForbiddenError';
+}
+/** 404. */
+export class NotFoundError extends ApiError {
+  override name = 'NotFoundError';
+}
+/** 409: the state of the resource does not allow it. */
+export class ConflictError extends ApiError {
+  override name = 'ConflictError';
+}
+/** 400 and 422: see `errors`. */
+export class InvalidRequestError extends ApiError {
+  override name = 'InvalidRequestError';
+}
+/** 429, after all attempts. */
+export class RateLimitError extends ApiError {
+  override name = 'RateLimitError';
+}
+/** 5xx, after all attempts. */
+export class ServerError extends ApiError {
+  override name = 'ServerError';
+}
+
+const CLASSES: Readonly<Record<number, typeof ApiError>> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: InvalidRequestError,
+  429: RateLimitError,
+};
+
+export function apiError(problem: Problem, requestId: string | null, hint: string | null): ApiError {
+  const Class = CLASSES[problem.status] ?? (problem.status >= 500 ? ServerError : ApiError);
+  return new Class(problem, requestId, hint);
+}
+
+/** The problem in a response's text; one made of the status where something between us and the service responded. */
+export function problemOf(status: number, text: string): Problem {
+  const body = jsonOf(text) as Partial<Problem> | null;
+  const { title = `HTTP ${status}`, detail = title, errors = {} } = body ?? {};
+  return { title, detail, errors, status };
+}
+
+function jsonOf(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What differs between the bytes that were signed here and those that the service signed. */
+export function signatureHint(text: string, signed: Uint8Array): string | null {
+  const { string_to_sign_bytes: theirs } = (jsonOf(text) ?? {}) as {
+    string_to_sign_bytes?: readonly number[];
+  };
+  if (!Array.isArray(theirs)) return null;
+  const at = Math.max(signed.length, theirs.length) === 0 ? -1 : firstDifference(signed, theirs);
+  if (at < 0) return 'both signed the same bytes: the private key is not that of this api key';
+  const show = (byte: number | undefined): string =>
+    byte === undefined ? 'nothing' : JSON.stringify(String.fromCharCode(byte));
+  return `byte ${at} of the string to sign differs: ${show(signed[at])} here, ${show(theirs[at])} at the service`;
+}
+
+function firstDifference(a: Uint8Array, b: readonly number[]): number {
+  for (let at = 0; at < Math.max(a.length, b.length); at += 1) if (a[at] !== b[at]) return at;
+  return -1;
+}

@@ -1,0 +1,95 @@
+import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
+import { Pages } from './pages.js';
+import { signAddress, signQuery } from './signing.js';
+import type { Outgoing } from './transport.js';
+import type { QueryOf, WriteOptions } from './types.js';
+
+export interface ExchangeOptions extends ClientOptions {
+  /** The public part of a key of the exchange. */
+  readonly apiKey: string;
+  /** Its secret; a key that demands no signatures works without. */
+  readonly secret?: string;
+}
+
+type Signed = 'signature' | 'signature_v2' | 'api_key';
+type Without<Query> = Omit<Query, Signed>;
+
+/** The exchange and on-ramp API (exchange-api.md). Calls are signed where the client has a secret, and retried. */
+export class DisburseExchange {
+  /** Every path of the document, typed; what the methods below call. */
+  readonly api: Api;
+
+  constructor(private readonly options: ExchangeOptions) {
+    this.api = createApi(options, (outgoing) => signExchangeCall(options, outgoing));
+  }
+
+  readonly orders = {
+    create: (query: Without<QueryOf<'createOrder'>>, options?: WriteOptions) =>
+      resultOf(this.api.POST('/v1/orders', { params: { query }, ...writing(options) })),
+    /** The newest first; days are inclusive. */
+    list: (query: QueryOf<'listOrders'>) =>
+      new Pages(
+        (cursor) =>
+          resultOf(
+            this.api.GET('/v1/merchant/orders', {
+              params: { query: { ...query, ...(cursor === undefined ? {} : { page_cursor: cursor }) } },
+            }),
+          ),
+        ({ orders }) => orders,
+        query.page_cursor,
+      ),
+    /** The three actions are signed over the address that the order was created with. */
+    refresh: async (order: OrderReference, options?: WriteOptions) =>
+      resultOf(
+        this.api.PATCH('/v1/orders/{id}/refresh', { ...(await this.action(order)), ...writing(options) }),
+      ),
+    cancel: async (order: OrderReference, options?: WriteOptions) =>
+      resultOf(
+        this.api.PATCH('/v1/orders/{id}/cancel', { ...(await this.action(order)), ...writing(options) }),
+      ),
+    markAsPaid: async (order: OrderReference, options?: WriteOptions) =>
+      resultOf(
+        this.api.PATCH('/v1/orders/{id}/mark_as_paid', {
+          ...(await this.action(order)),
+          ...writing(options),
+        }),
+      ),
+  };
+
+  tokens(query: Without<QueryOf<'listTokens'>>) {
+    return resultOf(this.api.GET('/v1/tokens', { params: { query } }));
+  }
+
+  /** With the `signed_url` of the pay page. */
+  configuration(query: Without<QueryOf<'getConfiguration'>>) {
+    return resultOf(this.api.GET('/v1/merchants/configuration', { params: { query } }));
+  }
+
+  private async action({ id, withdraw_address }: OrderReference) {
+    const { secret } = this.options;
+    const query = secret === undefined ? {} : { signature: await signAddress(secret, withdraw_address) };
+    return { params: { path: { id }, query } };
+  }
+}
+
+/** What an action needs of an order. */
+export interface OrderReference {
+  readonly id: string;
+  readonly withdraw_address: string;
+}
+
+/** Signs the whole query where the API takes that (`signature_v2`), and the list in its header. */
+async function signExchangeCall(
+  { apiKey, secret }: ExchangeOptions,
+  { url, headers }: Outgoing,
+): Promise<null> {
+  if (url.pathname === '/v1/merchant/orders') {
+    headers.set('x-api-key', apiKey);
+    headers.set('x-signature', await signAddress(secret ?? '', ''));
+    return null;
+  }
+  url.searchParams.set('api_key', apiKey);
+  if (secret !== undefined && url.searchParams.has('withdraw_address'))
+    url.searchParams.set('signature_v2', await signQuery(secret, url.pathname, url.searchParams));
+  return null;
+}

@@ -1,0 +1,195 @@
+import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
+import { Pages } from './pages.js';
+import { reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
+import { hmacHex, stringToSign } from './signing.js';
+import type { Outgoing } from './transport.js';
+import type { BodyOf, QueryOf, WriteOptions } from './types.js';
+
+export interface MerchantOptions extends ClientOptions {
+  /** The public id of the merchant. */
+  readonly apiKey: string;
+  /** Keep it on a server: whoever has it can report payouts. */
+  readonly privateKey: string;
+}
+
+/**
+ * The merchant API (merchant-api.md): users, payouts, events, webhook endpoints and deliveries, portal sessions, audit. Calls
+ * are signed and retried; every write has an Idempotency-Key. They reject with an `ApiError` or a `ConnectionError`.
+ */
+export class Disburse {
+  /** Every path of the document, typed; what the methods below call. */
+  readonly api: Api;
+
+  constructor(options: MerchantOptions) {
+    this.api = createApi(options, (outgoing) => signMerchantCall(options, outgoing));
+  }
+
+  readonly users = {
+    create: (body: BodyOf<'createUser'>, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/users', { body, ...writing(options) })),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/users/{id}', path(id))),
+    findByWallet: (address: string) =>
+      resultOf(
+        this.api.GET('/merchants/v1/users/by_issuer_wallet_address', { params: { query: { address } } }),
+      ),
+    balance: (id: string) => resultOf(this.api.GET('/merchants/v1/users/{id}/balance', path(id))),
+    /** The events that were sent for a user, newest first. */
+    events: (id: string, query: QueryOf<'listUserEvents'> = {}) =>
+      new Pages(
+        (page_cursor) =>
+          resultOf(this.api.GET('/merchants/v1/users/{id}/events', list(id, query, page_cursor))),
+        ({ events }) => events,
+        query.page_cursor,
+      ),
+  };
+
+  readonly payouts = {
+    /** Records a payout for a transfer that you have broadcast. */
+    report: (body: BodyOf<'reportPayout'>, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/payouts/report', { body, ...writing(options) })),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}', path(id))),
+    /** Newest first. */
+    list: (query: QueryOf<'listPayouts'> = {}) =>
+      new Pages(
+        (cursor) =>
+          resultOf(
+            this.api.GET('/merchants/v1/payouts', { params: { query: { ...query, ...after(cursor) } } }),
+          ),
+        ({ payouts }) => payouts,
+        query.page_cursor,
+      ),
+    evidence: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}/evidence', path(id))),
+    proof: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}/proof', path(id))),
+    /** What differs between your own list of a period and the service's. */
+    reconcile: (period: Period, own: Iterable<ExpectedPayout>): Promise<Reconciliation> =>
+      reconcile(this.payouts.list({ ...period }), own),
+  };
+
+  readonly events = {
+    /** At most 1,000 events; one that was sent before (`event_id`) is accepted and stored once. */
+    send: (body: BodyOf<'sendEvents'>, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/events', { body, ...writing(options) })),
+  };
+
+  readonly webhookEndpoints = {
+    /** The response alone has the `signing_secret`. */
+    register: (body: BodyOf<'registerWebhookEndpoint'>, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/webhook_endpoints', { body, ...writing(options) })),
+    list: () => resultOf(this.api.GET('/merchants/v1/webhook_endpoints', {})),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/webhook_endpoints/{id}', path(id))),
+    update: (id: string, body: BodyOf<'updateWebhookEndpoint'>, options?: WriteOptions) =>
+      resultOf(
+        this.api.PATCH('/merchants/v1/webhook_endpoints/{id}', { ...path(id), body, ...writing(options) }),
+      ),
+    delete: (id: string, options?: WriteOptions) =>
+      resultOf(this.api.DELETE('/merchants/v1/webhook_endpoints/{id}', { ...path(id), ...writing(options) })),
+    test: (id: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/webhook_endpoints/{id}/test_delivery', {
+          ...path(id),
+          ...writing(options),
+        }),
+      ),
+    /** The response alone has the new secret; the former is valid for a while. */
+    rotateSecret: (id: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/webhook_endpoints/{id}/rotate_secret', {
+          ...path(id),
+          ...writing(options),
+        }),
+      ),
+    /** Sends again what failed in a period. */
+    recover: (id: string, body: BodyOf<'recoverWebhookEndpoint'>, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/webhook_endpoints/{id}/recover', {
+          ...path(id),
+          body,
+          ...writing(options),
+        }),
+      ),
+    stats: (id: string, query: QueryOf<'getWebhookEndpointStats'> = {}) =>
+      resultOf(this.api.GET('/merchants/v1/webhook_endpoints/{id}/stats', list(id, query))),
+  };
+
+  readonly webhookDeliveries = {
+    list: (endpointId: string, query: QueryOf<'listWebhookDeliveries'> = {}) =>
+      new Pages(
+        (cursor) =>
+          resultOf(
+            this.api.GET('/merchants/v1/webhook_endpoints/{id}/deliveries', list(endpointId, query, cursor)),
+          ),
+        ({ webhook_deliveries }) => webhook_deliveries,
+        query.page_cursor,
+      ),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/webhook_deliveries/{id}', path(id))),
+    resend: (id: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/webhook_deliveries/{id}/resend', { ...path(id), ...writing(options) }),
+      ),
+  };
+
+  readonly portalSessions = {
+    create: (body: BodyOf<'createPortalSession'> = {}, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/portal_sessions', { body, ...writing(options) })),
+    list: (query: QueryOf<'listPortalSessions'> = {}) =>
+      new Pages(
+        (cursor) =>
+          resultOf(
+            this.api.GET('/merchants/v1/portal_sessions', {
+              params: { query: { ...query, ...after(cursor) } },
+            }),
+          ),
+        ({ portal_sessions }) => portal_sessions,
+        query.page_cursor,
+      ),
+    revoke: (id: string, options?: WriteOptions) =>
+      resultOf(this.api.DELETE('/merchants/v1/portal_sessions/{id}', { ...path(id), ...writing(options) })),
+  };
+
+  readonly audit = {
+    head: () => resultOf(this.api.GET('/merchants/v1/audit/head', {})),
+    consistency: (query: QueryOf<'getAuditConsistency'>) =>
+      resultOf(this.api.GET('/merchants/v1/audit/consistency', { params: { query } })),
+  };
+
+  /** In the sandbox alone. */
+  readonly sandbox = {
+    transfer: (body: BodyOf<'createSandboxTransfer'>, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/sandbox/transfers', { body, ...writing(options) })),
+    completeOnboarding: (userId: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/sandbox/users/{id}/complete_onboarding', {
+          ...path(userId),
+          ...writing(options),
+        }),
+      ),
+  };
+}
+
+function path(id: string): { params: { path: { id: string } } } {
+  return { params: { path: { id } } };
+}
+
+function list<Query extends object>(
+  id: string,
+  query: Query,
+  cursor?: string,
+): { params: { path: { id: string }; query: Query } } {
+  return { params: { path: { id }, query: { ...query, ...after(cursor) } } };
+}
+
+function after(cursor: string | undefined): { page_cursor?: string } {
+  return cursor === undefined ? {} : { page_cursor: cursor };
+}
+
+async function signMerchantCall(
+  { apiKey, privateKey }: MerchantOptions,
+  { method, url, headers, body }: Outgoing,
+): Promise<Uint8Array> {
+  const seconds = String(Math.floor(Date.now() / 1000));
+  const signed = stringToSign(seconds, method, url.pathname, body);
+  headers.set('svc-api-key', apiKey);
+  headers.set('svc-timestamp', seconds);
+  headers.set('svc-signature', await hmacHex(privateKey, signed));
+  return signed;
+}

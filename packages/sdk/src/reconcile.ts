@@ -1,0 +1,73 @@
+import type { DataOf } from './types.js';
+
+type Payout = DataOf<'listPayouts'>['payouts'][number];
+
+/** Days in UTC, `YYYY-MM-DD`, both inclusive. */
+export interface Period {
+  readonly created_from: string;
+  readonly created_to: string;
+}
+
+/** A payout as your own books have it. */
+export interface ExpectedPayout {
+  readonly transaction_hash: string;
+  readonly user_id: string;
+  /** A decimal, such as `12.5`. */
+  readonly amount: string;
+}
+
+export interface Reconciliation {
+  /** In both, with the same amount. */
+  readonly matched: number;
+  /** In your books alone: report them again under their own Idempotency-Key. */
+  readonly missing: readonly ExpectedPayout[];
+  /** At the service alone. */
+  readonly unexpected: readonly Payout[];
+  /** The same transfer and user with another amount. */
+  readonly different: readonly { readonly expected: ExpectedPayout; readonly payout: Payout }[];
+  /** Of those that match: the outcome is not there yet, or is that the transfer was not found in time. */
+  readonly pending: readonly Payout[];
+  readonly expired: readonly Payout[];
+}
+
+/** Compares two lists of payouts by transfer and user. The caller's list is held in memory, the service's is not. */
+export async function reconcile(
+  listed: AsyncIterable<Payout>,
+  own: Iterable<ExpectedPayout>,
+): Promise<Reconciliation> {
+  const open = new Map<string, ExpectedPayout[]>();
+  for (const each of own) open.set(keyOf(each), [...(open.get(keyOf(each)) ?? []), each]);
+  const [unexpected, pending, expired]: [Payout[], Payout[], Payout[]] = [[], [], []];
+  const different: { expected: ExpectedPayout; payout: Payout }[] = [];
+  const unmatched: Payout[] = [];
+  let matched = 0;
+  for await (const payout of listed) {
+    const candidates = open.get(keyOf(payout)) ?? [];
+    const at = candidates.findIndex(({ amount }) => decimal(amount) === decimal(payout.amount));
+    if (at < 0) {
+      unmatched.push(payout);
+      continue;
+    }
+    candidates.splice(at, 1);
+    matched += 1;
+    if (payout.status === 'pending') pending.push(payout);
+    if (payout.status === 'expired') expired.push(payout);
+  }
+  // Last: an equal amount of the same transfer comes first.
+  for (const payout of unmatched) {
+    const expected = open.get(keyOf(payout))?.shift();
+    if (expected === undefined) unexpected.push(payout);
+    else different.push({ expected, payout });
+  }
+  return { matched, missing: [...open.values()].flat(), unexpected, different, pending, expired };
+}
+
+function keyOf({ transaction_hash, user_id }: Pick<ExpectedPayout, 'transaction_hash' | 'user_id'>): string {
+  return `${transaction_hash.toLowerCase()} ${user_id.toLowerCase()}`;
+}
+
+/** Without leading zeros and zeros at its end: `12.50` is `12.5`. */
+function decimal(amount: string): string {
+  const [whole = '0', part = ''] = amount.split('.');
+  return `${whole.replace(/^0+(?=\d)/, '')}.${part.replace(/0+$/, '')}`;
+}

@@ -1,0 +1,66 @@
+const UTF8 = new TextEncoder();
+
+/** Lower-case hex of HMAC-SHA256. */
+export async function hmacHex(secret: string, signed: Uint8Array<ArrayBuffer>): Promise<string> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', UTF8.encode(secret), algorithm, false, ['sign']);
+  return hex(await crypto.subtle.sign('HMAC', key, signed));
+}
+
+/** What a call to the merchant API signs: Unix seconds, method and path, each with LF, then the body as it is sent. */
+export function stringToSign(
+  seconds: string,
+  method: string,
+  path: string,
+  body: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const prefix = UTF8.encode(`${seconds}\n${method}\n${path}\n`);
+  const bytes = new Uint8Array(prefix.length + body.length);
+  bytes.set(prefix);
+  bytes.set(body, prefix.length);
+  return bytes;
+}
+
+/** `signature` of the exchange API: over the address alone (exchange-api.md 5). */
+export function signAddress(secret: string, address: string): Promise<string> {
+  return hmacHex(secret, UTF8.encode(`withdraw_address=${address}`));
+}
+
+/** `signature_v2`: over the path and all other parameters of the query. */
+export function signQuery(secret: string, path: string, query: URLSearchParams): Promise<string> {
+  const pairs = [...query].filter(([name]) => name !== 'signature_v2');
+  const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).sort(byBytes);
+  return hmacHex(secret, UTF8.encode(`${path}?${encoded.join('&')}`));
+}
+
+/** Only letters, digits and `-._~` remain as they are. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** What is encoded is ASCII: its order by code units is the order of its bytes. */
+function byBytes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The Idempotency-Key of a caller's own id: the same for the same id, method and path, another for any other. */
+export async function idempotencyKeyOf(id: string, method: string, path: string): Promise<string> {
+  if (UUID.test(id)) return id.toLowerCase();
+  const digest = new Uint8Array(
+    await crypto.subtle.digest('SHA-256', UTF8.encode(`${method} ${path}\n${id}`)),
+  );
+  // Version and variant of a uuid that is named by a hash (RFC 9562, version 8).
+  digest[6] = (digest[6]! & 0x0f) | 0x80;
+  digest[8] = (digest[8]! & 0x3f) | 0x80;
+  const text = hex(digest.slice(0, 16).buffer);
+  return [0, 8, 12, 16, 20].map((from, n, all) => text.slice(from, all[n + 1] ?? 32)).join('-');
+}
+
+function hex(bytes: ArrayBuffer): string {
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

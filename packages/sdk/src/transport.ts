@@ -1,0 +1,124 @@
+import { apiError, ConnectionError, problemOf, signatureHint } from './errors.js';
+
+/** How often and for how long a call is tried. */
+export interface RetryOptions {
+  /** Attempts in all; 6 unless given. */
+  readonly attempts?: number;
+  /** The time that one attempt has, in milliseconds; 30,000 unless given. */
+  readonly timeoutMs?: number;
+  /** The longest that the client waits because of `Retry-After`, in milliseconds; 60,000 unless given. */
+  readonly maxWaitMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+/** Adds what authenticates an attempt, and returns the bytes that were signed; null where none were. */
+export type Sign = (request: Outgoing) => Promise<Uint8Array | null>;
+
+export interface Outgoing {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+const FIRST_WAIT_MS = 200;
+/** With these the service has not done the write, or a repeat under the same key gets the first response. */
+const RETRIED = new Set([429, 500, 502, 503, 504]);
+const IN_FLIGHT = /Idempotency-Key is in flight/;
+
+/**
+ * A `fetch` that signs and retries. A write is repeated under its Idempotency-Key alone: nothing is done twice, whatever
+ * happened to the response. Rejects with an `ApiError` for a status from 400 and with a `ConnectionError`.
+ */
+export function retryingFetch(sign: Sign, options: RetryOptions): (request: Request) => Promise<Response> {
+  const { attempts = 6, timeoutMs = 30_000, maxWaitMs = 60_000, fetch: send = fetch } = options;
+  return async (request) => {
+    const body = new Uint8Array(await request.arrayBuffer());
+    const { method, signal } = request;
+    for (let attempt = 1; ; attempt += 1) {
+      const outgoing = { method, url: new URL(request.url), headers: new Headers(request.headers), body };
+      const signed = await sign(outgoing);
+      const received = await exchange(
+        send,
+        outgoing,
+        AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      );
+      signal.throwIfAborted();
+      if ('response' in received && received.response.status < 400)
+        return new Response(received.text === '' ? null : received.text, received.response);
+      const isLast = attempt >= attempts;
+      if ('error' in received) {
+        if (isLast)
+          throw new ConnectionError(
+            `${method} ${outgoing.url.pathname}: no response in ${attempt} attempts`,
+            {
+              cause: received.error,
+            },
+          );
+        await wait(jittered(attempt), signal);
+        continue;
+      }
+      const { response, text } = received;
+      const waitMs = isLast ? null : waitOf(response, text, attempt, maxWaitMs);
+      if (waitMs === null) {
+        const hint = response.status === 401 && signed !== null ? signatureHint(text, signed) : null;
+        const requestId = response.headers.get('request-id');
+        throw apiError(problemOf(response.status, text), requestId, hint);
+      }
+      await wait(waitMs, signal);
+    }
+  };
+}
+
+type Received = { readonly response: Response; readonly text: string } | { readonly error: unknown };
+
+/** The whole response, or why there is none: a body that is cut off is none. */
+async function exchange(
+  send: typeof fetch,
+  { url, method, headers, body }: Outgoing,
+  signal: AbortSignal,
+): Promise<Received> {
+  try {
+    const response = await send(url, {
+      method,
+      headers,
+      signal,
+      redirect: 'error',
+      ...(body.length === 0 ? {} : { body }),
+    });
+    return { response, text: await response.text() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** How long to wait before the next attempt, in milliseconds; null where a repeat would get the same response. */
+export function waitOf(response: Response, text: string, attempt: number, maxWaitMs: number): number | null {
+  const isInFlight = response.status === 409 && IN_FLIGHT.test(text);
+  if (!RETRIED.has(response.status) && !isInFlight) return null;
+  const header = response.headers.get('retry-after');
+  const seconds = header === null ? 0 : Number(header);
+  const demandedMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header!) - Date.now();
+  if (!(demandedMs > 0)) return jittered(attempt);
+  return demandedMs > maxWaitMs ? null : demandedMs + Math.random() * FIRST_WAIT_MS;
+}
+
+/** Doubles from attempt to attempt; between half of it and all. */
+function jittered(attempt: number): number {
+  return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      signal.removeEventListener('abort', aborted);
+      resolve();
+    }
+    function aborted(): void {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    }
+    signal.addEventListener('abort', aborted, { once: true });
+  });
+}

@@ -1,0 +1,44 @@
+import type { operations, webhooks } from './generated/document.js';
+
+export type Operations = operations;
+
+type Content<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
+type Success<R> = R[keyof R & (200 | 201 | 202 | 204)];
+
+/** The body that an operation takes. */
+export type BodyOf<Name extends keyof operations> = operations[Name] extends { requestBody?: infer Body }
+  ? Content<NonNullable<Body>>
+  : undefined;
+
+/** The query parameters that an operation takes. */
+export type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
+
+/** The body of an operation's successful response. */
+export type DataOf<Name extends keyof operations> = Content<Success<operations[Name]['responses']>>;
+
+/** A successful response. */
+export interface Result<Data> {
+  readonly data: Data;
+  readonly status: number;
+  /** Header `Request-Id`: name it when you ask for help. */
+  readonly requestId: string | null;
+  /** The first response to this Idempotency-Key, sent again (merchant-api.md 4): the write was not done twice. */
+  readonly replayed: boolean;
+}
+
+export interface WriteOptions {
+  /**
+   * Your own id of this write, such as `invoice 42`: the Idempotency-Key is derived from it, so that the same write after a
+   * crash gets the first response. A uuid is used as it is. Without it each call has a key of its own, for its retries.
+   */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+type EventOf<Hook> = Hook extends { post: { requestBody: { content: { 'application/json': infer Event } } } }
+  ? Event
+  : never;
+
+/** What a webhook delivers; `type` tells which `data` it has. */
+export type WebhookEvent = { [Type in keyof webhooks]: EventOf<webhooks[Type]> }[keyof webhooks];
+export type WebhookEventType = WebhookEvent['type'];

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  AuthenticationError,
+  Disburse,
+  InvalidRequestError,
+  NotFoundError,
+  verifyWebhook,
+} from '../../../packages/sdk/src/index.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ADDRESS } from '../../support/exchange/order-fixtures.js';
+import { sdkClients } from '../../support/sdk-clients.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>;
+}
+
+/** Of merchants: the admin API is for operators, and health checks are for machines. */
+const OF_MERCHANTS = /^\/(merchants\/)?v1\//;
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+describe('the TypeScript client', () => {
+  const app = onTestApp();
+  let clients: ReturnType<typeof sdkClients>;
+  let receiver: TestReceiver;
+
+  beforeAll(async () => {
+    clients = sdkClients(app);
+    receiver = await TestReceiver.start();
+  });
+
+  it('reports a payout, reads it everywhere, and verifies its webhook', async () => {
+    const { users, payouts, webhookEndpoints, webhookDeliveries, audit, sandbox, events } = clients.merchant;
+    const registered = await webhookEndpoints.register({ webhook_endpoint: { url: receiver.url } });
+    const endpoint = registered.data.webhook_endpoint;
+    const phone_number = '+15551230001';
+    const external_id = 'player-1';
+    const { user } = (await users.create({ phone_number, external_id })).data;
+    await sandbox.completeOnboarding(user.id);
+    const payee = (await users.get(user.id)).data.user;
+    expect(payee.account_state).toBe('active');
+    const found = await users.findByWallet(payee.issuer_wallet_address!);
+    expect(found.data.user.id).toBe(user.id);
+
+    const { transaction_hash } = (
+      await sandbox.transfer({ to: payee.issuer_wallet_address!, amount: '12.5' })
+    ).data;
+    const body = {
+      user_id: user.id,
+      payout: { amount: '12.50', transaction_hash, currency_code: 'USDC' as const },
+    };
+    const first = await payouts.report(body, { idempotencyKey: 'invoice 1' });
+    const repeat = await payouts.report(body, { idempotencyKey: 'invoice 1' });
+    expect([first.status, first.replayed, repeat.replayed]).toEqual([201, false, true]);
+    expect(repeat.data).toEqual(first.data);
+    const { id } = first.data.payout;
+    await eventually(async () => (await payouts.get(id)).data.payout.status === 'received');
+    expect((await users.balance(user.id)).data.balance.confirmed).toBe('12.5');
+    expect((await payouts.evidence(id)).data.evidence.transaction_hash).toBe(transaction_hash);
+    expect((await payouts.proof(id)).data.proof).toBeDefined();
+    const { head } = (await audit.head()).data;
+    await audit.consistency({ from: head.size, to: head.size });
+    expect(
+      await payouts.reconcile({ created_from: today(), created_to: today() }, [
+        { transaction_hash, user_id: user.id, amount: '12.5' },
+      ]),
+    ).toEqual({ matched: 1, missing: [], unexpected: [], different: [], pending: [], expired: [] });
+
+    const delivered = await eventually(() =>
+      receiver.received.find(({ body: text }) => text.includes('payout.received')),
+    );
+    const event = verifyWebhook(endpoint.signing_secret, delivered.body, delivered.headers);
+    expect(event.type === 'payout.received' && event.data.payout_id).toBe(id);
+    const delivery = (await webhookDeliveries.list(endpoint.id, { type: 'payout.received' }).all())[0]!;
+    expect((await webhookDeliveries.get(delivery.id)).data.webhook_delivery.attempts).toHaveLength(1);
+    await webhookDeliveries.resend(delivery.id);
+    await webhookEndpoints.test(endpoint.id);
+    await webhookEndpoints.rotateSecret(endpoint.id);
+    await webhookEndpoints.stats(endpoint.id);
+    await webhookEndpoints.recover(endpoint.id, { since: new Date(Date.now() - 60_000).toISOString() });
+    await webhookEndpoints.update(endpoint.id, { webhook_endpoint: { description: 'ours' } });
+    expect((await webhookEndpoints.get(endpoint.id)).data.webhook_endpoint.description).toBe('ours');
+    expect((await webhookEndpoints.list()).data.webhook_endpoints).toHaveLength(1);
+    expect((await webhookEndpoints.delete(endpoint.id)).status).toBe(204);
+
+    const event_id = randomUUID();
+    await events.send({
+      events: [
+        {
+          event_name: 'level_up',
+          payload: {},
+          event_datetime: new Date().toISOString(),
+          event_id,
+          user_external_id: external_id,
+        },
+      ],
+    });
+    const journey = await eventually(async () => (await users.events(user.id).all())[0]);
+    expect(journey.event_id).toBe(event_id);
+  });
+
+  it('creates, lists and revokes sessions of the portal', async () => {
+    const { portalSessions } = clients.merchant;
+    const { portal_session } = (await portalSessions.create()).data;
+    const listed = await portalSessions.list({ page_size: 1 }).all();
+    expect(listed.map(({ id }) => id)).toEqual([portal_session.id]);
+    expect((await portalSessions.revoke(portal_session.id)).status).toBe(204);
+  });
+
+  it('creates an order, acts on it, and lists it', async () => {
+    const { exchange } = clients;
+    const [token] = (await exchange.tokens({ to_token: 'sol' })).data.tokens;
+    const query = { pair_id: token!.pair_ids[0]!, withdraw_address: ADDRESS };
+    const { order } = (await exchange.orders.create(query)).data;
+    const paid = (await exchange.orders.create(query)).data.order;
+    expect((await exchange.orders.refresh(order)).data.order.id).toBe(order.id);
+    await exchange.orders.markAsPaid(paid);
+    expect((await exchange.orders.cancel(order)).data.order.status).toBe('cancelled');
+    const listed = await exchange.orders.list({ start_date: today(), end_date: today(), page_size: 1 }).all();
+    expect(listed.map(({ id }) => id).sort()).toEqual([order.id, paid.id].sort());
+    const { signed_url } = (await exchange.configuration({ token: 'sol', withdraw_address: ADDRESS })).data;
+    expect(signed_url).toContain(ADDRESS);
+  });
+
+  it('walks a list page after page', async () => {
+    const { users, payouts, sandbox } = clients.merchant;
+    const { user } = (await users.create({ phone_number: '+15551230002' })).data;
+    await sandbox.completeOnboarding(user.id);
+    const hashes = Array.from({ length: 5 }, () => `0x${randomUUID().replaceAll('-', '').repeat(2)}`);
+    for (const transaction_hash of hashes)
+      await payouts.report({
+        user_id: user.id,
+        payout: { amount: '1', transaction_hash, currency_code: 'USDC' },
+      });
+    const pages = payouts.list({ user_id: user.id, page_size: 2 });
+    expect((await pages.all()).map(({ transaction_hash }) => transaction_hash)).toEqual(hashes.reverse());
+  });
+
+  it('throws what the service refuses, by kind, with the fields, the request id and the byte that differs', async () => {
+    const { users, payouts } = clients.merchant;
+    await expect(users.get(randomUUID())).rejects.toBeInstanceOf(NotFoundError);
+    const wrong = users.create({ phone_number: 'no number' });
+    await expect(wrong).rejects.toMatchObject({
+      name: 'InvalidRequestError',
+      status: 422,
+      errors: { phone_number: [expect.any(String)] },
+      requestId: expect.any(String),
+    });
+    await expect(wrong).rejects.toBeInstanceOf(InvalidRequestError);
+    const { apiKey } = app.merchant.credentials;
+    const stranger = new Disburse({ baseUrl: app.url, apiKey, privateKey: 'wrong' });
+    await expect(stranger.payouts.list().all()).rejects.toThrow(
+      'the private key is not that of this api key',
+    );
+    const changing: typeof fetch = (input, init) =>
+      fetch(input, {
+        ...init,
+        ...(init?.body ? { body: `${new TextDecoder().decode(init.body as Uint8Array)} ` } : {}),
+      });
+    const changed = new Disburse({ baseUrl: app.url, ...app.merchant.credentials, fetch: changing });
+    const report = changed.payouts.report({
+      user_id: randomUUID(),
+      payout: { amount: '1', transaction_hash: `0x${'1'.repeat(64)}`, currency_code: 'USDC' },
+    });
+    await expect(report).rejects.toBeInstanceOf(AuthenticationError);
+    await expect(report).rejects.toThrow(
+      /byte \d+ of the string to sign differs: nothing here, " " at the service/,
+    );
+    await expect(payouts.get(randomUUID())).rejects.toThrow('404');
+  });
+
+  it('has called every operation that a merchant has in the document', async () => {
+    const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApi;
+    const isCalled = (method: string, path: string): boolean => {
+      const pattern = new RegExp(`^${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+      return [...clients.sent].some((call) => pattern.test(call));
+    };
+    const missing = Object.entries(document.paths)
+      .filter(([path]) => OF_MERCHANTS.test(path))
+      .flatMap(([path, methods]) =>
+        Object.entries(methods)
+          .filter(([method, { operationId }]) => operationId !== undefined && !isCalled(method, path))
+          .map(([method]) => `${method} ${path}`),
+      );
+    expect(missing).toEqual([]);
+    expect(clients.sent.size).toBeGreaterThan(30);
+  });
+});
