@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { adminFuzz } from './suites/admin-fuzz.js';
+import { clientFaults } from './suites/client-faults.js';
+import { clientKills } from './suites/client-kills.js';
 import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
@@ -43,6 +45,8 @@ const SUITES = {
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
   'admin-fuzz': { suite: adminFuzz, count: 1_000_000, of: 'requests' },
+  'client-kills': { suite: clientKills, count: 1000, of: 'kills' },
+  'client-faults': { suite: clientFaults, count: 10_000, of: 'faults' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
@@ -75,6 +79,9 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
   'admin-fuzz':
     'no request to the admin API or the portal gets a 5xx, more than its caller may read, or a change with a refusal (admin-api.md 1 to 3)',
+  'client-kills':
+    'a backend that is killed between sending and reading reports every payout once, by the client alone (packages/sdk)',
+  'client-faults': 'every call of the client ends with the right result or the right error (packages/sdk)',
   'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
   'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',

@@ -1,0 +1,84 @@
+import { randomInt } from 'node:crypto';
+import { Disburse, DisburseError, NotFoundError } from '../../../packages/sdk/src/index.js';
+import { checkBooks } from '../support/books.js';
+import { FaultyProxy } from '../support/client/faulty-proxy.js';
+import { activePayee, randomHash } from '../support/payouts.js';
+import { Shared } from '../support/shared.js';
+import type { Suite } from '../support/suite.js';
+import { Tally } from '../support/verdict.js';
+
+const AT_ONCE = 16;
+const ABSENT = '00000000-0000-4000-8000-000000000000';
+
+/**
+ * `--count` faults between the client of packages/sdk and the service: 429, 503 and 500 in place of a response, connections cut
+ * before and within it, responses that come late, requests that arrive twice. Every call ends with the right result or the right
+ * error, and every payout is reported once.
+ */
+export const clientFaults: Suite = async ({ count, verdict, say, sizes = {} }) => {
+  const seed = sizes.seed ?? randomInt(1, 2 ** 31);
+  say(`seed  ${seed}`);
+  const shared = await Shared.start();
+  const limits = { RATE_LIMIT_PER_MINUTE: '10000000', RATE_LIMIT_PER_IP_PER_MINUTE: '10000000' };
+  const service = await shared.service('service', limits);
+  const proxy = await FaultyProxy.start(service.baseUrl, seed);
+  try {
+    const { id: userId } = await activePayee(service.baseUrl, service.merchant);
+    const client = new Disburse({ baseUrl: proxy.url, ...service.merchant, attempts: 12, timeoutMs: 2000 });
+    const tally = new Tally();
+    const wrong: string[] = [];
+    let calls = 0;
+    const worker = async (): Promise<void> => {
+      while (proxy.faults < count) {
+        const n = (calls += 1);
+        await callOnce(client, userId, n).then(
+          (outcome) => tally.add(outcome),
+          (error: unknown) => {
+            tally.add('failed');
+            wrong.push(`call ${n}: ${error instanceof DisburseError ? error.message : String(error)}`);
+          },
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    say(`calls ${calls}: ${tally.toString()}`);
+    say(`faults ${proxy.faults}: ${proxy.tally.toString()}`);
+    verdict.none(wrong, 'a call ended with a wrong result or error');
+    const { rows } = await shared.pool.query<{ times: number }>(
+      `select count(*)::int as times from event_store.events where type = 'payout.reported.v1' group by stream`,
+    );
+    verdict.equal(rows.length, tally.of('reported'), 'as many payouts as reports that succeeded');
+    for (const kind of proxy.kinds) verdict.expect(proxy.tally.of(kind) > 0, `the fault ${kind} happened`);
+    say(`audit ${await checkBooks(shared, verdict)}`);
+  } finally {
+    await proxy.close();
+    await shared.close();
+  }
+};
+
+/** One call, and whether its outcome is that of a service without faults. Rejects when it is not. */
+async function callOnce(client: Disburse, userId: string, n: number): Promise<string> {
+  const transaction_hash = randomHash();
+  switch (n % 4) {
+    case 0:
+      await client.users.get(ABSENT).then(
+        () => Promise.reject(new Error('a user that is not there was found')),
+        (error: unknown) => (error instanceof NotFoundError ? undefined : Promise.reject(error)),
+      );
+      return 'not found';
+    case 1:
+      if ((await client.users.get(userId)).data.user.id !== userId) throw new Error('another user');
+      return 'read';
+    default: {
+      const payout = { amount: `${1 + (n % 7)}.5`, transaction_hash, currency_code: 'USDC' as const };
+      const { data, status } = await client.payouts.report({ user_id: userId, payout });
+      if (
+        status !== 201 ||
+        data.payout.transaction_hash !== transaction_hash ||
+        data.payout.amount !== payout.amount
+      )
+        throw new Error(`another payout: ${JSON.stringify(data)}`);
+      return 'reported';
+    }
+  }
+}

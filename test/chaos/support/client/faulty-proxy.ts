@@ -1,0 +1,106 @@
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../random.js';
+import { Tally } from '../verdict.js';
+
+/** What the proxy does to a request; `none` passes it on. */
+const KINDS = ['429', '503', '500', 'cut before', 'cut after', 'cut within', 'late', 'twice'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Every other request is faulty. */
+const FAULTY_SHARE = 0.5;
+/** Longer than an attempt of the client lasts. */
+const LATE_MS = 2500;
+const LATE_SHARE = 0.01;
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** A proxy in front of the service that does to requests and responses what networks and balancers do. */
+export class FaultyProxy {
+  readonly kinds = KINDS;
+  readonly tally = new Tally();
+  faults = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: URL,
+    private readonly random: Random,
+  ) {}
+
+  static async start(target: string, seed: number): Promise<FaultyProxy> {
+    const server = createServer();
+    const proxy = new FaultyProxy(server, new URL(target), new Random(seed, 1));
+    server.on('request', (incoming, response) => {
+      proxy.pass(incoming, response).catch(() => response.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async pass(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const kind = this.next();
+    if (kind !== null) {
+      this.faults += 1;
+      this.tally.add(kind);
+    }
+    if (kind === 'cut before') return void response.destroy();
+    if (kind === '429' || kind === '503') {
+      // As balancers respond: no problem document, and now and then no Retry-After.
+      const retryAfter = this.random.fraction() < 0.5 ? { 'retry-after': '0' } : {};
+      return void response
+        .writeHead(Number(kind), { 'content-type': 'text/html', ...retryAfter })
+        .end('<p>busy');
+    }
+    if (kind === '500') return void response.writeHead(500).end();
+    const reply = await this.forward(incoming, body);
+    // A repeat on the way: the first response wins or the second does.
+    const last = kind === 'twice' ? await this.forward(incoming, body) : reply;
+    if (kind === 'late') await sleep(LATE_MS);
+    if (kind === 'cut after') return void response.destroy();
+    response.writeHead(last.status, { ...last.headers, connection: 'close' });
+    if (kind !== 'cut within') return void response.end(last.body);
+    response.write(last.body.subarray(0, Math.max(1, last.body.length >> 1)), () => response.destroy());
+  }
+
+  private async forward({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Reply> {
+    const { hostname, port } = this.target;
+    const sent = request({ hostname, port, method, path: url, headers, agent: false });
+    sent.end(body);
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of reply) chunks.push(chunk as Buffer);
+    const received = Buffer.concat(chunks);
+    const { 'transfer-encoding': _, ...rest } = reply.headers;
+    return {
+      status: reply.statusCode!,
+      headers: { ...rest, 'content-length': String(received.length) },
+      body: received,
+    };
+  }
+
+  private next(): Kind | null {
+    if (this.random.fraction() > FAULTY_SHARE) return null;
+    if (this.random.fraction() < LATE_SHARE) return 'late';
+    const usual = KINDS.filter((kind) => kind !== 'late');
+    return usual[Math.floor(this.random.fraction() * usual.length)]!;
+  }
+}
