@@ -7,7 +7,7 @@ import {
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { LoggedRequests } from '../views/logged-requests.js';
 import { AdminRequestsQuery, RequestsResponse } from './requests-dto.js';
@@ -21,7 +21,7 @@ export class AdminRequestsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListRequests',
     tag: 'Admin: requests',
     summary: 'List requests to the merchant and the exchange API, newest first',

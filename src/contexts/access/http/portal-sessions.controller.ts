@@ -16,7 +16,7 @@ import {
 import { PageParameters } from '../../../platform/http/page-query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
 import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
@@ -45,7 +45,7 @@ export class PortalSessionsController {
 
   @Post()
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'createPortalSession',
     tag: TAG,
     summary: 'Create a session of the portal',
@@ -71,7 +71,7 @@ export class PortalSessionsController {
   }
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listPortalSessions',
     tag: TAG,
     summary: 'List sessions of the portal, newest first',
@@ -86,7 +86,7 @@ export class PortalSessionsController {
   }
 
   @Delete(':id')
-  @Operation({
+  @ApiRoute({
     id: 'revokePortalSession',
     tag: TAG,
     summary: 'Revoke a session of the portal',

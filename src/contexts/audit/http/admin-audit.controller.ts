@@ -1,7 +1,7 @@
 import { Get } from '@nestjs/common';
 import { AdminController } from '../../../platform/http/admin/admin-controller.js';
 import { ValidQuery } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
 import { ConsistencyQuery, ConsistencyResponse, HeadResponse } from './ledger-dto.js';
 
@@ -13,7 +13,7 @@ export class AdminAuditController {
   constructor(private readonly proofs: PayoutProofs) {}
 
   @Get('head')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetAuditHead',
     tag: TAG,
     summary: 'Get the newest signed head of the log',
@@ -28,7 +28,7 @@ export class AdminAuditController {
   }
 
   @Get('consistency')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetAuditConsistency',
     tag: TAG,
     summary: 'Get the proof that a signed head extends an earlier one',

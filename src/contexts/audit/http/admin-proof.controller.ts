@@ -6,7 +6,7 @@ import {
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
 import { UuidParam } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
 import { ProofResponse } from './ledger-dto.js';
@@ -20,7 +20,7 @@ export class AdminProofController {
   ) {}
 
   @Get(':id/proof')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetPayoutProof',
     tag: 'Admin: payouts',
     summary: 'Get the proof that the events of a payout are in the log',

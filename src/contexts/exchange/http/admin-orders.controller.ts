@@ -17,7 +17,7 @@ import { requireScopes } from '../../../platform/http/admin/scoped-controller.js
 import { writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
@@ -52,7 +52,7 @@ export class AdminOrdersController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListOrders',
     tag: TAG,
     summary: 'List orders, newest first',
@@ -89,7 +89,7 @@ export class AdminOrdersController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetOrder',
     tag: TAG,
     summary: 'Get an order',
@@ -110,7 +110,7 @@ export class AdminOrdersController {
   }
 
   @Post(':id/refunds')
-  @Operation({
+  @ApiRoute({
     id: 'adminRecordRefund',
     tag: TAG,
     summary: 'Record a refund that was sent',

@@ -11,7 +11,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { CreateOrder } from '../application/create-order.js';
@@ -50,7 +50,7 @@ export class OrdersController {
 
   @Post()
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'createOrder',
     tag: 'Exchange orders',
     summary: 'Create an order',
@@ -86,7 +86,7 @@ export class OrdersController {
   }
 
   @Patch(':id/refresh')
-  @Operation({
+  @ApiRoute({
     id: 'refreshOrder',
     tag: 'Exchange orders',
     summary: 'Refresh an order',
@@ -107,7 +107,7 @@ export class OrdersController {
 
   @Patch(':id/cancel')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'cancelOrder',
     tag: 'Exchange orders',
     summary: 'Cancel an order',
@@ -131,7 +131,7 @@ export class OrdersController {
 
   @Patch(':id/mark_as_paid')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'markOrderAsPaid',
     tag: 'Exchange orders',
     summary: 'Mark an order as paid',
@@ -184,7 +184,7 @@ export class MerchantOrdersController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listOrders',
     tag: 'Exchange orders',
     summary: 'List orders, newest first',

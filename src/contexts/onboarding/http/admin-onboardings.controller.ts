@@ -9,7 +9,7 @@ import { Field } from '../../../platform/dto/field.js';
 import { oneOf } from '../../../platform/dto/rules.js';
 import { ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { AdminUsers, AdminUserWritten } from '../../users/contract.js';
 import { REVIEW_DECISIONS, type ReviewDecision } from '../application/user-operations.js';
 
@@ -32,7 +32,7 @@ export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}
 
   @Post(':id/retry')
-  @Operation({
+  @ApiRoute({
     id: 'adminRetryOnboarding',
     tag: TAG,
     summary: 'Retry the step that an onboarding waits for',
@@ -50,7 +50,7 @@ export class AdminOnboardingsController {
   }
 
   @Post(':id/review')
-  @Operation({
+  @ApiRoute({
     id: 'adminReviewIdentity',
     tag: TAG,
     summary: 'Decide an identity that the sandbox keeps under review',

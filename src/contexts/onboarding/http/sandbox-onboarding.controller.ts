@@ -4,7 +4,7 @@ import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platf
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
 
@@ -18,7 +18,7 @@ export class SandboxOnboardingController {
   ) {}
 
   @Post(':id/complete_onboarding')
-  @Operation({
+  @ApiRoute({
     id: 'completeSandboxOnboarding',
     tag: 'Sandbox',
     summary: 'Complete the onboarding of a user',

@@ -14,7 +14,7 @@ import {
 import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
@@ -55,7 +55,7 @@ export class OperationsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListOperations',
     tag: TAG,
     summary: 'List operations, newest first',
@@ -68,7 +68,7 @@ export class OperationsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetOperation',
     tag: TAG,
     summary: 'Get an operation',
@@ -88,7 +88,7 @@ export class OperationsController {
   }
 
   @Post(':id/approve')
-  @Operation({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
+  @ApiRoute({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
   async approve(
     @Caller() caller: AdminCaller,
     @WriteTicket() ticket: RequestTicket,
@@ -101,7 +101,7 @@ export class OperationsController {
   }
 
   @Post(':id/reject')
-  @Operation({
+  @ApiRoute({
     ...DECISION,
     id: 'adminRejectOperation',
     summary: "Reject an operation; one's own is withdrawn",
@@ -115,7 +115,7 @@ export class OperationsController {
   }
 
   @Post(':id/confirm')
-  @Operation({
+  @ApiRoute({
     ...DECISION,
     id: 'adminConfirmOperation',
     summary: 'Confirm an operation that was executed at once',

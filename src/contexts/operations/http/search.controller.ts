@@ -4,7 +4,7 @@ import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { text, UUID } from '../../../platform/dto/rules.js';
 import { AdminController, Caller, type AdminCaller } from '../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import type { Found } from '../../../platform/operations/search.js';
 import { FindAnything } from '../application/find-anything.js';
@@ -49,7 +49,7 @@ export class SearchController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminSearch',
     tag: 'Admin: search',
     summary: 'Find something by its id or by what it is known by',

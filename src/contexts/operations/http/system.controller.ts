@@ -7,7 +7,7 @@ import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes
 import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Operations, type OperationRequest } from '../../../platform/operations/operations.js';
 import { masterKeyId } from '../application/system-operations.js';
 import { SystemResponse } from '../application/system-json.js';
@@ -38,7 +38,7 @@ export class SystemController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminGetSystem',
     tag: TAG,
     summary: 'Get the state of the service',
@@ -54,7 +54,7 @@ export class SystemController {
 
   @Post('projections/:name/rebuild')
   @Name('name')
-  @Operation({
+  @ApiRoute({
     id: 'adminRebuildProjection',
     tag: TAG,
     summary: 'Rebuild a read model from the events, in the background',
@@ -76,7 +76,7 @@ export class SystemController {
 
   @Post('event_types/:type/let_pass')
   @Name('type')
-  @Operation({
+  @ApiRoute({
     id: 'adminLetEventTypePass',
     tag: TAG,
     summary: 'Let subscriptions pass events of a type that no version here knows',
@@ -97,7 +97,7 @@ export class SystemController {
   }
 
   @Post('master_key/retire_former')
-  @Operation({
+  @ApiRoute({
     id: 'adminRetireFormerMasterKey',
     tag: TAG,
     summary: 'Let no master key but MASTER_KEY open the key ring',

@@ -12,7 +12,7 @@ import {
 } from '../../../platform/http/admin/admin-controller.js';
 import { ListQuery, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
@@ -46,7 +46,7 @@ export class AdminPayoutsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListPayouts',
     tag: TAG,
     summary: 'List payouts, newest first',
@@ -82,7 +82,7 @@ export class AdminPayoutsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetPayout',
     tag: TAG,
     summary: 'Get a payout',
@@ -102,7 +102,7 @@ export class AdminPayoutsController {
   }
 
   @Get(':id/checks')
-  @Operation({
+  @ApiRoute({
     id: 'adminListPayoutChecks',
     tag: TAG,
     summary: 'List what the checks of a payout on the chain found',
@@ -118,7 +118,7 @@ export class AdminPayoutsController {
   }
 
   @Get(':id/evidence')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetPayoutEvidence',
     tag: TAG,
     summary: 'Get what was seen of the transfer of a payout',

@@ -14,7 +14,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
@@ -40,7 +40,7 @@ export class PayoutsController {
 
   @Post('report')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'reportPayout',
     body: ReportPayoutBody,
     tag: 'Payouts',
@@ -72,7 +72,7 @@ export class PayoutsController {
   }
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listPayouts',
     tag: 'Payouts',
     summary: 'List payouts, newest first',
@@ -90,7 +90,7 @@ export class PayoutsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'getPayout',
     tag: 'Payouts',
     summary: 'Get a payout',
@@ -104,7 +104,7 @@ export class PayoutsController {
   }
 
   @Get(':id/evidence')
-  @Operation({
+  @ApiRoute({
     id: 'getPayoutEvidence',
     tag: 'Payouts',
     summary: 'Get what was seen of the transfer of a payout',
@@ -133,7 +133,7 @@ export class BalanceController {
   ) {}
 
   @Get(':id/balance')
-  @Operation({
+  @ApiRoute({
     id: 'getBalance',
     tag: 'Users',
     summary: 'Get the balance of a user',

@@ -6,7 +6,7 @@ import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platf
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UsersView } from '../../users/contract.js';
 import { JourneyView, NO_EVENTS, type JourneyFilter } from '../views/journey.js';
 
@@ -51,7 +51,7 @@ export class JourneyController {
   ) {}
 
   @Get(':id/events')
-  @Operation({
+  @ApiRoute({
     id: 'listUserEvents',
     tag: 'Events',
     summary: 'List the events of a user, newest first',

@@ -15,7 +15,7 @@ import { OperationResponse } from '../../../platform/operations/displayed-operat
 import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../application/admin-user-json.js';
@@ -39,7 +39,7 @@ export class AdminUsersController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListUsers',
     tag: TAG,
     summary: 'List users, newest first',
@@ -69,7 +69,7 @@ export class AdminUsersController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetUser',
     tag: TAG,
     summary: 'Get a user',
@@ -88,7 +88,7 @@ export class AdminUsersController {
   }
 
   @Post(':id/deactivate')
-  @Operation({
+  @ApiRoute({
     id: 'adminDeactivateUser',
     tag: TAG,
     summary: 'Deactivate a user',
@@ -108,7 +108,7 @@ export class AdminUsersController {
   }
 
   @Post(':id/erase')
-  @Operation({
+  @ApiRoute({
     id: 'adminEraseUser',
     tag: TAG,
     summary: 'Erase a deactivated user for good',

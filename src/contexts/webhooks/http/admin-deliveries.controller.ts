@@ -16,7 +16,7 @@ import {
 import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { Operations } from '../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
@@ -46,7 +46,7 @@ export class AdminDeliveriesController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListDeliveries',
     tag: TAG,
     summary: 'List deliveries, newest first',
@@ -78,7 +78,7 @@ export class AdminDeliveriesController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetDelivery',
     tag: TAG,
     summary: 'Get a delivery with its attempts',
@@ -101,7 +101,7 @@ export class AdminDeliveriesController {
   }
 
   @Post(':id/resend')
-  @Operation({
+  @ApiRoute({
     id: 'adminResendDelivery',
     tag: TAG,
     summary: 'Send a delivery again',

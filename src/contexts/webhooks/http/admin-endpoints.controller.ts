@@ -8,7 +8,7 @@ import {
   type AdminCaller,
 } from '../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { Lookups } from '../../../platform/operations/lookups.js';
 import { EndpointsList, type EndpointsPage } from '../views/endpoints-list.js';
 import { AdminEndpointsResponse, EndpointsQuery } from './admin-webhook-dto.js';
@@ -22,7 +22,7 @@ export class AdminEndpointsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListWebhookEndpoints',
     tag: 'Admin: webhooks',
     summary: 'List webhook endpoints, newest first',

@@ -12,7 +12,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
@@ -56,7 +56,7 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('webhook_endpoints/:id/deliveries')
-  @Operation({
+  @ApiRoute({
     id: 'listWebhookDeliveries',
     tag: TAG,
     summary: 'List deliveries to an endpoint, newest first',
@@ -77,7 +77,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get('webhook_endpoints/:id/stats')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookEndpointStats',
     tag: TAG,
     summary: 'How deliveries to an endpoint went',
@@ -99,7 +99,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get('webhook_deliveries/:id')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookDelivery',
     tag: TAG,
     summary: 'Get a delivery with its attempts',
@@ -117,7 +117,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_deliveries/:id/resend')
-  @Operation({
+  @ApiRoute({
     id: 'resendWebhookDelivery',
     tag: TAG,
     summary: 'Send a delivery again',
@@ -137,7 +137,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_endpoints/:id/recover')
-  @Operation({
+  @ApiRoute({
     id: 'recoverWebhookEndpoint',
     tag: TAG,
     summary: 'Send what an endpoint did not get',

@@ -13,7 +13,7 @@ import {
 import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { ViewProgress } from '../../../../platform/projections/view-progress.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
@@ -39,7 +39,7 @@ export class OperatorsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListOperators',
     tag: TAG,
     summary: 'List operators, newest first',
@@ -53,7 +53,7 @@ export class OperatorsController {
   }
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'adminCreateOperator',
     tag: TAG,
     summary: 'Create an operator',
@@ -88,7 +88,7 @@ export class OperatorsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetOperator',
     tag: TAG,
     summary: 'Get an operator',
@@ -106,7 +106,7 @@ export class OperatorsController {
   }
 
   @Patch(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminUpdateOperator',
     tag: TAG,
     summary: 'Change the role of an operator, disable or enable it',

@@ -12,7 +12,7 @@ import { ApiProperty, type Dto } from '../dto/field.js';
 /** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
 type Described = string | readonly [type: Dto, when: string];
 
-interface OperationWords {
+interface RouteDescription {
   /** Its name in the document and in generated clients. */
   readonly id: string;
   readonly tag: string;
@@ -29,7 +29,7 @@ interface OperationWords {
 export const SCOPES_KEY = 'scopes';
 
 /** Puts a route into the OpenAPI document; the lowest status of its responses is that of a success. Body, query and path come from the decorators of its parameters. */
-export function Operation({
+export function ApiRoute({
   id,
   tag,
   summary,
@@ -37,7 +37,7 @@ export function Operation({
   body,
   scopes,
   responses,
-}: OperationWords): MethodDecorator {
+}: RouteDescription): MethodDecorator {
   return applyDecorators(
     HttpCode(Math.min(...Object.keys(responses).map(Number))),
     ApiIncludeEndpoint(),
