@@ -169,7 +169,7 @@ export const access = defineContext({
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
   searches: accessSearches,
-  operator: { module: () => CredentialsModule },
+  cliModule: () => CredentialsModule,
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,

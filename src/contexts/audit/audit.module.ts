@@ -51,7 +51,7 @@ class AuditModule {}
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
-  operator: { module: () => LedgerKeysModule },
+  cliModule: () => LedgerKeysModule,
   document: {
     tags: {
       Audit: [9, 'Proofs that what is stored was not changed.'],

@@ -69,7 +69,7 @@ import { PortalOrdersController } from './http/portal-orders.controller.js';
   ],
   exports: [OrdersView],
 })
-class OperatedOrdersModule {}
+class ExchangeCliModule {}
 
 const providers = [
   SideShiftShifts,
@@ -102,7 +102,7 @@ const providers = [
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({
-  imports: [OperatedOrdersModule],
+  imports: [ExchangeCliModule],
   controllers: [
     OrdersController,
     MerchantOrdersController,
@@ -185,7 +185,7 @@ export const exchange = defineContext({
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },
-  operator: { module: () => OperatedOrdersModule },
+  cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,

@@ -44,10 +44,10 @@ const SANDBOX_REVIEWS = [SandboxReviews, DecideReviewHandler];
 
 /** For programs of operators: without page, providers and workers. */
 @Module({})
-class OnboardingOperatorModule {
+class OnboardingCliModule {
   static of({ mode }: Pick<Config, 'mode'>): DynamicModule {
     return {
-      module: OnboardingOperatorModule,
+      module: OnboardingCliModule,
       providers: [
         Onboardings,
         RetryStepHandler,
@@ -122,7 +122,7 @@ export const onboarding = defineContext({
     },
   },
   readModels: [progressProjection],
-  operator: { module: (config) => OnboardingOperatorModule.of(config) },
+  cliModule: (config) => OnboardingCliModule.of(config),
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   forgets: forgetApplicant,
   operations: ONBOARDING_OPERATIONS,

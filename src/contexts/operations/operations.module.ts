@@ -53,7 +53,7 @@ class RequestedOperationsModule {}
   ],
   exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
 })
-class OperationsOfProgramsModule {}
+class OperationsCliModule {}
 
 /** What operators do, why, and who approved it (admin-api.md 4). */
 @Global()
@@ -96,5 +96,5 @@ export const operations = defineContext({
   checkSettings: checkOperationsSettings,
   operations: systemOperations,
   programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
-  operator: { module: () => OperationsOfProgramsModule },
+  cliModule: () => OperationsCliModule,
 });

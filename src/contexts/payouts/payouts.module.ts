@@ -94,7 +94,7 @@ class PayoutsModule implements OnModuleInit {
 }
 
 @Module({ imports: [DeactivationsModule, ChainModule, PayoutChecksModule] })
-class PayoutsOperatorModule {}
+class PayoutsCliModule {}
 
 export const payouts = defineContext({
   name: 'payouts',
@@ -108,7 +108,7 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
-  operator: { module: () => PayoutsOperatorModule },
+  cliModule: () => PayoutsCliModule,
   searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {

@@ -41,7 +41,7 @@ const PROVIDERS = [
 /** For programs of operators: without the APIs. */
 @Global()
 @Module({ providers: PROVIDERS, exports: [UsersView] })
-class UsersOperatorModule {}
+class UsersCliModule {}
 
 @Global()
 @Module({
@@ -67,7 +67,7 @@ export const users = defineContext({
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
-  operator: { module: () => UsersOperatorModule },
+  cliModule: () => UsersCliModule,
   operations: USER_OPERATIONS,
   searches: userSearches,
 });

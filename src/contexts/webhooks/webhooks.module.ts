@@ -121,7 +121,7 @@ class WebhooksModule {}
 @Module({
   providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, DeliveryFactsView],
 })
-class WebhooksOperatorModule {}
+class WebhooksCliModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',
@@ -143,7 +143,7 @@ export const webhooks = defineContext({
   vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
-  operator: { module: () => WebhooksOperatorModule },
+  cliModule: () => WebhooksCliModule,
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,

@@ -7,7 +7,7 @@ import { ProjectionsModule } from '../../../src/platform/projections/projections
 import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { onboarding } from '../../../src/contexts/index.js';
 import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/http/widget/onboarding-page.js';
-import { forOperators } from '../../../src/platform/context.js';
+import { forCli } from '../../../src/platform/context.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.js';
@@ -75,7 +75,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       PagesModule,
       NoOperators,
       ContextsModule.of(config, ALL_CONTEXTS, [
-        ...forOperators(ALL_CONTEXTS.filter((each) => each !== onboarding)),
+        ...forCli(ALL_CONTEXTS.filter((each) => each !== onboarding)),
         onboarding,
       ]),
     ],

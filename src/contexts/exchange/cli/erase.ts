@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { Operator, Outcome } from '../../../platform/operator/operator.js';
-import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
+import type { CliContext, CliOutcome } from '../../../platform/cli/cli-context.js';
+import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import { ERASING_ORDERS } from '../application/erase-order.js';
 import { existingOrder, order } from '../domain/order.js';
@@ -26,7 +26,7 @@ interface Erased {
 }
 
 /** `exchange erase`: who orders were for is forgotten; the orders stay. */
-export function eraseCommand(program: Command, operator: Operator): void {
+export function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
     .command('erase')
     .description('erase user_id, tag and memo of orders that have ended; amounts and addresses stay')
@@ -34,7 +34,7 @@ export function eraseCommand(program: Command, operator: Operator): void {
     .option('--key <api-key>', 'of the orders of a user: the key that created them')
     .option('--user-id <id>', 'of the orders of a user: the user_id that the merchant gave')
     .option('--yes', 'do it: nothing restores the data, short of a backup');
-  writes(command, operator, async function (context, write) {
+  writes(command, cli, async function (context, write) {
     const options = this.opts<Options>();
     const plan = planOf(options);
     if (options.yes !== true)
@@ -76,7 +76,7 @@ async function erasure(
 async function describe(
   context: INestApplicationContext,
   { erased, not_ended: open, position }: Erased,
-): Promise<Outcome> {
+): Promise<CliOutcome> {
   const isDone = await context.get(ViewProgress).reached(ERASING_ORDERS, position);
   const text = [
     `Erased: ${erased.length} ${erased.length === 1 ? 'order' : 'orders'}.`,

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { Operator } from './operator.js';
+import type { CliContext } from './cli-context.js';
 import { ImmediateRebuilds } from '../projections/rebuilds.js';
 import { writerOf } from './write.js';
 import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
@@ -15,8 +15,8 @@ interface Options {
 }
 
 /** `npm run rebuild`: rebuilds read models from the events, while the service runs. */
-export function rebuildProgram(program: Command, operator: Operator): void {
-  const { boot, print, exit } = operator;
+export function rebuildProgram(program: Command, cli: CliContext): void {
+  const { boot, print, exit } = cli;
   program
     .description(
       'Rebuilds read models from the events, and reports which rows differed. Readers see the old rows until the new ones are complete.',
@@ -42,7 +42,7 @@ export function rebuildProgram(program: Command, operator: Operator): void {
         const printing = asJson ? {} : { print };
         const rebuild = compareOnly
           ? (name: string) => readModels.rebuild(name, { ...printing, compare, compareOnly })
-          : await requested(this, context, operator, { ...printing, compare });
+          : await requested(this, context, cli, { ...printing, compare });
         for (const name of names.length > 0 ? names : known) {
           const started = performance.now();
           const rebuilt = await rebuild(name);
@@ -64,10 +64,10 @@ export function rebuildProgram(program: Command, operator: Operator): void {
 async function requested(
   command: Command,
   context: INestApplicationContext,
-  operator: Operator,
-  { print = () => undefined, compare }: { readonly print?: Operator['print']; readonly compare: boolean },
+  cli: CliContext,
+  { print = () => undefined, compare }: { readonly print?: CliContext['print']; readonly compare: boolean },
 ): Promise<(name: string) => Promise<Rebuilt>> {
-  const { write } = await writerOf(command, context, operator);
+  const { write } = await writerOf(command, context, cli);
   context.get(ImmediateRebuilds, { strict: false }).print = print;
   return async (name) =>
     (await write({

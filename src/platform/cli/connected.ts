@@ -3,7 +3,7 @@ import { openEventStore } from '../event-store/open-event-store.js';
 import type { EventStore } from '../event-store/port.js';
 import { ConfigError } from '../config/settings.js';
 import { Database } from '../postgres/database.js';
-import type { Operator } from './operator.js';
+import type { CliContext } from './cli-context.js';
 
 /** What PostgreSQL says where a schema, a table or a column is missing. */
 const MISSING = ['3F000', '42P01', '42703'];
@@ -13,11 +13,11 @@ const MISSING = ['3F000', '42P01', '42703'];
  * belong together (ADR 102), or when the database is older than this version.
  */
 export async function connected<T>(
-  operator: Operator,
+  cli: CliContext,
   act: (database: Database, store: EventStore) => Promise<T>,
   poolSize = 4,
 ): Promise<T> {
-  const config = operator.config();
+  const config = cli.config();
   const database = await Database.connect({ url: config.databaseUrl ?? '', poolSize });
   try {
     const { store, close } = await openEventStore(config, database.pool);

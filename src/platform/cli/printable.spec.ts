@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { invoke } from '../../../test/support/programs/operator.js';
+import { invoke } from '../../../test/support/programs/cli.js';
 import { testDatabase } from '../../../test/support/postgres.js';
 import { inOneLine, printable } from './printable.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
-import { programOf, type OperatorIo } from '../../../src/operator.js';
+import { programOf, type CliIo } from '../../../src/cli.js';
 
 /** What a program printed, and its exit code. */
 export interface Run {
@@ -12,7 +12,7 @@ export interface Run {
 export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
   let printed = '';
   let exitCode: number | null = null;
-  const io: OperatorIo = {
+  const io: CliIo = {
     env: env['MODE'] === 'production' ? env : { OPERATIONS_APPROVALS: 'off', ...env },
     complete: withRunningSandbox,
     print: (text) => (printed += `${text}\n`),

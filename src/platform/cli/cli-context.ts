@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
 
 /** What programs of operators work with. */
-export interface Operator {
+export interface CliContext {
   readonly contexts: readonly Context[];
   /** Of the whole database. */
   readonly migrations: readonly Migration[];
@@ -22,7 +22,7 @@ export interface Operator {
 }
 
 /** Adds commands to a program. Several contexts may add to one. */
-export type Program = (program: Command, operator: Operator) => void;
+export type CliCommand = (program: Command, cli: Operator) => void;
 
 /** What an action prints: lines for people, an object for `--json`. */
 export interface Outcome {
@@ -41,17 +41,17 @@ export function changeOutcome(done: string, change: { readonly visible: boolean 
 }
 
 /** A commander action that boots what operators act on, prints what `act` returns, and closes everything. `this` has the options. */
-export function operate(
-  operator: Operator,
+export function cliAction(
+  cli: Operator,
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
 ): (this: Command, ...args: unknown[]) => Promise<void> {
   return async function (this: Command, ...args: unknown[]): Promise<void> {
-    const context = await operator.boot();
+    const context = await cli.boot();
     try {
       const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
       const outcome = await act.call(this, context, ...texts);
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
-      operator.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
+      cli.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
     } finally {
       await context.close();
     }

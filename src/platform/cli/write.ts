@@ -12,7 +12,7 @@ import {
   type OperationOutcome,
   type Requester,
 } from '../operations/operations.js';
-import { operate, type Operator, type Outcome } from './operator.js';
+import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
 /** What a program requests (`OperationRequest`). */
 export interface ProgramWrite {
@@ -60,10 +60,10 @@ export function whyOf(command: Command): { readonly reason: string; readonly tic
 }
 
 /** The person whose key `DISBURSE_ADMIN_KEY` is; without one, the shell. Throws `forbidden` for a key that is not valid. */
-export async function requesterOf(context: INestApplicationContext, operator: Operator): Promise<Requester> {
+export async function requesterOf(context: INestApplicationContext, cli: CliContext): Promise<Requester> {
   const holders = context.get(KeyHolders, { strict: false });
-  if (operator.adminKey === null) return { ...SHELL, scopes: holders.allScopes };
-  const person = await holders.personOf(operator.adminKey);
+  if (cli.adminKey === null) return { ...SHELL, scopes: holders.allScopes };
+  const person = await holders.personOf(cli.adminKey);
   if (person === null) throw new DomainError('forbidden', 'DISBURSE_ADMIN_KEY is not a valid admin key');
   return person;
 }
@@ -72,10 +72,10 @@ export async function requesterOf(context: INestApplicationContext, operator: Op
 export async function writerOf(
   command: Command,
   context: INestApplicationContext,
-  operator: Operator,
+  cli: CliContext,
 ): Promise<{ readonly write: Write; readonly requested: readonly OperationOutcome[] }> {
   const why = whyOf(command);
-  const requester = await requesterOf(context, operator);
+  const requester = await requesterOf(context, cli);
   const operations = context.get(Operations, { strict: false });
   const requested: OperationOutcome[] = [];
   const write: Write = async ({ subject, parameters = {}, ...rest }) => {
@@ -91,12 +91,17 @@ export async function writerOf(
 /** Gives the command an action that writes: what it changes, it requests by {@link Write}. */
 export function writes(
   command: Command,
-  operator: Operator,
-  act: (this: Command, context: INestApplicationContext, write: Write, ...args: string[]) => Promise<Outcome>,
+  cli: CliContext,
+  act: (
+    this: Command,
+    context: INestApplicationContext,
+    write: Write,
+    ...args: string[]
+  ) => Promise<CliOutcome>,
 ): Command {
   return withReason(command).action(
-    operate(operator, async function (context, ...args) {
-      const { write, requested } = await writerOf(this, context, operator);
+    cliAction(cli, async function (context, ...args) {
+      const { write, requested } = await writerOf(this, context, cli);
       try {
         const outcome = await act.call(this, context, write, ...args);
         return withOperations(
@@ -105,13 +110,13 @@ export function writes(
         );
       } catch (error) {
         if (!(error instanceof Waiting)) throw error;
-        return waiting(requested.at(-1)!, operator);
+        return waiting(requested.at(-1)!, cli);
       }
     }),
   );
 }
 
-function withOperations({ text, json }: Outcome, requested: readonly OperationJson[]): Outcome {
+function withOperations({ text, json }: CliOutcome, requested: readonly OperationJson[]): CliOutcome {
   const lines = requested.map(({ id, status, expires_at }) =>
     status === 'unconfirmed'
       ? `Operation ${id}: another person must confirm it until ${expires_at}.`
@@ -123,9 +128,9 @@ function withOperations({ text, json }: Outcome, requested: readonly OperationJs
   };
 }
 
-function waiting({ operation, result }: OperationOutcome, operator: Operator): Outcome {
+function waiting({ operation, result }: OperationOutcome, cli: CliContext): CliOutcome {
   const { id, expires_at } = operation;
-  const { adminUrl } = operator.config();
+  const { adminUrl } = cli.config();
   const where = adminUrl === null ? 'the console' : `the console, ${adminUrl}/`;
   return {
     text: [

@@ -6,21 +6,21 @@ import { Checkpoints } from '../projections/checkpoints.js';
 import { PassingTypes, type PassingType } from '../projections/passing-types.js';
 import type { Database } from '../postgres/database.js';
 import { connected } from './connected.js';
-import type { Operator, Outcome } from './operator.js';
+import type { CliContext, CliOutcome } from './cli-context.js';
 import { writes, type Write } from './write.js';
 
 /** `npm run subscriptions -- ...`: how far they are, and what they do about types that no version here knows (ADR 96). */
-export function subscriptionsProgram(program: Command, operator: Operator): void {
+export function subscriptionsProgram(program: Command, cli: CliContext): void {
   program.description('Shows how far subscriptions are, and lets unknown types of events pass.');
-  const known = knownTypes(operator.contexts);
+  const known = knownTypes(cli.contexts);
   const say = (text: string, json: object): void =>
-    operator.print(program.opts<{ json?: boolean }>().json === true ? JSON.stringify(json, null, 2) : text);
+    cli.print(program.opts<{ json?: boolean }>().json === true ? JSON.stringify(json, null, 2) : text);
 
   program
     .command('show')
     .description('the checkpoint of each subscription, its next event, and which types may pass')
     .action(() =>
-      connected(operator, async (database, store) => {
+      connected(cli, async (database, store) => {
         const subscriptions = await statuses(database, store, known);
         const let_pass = await new PassingTypes(database).all();
         say(describe(subscriptions, let_pass), { subscriptions, let_pass });
@@ -29,7 +29,7 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
 
   const onType =
     (name: string, done: string) =>
-    async (_: INestApplicationContext, write: Write, type: string): Promise<Outcome> => {
+    async (_: INestApplicationContext, write: Write, type: string): Promise<CliOutcome> => {
       await write({ name, subject: type, merchantId: null });
       return { text: `${done} ${type}`, json: { type } };
     };
@@ -39,7 +39,7 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
       .description(
         'subscriptions go past events of this type, for good: only for types that no version will need',
       ),
-    operator,
+    cli,
     onType('event_types.let_pass', 'Subscriptions go past'),
   );
   writes(
@@ -48,7 +48,7 @@ export function subscriptionsProgram(program: Command, operator: Operator): void
       .description(
         'removes the rule; a process that went past one of this type does so until it is restarted',
       ),
-    operator,
+    cli,
     onType('event_types.hold', 'Subscriptions wait at'),
   );
 }

@@ -4,19 +4,19 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
 import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
-import { operate, type Operator } from './operator.js';
+import { cliAction, type CliContext } from './cli-context.js';
 import { writes } from './write.js';
 
 /** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
-export function keysProgram(program: Command, operator: Operator): void {
+export function keysProgram(program: Command, cli: CliContext): void {
   program.description('Replaces the master key, and the keys that seal.');
 
   program
     .command('status')
     .description('show which master keys open the key ring, and what each of its keys has sealed')
     .action(
-      operate(operator, async (context) => {
-        const texts = operator.contexts.map(({ sealedTexts }) => sealedTexts);
+      cliAction(cli, async (context) => {
+        const texts = cli.contexts.map(({ sealedTexts }) => sealedTexts);
         const status = await ringStatus(...parts(context), Object.assign({}, ...texts) as SealedTexts);
         return { text: describe(status), json: toJson(status) };
       }),
@@ -26,7 +26,7 @@ export function keysProgram(program: Command, operator: Operator): void {
     program
       .command('fresh')
       .description('create a new key, which seals everything that is written from then on'),
-    operator,
+    cli,
     async (context, write) => {
       const id = parts(context)[1].current.id;
       const json = (await write({ name: 'keys.create', subject: id, merchantId: null })) as FreshKey;
@@ -40,7 +40,7 @@ export function keysProgram(program: Command, operator: Operator): void {
     program
       .command('retire-former')
       .description('let no master key but MASTER_KEY open the key ring, and create a new key that seals'),
-    operator,
+    cli,
     async (context, write) => {
       const id = parts(context)[1].current.id;
       const json = await write({ name: 'master_key.retire_former', subject: id, merchantId: null });
