@@ -8,7 +8,7 @@ import type { JsonObject } from './event-store/port.js';
 import type { DocumentPart, WebhookWords } from './openapi/document.js';
 import type { Get, OperationDefinition } from './operations/operation-definition.js';
 import type { Search } from './operations/search.js';
-import type { Vitals } from './operations/vitals.js';
+import type { SystemReport } from './operations/system-report.js';
 import type { CliCommand } from './cli/cli-context.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
@@ -110,7 +110,7 @@ export interface Context extends SettingsOwner {
   /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
   readonly entities?: readonly Type[];
   /** What it reports to `GET /admin/v1/system`. */
-  readonly vitals?: (get: Get) => Vitals;
+  readonly systemReport?: (get: Get) => SystemReport;
   /** What operators find by exact matches (`GET /admin/v1/search`). */
   readonly searches?: (get: Get) => readonly Search[];
   /** What operators may do to it (admin-api.md 4). */

@@ -9,7 +9,7 @@ import { LEDGER_OPERATIONS } from './application/ledger-operations.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { AdminProofController } from './http/admin-proof.controller.js';
-import { AuditState } from './application/audit-vitals.js';
+import { AuditSystemReport } from './application/audit-system-report.js';
 import { AdminAuditController } from './http/admin-audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
@@ -37,7 +37,7 @@ class LedgerKeysModule {}
     HeadSigner,
     PayoutProofs,
     LastVerifies,
-    AuditState,
+    AuditSystemReport,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
@@ -58,7 +58,7 @@ export const audit = defineContext({
       'Admin: audit': [30, 'Signed heads of the log, for operators.'],
     },
   },
-  vitals: (get) => ({ audit: () => get(AuditState).read() }),
+  systemReport: (get) => ({ audit: () => get(AuditSystemReport).read() }),
   operations: LEDGER_OPERATIONS,
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,

@@ -140,7 +140,7 @@ export const webhooks = defineContext({
   },
   searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
+  systemReport: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
   cliModule: () => WebhooksCliModule,

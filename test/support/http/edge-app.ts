@@ -52,7 +52,7 @@ import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import { SignedClient } from './signed-client.js';
 import { afterAll, beforeAll } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -230,7 +230,7 @@ export async function startEdgeApp(
 
   @Global()
   @Module({
-    imports: [HttpModule, VitalsModule, ...modules],
+    imports: [HttpModule, ReadinessModule, ...modules],
     controllers: [ProbeController],
     providers: [
       { provide: CONFIG, useValue: config },

@@ -17,7 +17,7 @@ import { DatabaseModule } from '../../../src/platform/postgres/database.module.j
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
 import { expectInOrder } from '../in-order.js';
 import { NoOperators } from '../no-operators.js';
@@ -69,7 +69,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       BackgroundModule,
       DatabaseModule.of(),
       SealingModule,
-      VitalsModule,
+      ReadinessModule,
       EventStoreModule,
       ProjectionsModule,
       PagesModule,

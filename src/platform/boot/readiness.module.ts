@@ -15,8 +15,8 @@ import { TelemetryModule } from '../telemetry/telemetry.module.js';
 
 /** Readiness and metrics of the database, the clock, the event store and the subscriptions. */
 @Module({ imports: [TelemetryModule] })
-export class VitalsModule implements OnModuleInit {
-  private readonly logger = new Logger(VitalsModule.name);
+export class ReadinessModule implements OnModuleInit {
+  private readonly logger = new Logger(ReadinessModule.name);
 
   constructor(
     private readonly health: HealthRegistry,

@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { AuditVitals } from '../../../platform/operations/vitals.js';
+import type { AuditReport } from '../../../platform/operations/system-report.js';
 import { LastVerifies } from '../store/last-verify.js';
 import { PayoutProofs } from './payout-proofs.js';
 
 /** What the audit reports to `GET /admin/v1/system`. */
 @Injectable()
-export class AuditState {
+export class AuditSystemReport {
   constructor(
     private readonly proofs: PayoutProofs,
     private readonly verifies: LastVerifies,
   ) {}
 
-  async read(): Promise<AuditVitals> {
+  async read(): Promise<AuditReport> {
     const head = await this.proofs.newestHead().catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'unavailable') return null;
       throw error;

@@ -8,15 +8,15 @@ export interface DueBacklog {
 }
 
 /** Of the log: its newest signed head, and the outcome of the last `npm run audit -- verify`. */
-export interface AuditVitals {
+export interface AuditReport {
   readonly head: object | null;
   readonly last_verify: object | null;
 }
 
 /** What a context reports of all processes to `GET /admin/v1/system` (admin-api.md 3). */
-export interface Vitals {
+export interface SystemReport {
   readonly backlogs?: () => Promise<readonly DueBacklog[]>;
-  readonly audit?: () => Promise<AuditVitals>;
+  readonly audit?: () => Promise<AuditReport>;
 }
 
 /** Reads of backlogs count no further. */
