@@ -91,7 +91,7 @@ export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 /** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. */
 export const ListQuery = (): ParameterDecorator => (target, key, index) => {
   Query(new QueryPipe(true))(target, key, index);
-  RouteConfig({ isPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
+  RouteConfig({ isListPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
 };
 
 /** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */

@@ -10,7 +10,7 @@ import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
-import { MAX_PAGE } from './page-query.js';
+import { MAX_PAGE } from './list-query.js';
 import { MemoryBudget, isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
 import { BUSY, applyProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
 import type { RequestLog } from './request-log.js';
@@ -141,7 +141,7 @@ export class EdgeHooks {
   }
 
   /** Reserved before the database reads the page: many clients that read nothing would each have one built. */
-  private hasRoomForPage({ edge, query }: FastifyRequest): boolean {
+  private hasRoomForListPage({ edge, query }: FastifyRequest): boolean {
     const items = Number((query as { readonly page_size?: unknown }).page_size ?? MAX_PAGE);
     const bytes = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
     return this.memory.reserveResponse(edge, bytes, false);
@@ -185,7 +185,7 @@ export class EdgeHooks {
     if (!(await admission.admit(request, reply, merchant))) return false;
     edge.merchant = merchant;
     failpoint('request.authenticated');
-    if (request.routeOptions.config.isPage && !this.hasRoomForPage(request)) {
+    if (request.routeOptions.config.isListPage && !this.hasRoomForListPage(request)) {
       sendProblem(reply, BUSY);
       return false;
     }
@@ -198,7 +198,7 @@ declare module 'fastify' {
     /** By `@StoresResponseWithEvents()`: a repeat needs no query before it runs. */
     storesResponseWithEvents?: boolean;
     /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
-    isPage?: boolean;
+    isListPage?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }

@@ -42,7 +42,7 @@ import {
   type MerchantCredentials,
   type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
-import { PageSize } from '../../../src/platform/http/page-query.js';
+import { PageSize } from '../../../src/platform/http/list-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';

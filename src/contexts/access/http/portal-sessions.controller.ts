@@ -13,7 +13,7 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
-import { PageParameters } from '../../../platform/http/page-query.js';
+import { ListParameters } from '../../../platform/http/list-query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -80,7 +80,7 @@ export class PortalSessionsController {
       400: 'page_size or page_cursor is invalid, or a parameter is unknown; detail names it.',
     },
   })
-  async list(@MerchantId() merchantId: string, @ListQuery() query: PageParameters) {
+  async list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
     await this.freshness.require(PORTAL_SESSIONS_VIEW);
     return this.view.page(merchantId, query.page, timestamp(this.clock));
   }

@@ -3,14 +3,14 @@ import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Many, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
 import { WriteBody } from '../../../platform/http/admin/writes.js';
-import { Filter, MAX_PAGE, PageParameters } from '../../../platform/http/page-query.js';
+import { Filter, MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
 import type { ListedOrder } from '../domain/listed-order.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import { AMOUNT, Deposit, Order } from './order-dto.js';
 import { nonEmpty } from './parameters.js';
 
 /** Query of GET /admin/v1/orders. */
-export class AdminOrdersQuery extends PageParameters {
+export class AdminOrdersQuery extends ListParameters {
   @Filter(uuid, 'Only orders of this merchant.') merchant_id?: string;
 
   @Filter(uuid, 'Only orders that a key of the exchange created: the id of the credential, or its api_key.')

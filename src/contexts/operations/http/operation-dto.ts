@@ -6,10 +6,10 @@ import {
   OperationResponse,
 } from '../../../platform/operations/displayed-operation.js';
 import { reasonRule } from '../../../platform/http/admin/writes.js';
-import { Filter, PageParameters } from '../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 
 /** Parameters of GET /admin/v1/operations. */
-export class OperationsQuery extends PageParameters {
+export class OperationsQuery extends ListParameters {
   @Filter(oneOf(OPERATION_STATUSES), 'Only those of this status.') status?: string;
   @Filter(text(), 'Only those of this name, such as `users.erase`.') name?: string;
   @Filter(uuid, 'Only those that this operator requested.') operator_id?: string;

@@ -1,6 +1,6 @@
 import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
-import { createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
+import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { CHECK_FINDINGS, type CheckFinding } from '../domain/verification.js';
 import { readHash, Payout, STATUSES } from './payout-dto.js';
 
@@ -8,7 +8,7 @@ const ADMIN_PAGE = 100;
 const FINDING = { type: 'string', enum: CHECK_FINDINGS };
 
 /** Query of GET /admin/v1/payouts: the filters of the merchant's list, and those of operators. */
-export class AdminPayoutsQuery extends createdPageQuery(ADMIN_PAGE, 'Payouts per page.') {
+export class AdminPayoutsQuery extends createdListQuery(ADMIN_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];

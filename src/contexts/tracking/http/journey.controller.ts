@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/page-query.js';
+import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';

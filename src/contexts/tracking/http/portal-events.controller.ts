@@ -3,7 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { text, uuid } from '../../../platform/dto/rules.js';
 import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId } from '../../../platform/http/decorators.js';
-import { Filter } from '../../../platform/http/page-query.js';
+import { Filter } from '../../../platform/http/list-query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { UsersView } from '../../users/contract.js';
 import { JourneyView, NO_EVENTS } from '../views/journey.js';

@@ -1,6 +1,6 @@
 import { Fault } from '../../../kernel/fault.js';
 import { text, uuid, oneOf } from '../../../platform/dto/rules.js';
-import { Filter, PageParameters } from '../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { readExternalId, readPhoneNumber } from '../application/profile.js';
 import { USER_STATES, type UserState } from '../views/user-row.js';
 
@@ -13,7 +13,7 @@ const walletRule = text({ pattern: WALLET.source }, (value) =>
 );
 
 /** Query of GET /admin/v1/users. */
-export class UsersQuery extends PageParameters {
+export class UsersQuery extends ListParameters {
   @Filter(uuid, 'Only users of this merchant.') merchant_id?: string;
 
   @Filter(

@@ -1,7 +1,7 @@
 import { ApiProperty, Many, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../platform/dto/rules.js';
-import { Filter, MAX_PAGE, PageParameters } from '../../../platform/http/page-query.js';
+import { Filter, MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
 import {
   ENDPOINT_STATUSES,
   EVENT_TYPES,
@@ -13,13 +13,13 @@ import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
 import { WebhookEndpoint } from './endpoint-dto.js';
 
 /** Query of GET /admin/v1/webhook_endpoints. */
-export class EndpointsQuery extends PageParameters {
+export class EndpointsQuery extends ListParameters {
   @Filter(uuid, 'Only endpoints of this merchant.') merchant_id?: string;
   @Filter(oneOf(ENDPOINT_STATUSES), 'Only endpoints in this status.') status?: EndpointStatus;
 }
 
 /** Query of GET /admin/v1/deliveries. */
-export class AdminDeliveriesQuery extends PageParameters {
+export class AdminDeliveriesQuery extends ListParameters {
   @Filter(uuid, 'Only deliveries of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;

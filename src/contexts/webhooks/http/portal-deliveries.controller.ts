@@ -5,7 +5,7 @@ import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { oneOf, uuid } from '../../../platform/dto/rules.js';
 import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { Filter, PageParameters } from '../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ViewProgress } from '../../../platform/projections/view-progress.js';
 import type { MerchantCaller } from '../application/caller.js';
@@ -21,7 +21,7 @@ import { WrittenWebhooks } from './written-webhooks.js';
 const WHAT = 'Webhook delivery';
 
 /** The filters of operators, but for the merchant (admin-api.md 3). */
-class PortalDeliveriesQuery extends PageParameters {
+class PortalDeliveriesQuery extends ListParameters {
   @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;

@@ -12,7 +12,7 @@ import {
   OptionalBody,
   UuidParam,
 } from '../../../../platform/http/decorators.js';
-import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { PortalKeys } from '../../application/portal-keys.js';
 import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credential-list.js';
@@ -23,7 +23,7 @@ const SECRET_DISPLAYED_MS = 86_400_000;
 
 const KINDS = ['payouts', 'exchange'] as const;
 
-class PortalKeysQuery extends PageParameters {
+class PortalKeysQuery extends ListParameters {
   @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: (typeof KINDS)[number];
   @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
 }

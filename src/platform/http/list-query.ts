@@ -29,7 +29,7 @@ export const Filter = (rule: Rule, description: string): PropertyDecorator =>
   Field(rule, { optional: true, description });
 
 /** The parameters of a list of the admin API: its DTO extends this one with filters. */
-export class PageParameters {
+export class ListParameters {
   @PageSize(100, 'Items per page.') page_size!: number;
   @PageCursor() page_cursor?: PagePlace;
 
@@ -38,7 +38,7 @@ export class PageParameters {
   }
 }
 
-export interface CreatedPageQuery {
+export interface CreatedListQuery {
   readonly created_from?: string;
   readonly created_to?: string;
   readonly page_size: number;
@@ -46,8 +46,8 @@ export interface CreatedPageQuery {
 }
 
 /** The parameters of a list in the order of creation, with `pageSize` items on a page by default. */
-export function createdPageQuery(pageSize: number, sizeWords: string): Dto<CreatedPageQuery> {
-  class PageOfCreated implements CreatedPageQuery {
+export function createdListQuery(pageSize: number, sizeWords: string): Dto<CreatedListQuery> {
+  class PageOfCreated implements CreatedListQuery {
     @Day('First day, in UTC.')
     created_from?: string;
 
@@ -63,7 +63,7 @@ export function createdPageQuery(pageSize: number, sizeWords: string): Dto<Creat
   return PageOfCreated;
 }
 
-export function createdPage(query: CreatedPageQuery): CreatedPage {
+export function createdPage(query: CreatedListQuery): CreatedPage {
   return {
     createdFrom: query.created_from,
     createdTo: query.created_to,
