@@ -30,7 +30,7 @@ import { OnboardingProgress } from '../users/contract.js';
 import { ONBOARDING_OPERATIONS } from './application/user-operations.js';
 import { UserProgress } from './application/user-progress.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
-import { AdminOnboardingsController } from './http/admin-onboardings.controller.js';
+import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
 import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';

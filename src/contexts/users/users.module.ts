@@ -13,7 +13,7 @@ import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application
 import { LocateUser } from './application/locate-user.js';
 import { userSearches } from './application/search.js';
 import { USER_OPERATIONS } from './application/user-operations.js';
-import { AdminUsersController } from './http/admin-users.controller.js';
+import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserRow } from './views/user-row.js';

@@ -3,15 +3,15 @@ import {
   AdminController,
   WriteTo,
   type SubjectWrite,
-} from '../../../platform/http/admin/admin-controller.js';
-import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
-import { Field } from '../../../platform/dto/field.js';
-import { oneOf } from '../../../platform/dto/rules.js';
-import { ValidBody } from '../../../platform/http/decorators.js';
-import type { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { AdminUsers, AdminUserWritten } from '../../users/contract.js';
-import { REVIEW_DECISIONS, type ReviewDecision } from '../application/user-operations.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { Field } from '../../../../platform/dto/field.js';
+import { oneOf } from '../../../../platform/dto/rules.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { AdminUsers, AdminUserWritten } from '../../../users/contract.js';
+import { REVIEW_DECISIONS, type ReviewDecision } from '../../application/user-operations.js';
 
 const TAG = 'Admin: users';
 const NO_USER = 'There is no such user, or the key is confined to other merchants.';

@@ -5,12 +5,12 @@ import {
   merchantsOf,
   reachOf,
   type AdminCaller,
-} from '../../../platform/http/admin/admin-controller.js';
-import { ListQuery } from '../../../platform/http/decorators.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { LoggedRequests } from '../views/logged-requests.js';
-import { AdminRequestsQuery, RequestsResponse } from './requests-dto.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { ListQuery } from '../../../../platform/http/decorators.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { LoggedRequests } from '../../views/logged-requests.js';
+import { AdminRequestsQuery, RequestsResponse } from '../requests-dto.js';
 
 /** admin-api.md 3: what merchants requested in the last seven days. */
 @AdminController('requests')

@@ -1,13 +1,13 @@
 import { Get } from '@nestjs/common';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { text, uuid } from '../../../platform/dto/rules.js';
-import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
-import { ListQuery, MerchantId } from '../../../platform/http/decorators.js';
-import { Filter } from '../../../platform/http/list-query.js';
-import { Reply } from '../../../platform/http/reply.js';
-import { UsersView } from '../../users/contract.js';
-import { JourneyView, NO_EVENTS } from '../views/journey.js';
-import { JourneyQuery } from './journey.controller.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { text, uuid } from '../../../../platform/dto/rules.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId } from '../../../../platform/http/decorators.js';
+import { Filter } from '../../../../platform/http/list-query.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { UsersView } from '../../../users/contract.js';
+import { JourneyView, NO_EVENTS } from '../../views/journey.js';
+import { JourneyQuery } from '../journey.controller.js';
 
 class PortalEventsQuery extends JourneyQuery {
   @Filter(uuid, 'The journey of this user.') user_id?: string;

@@ -1,8 +1,8 @@
 import { Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { DomainError } from '../../../kernel/domain-error.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import {
   AdminController,
   Caller,
@@ -10,19 +10,19 @@ import {
   sendEtag,
   WriteTicket,
   type AdminCaller,
-} from '../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { OperationDecisions } from '../application/decide-operation.js';
-import { OperationLog } from '../application/operation-log.js';
-import { requireMerchantInReach } from '../application/request-operation.js';
-import { existingOperation } from '../domain/operation.js';
-import { operationJson } from '../views/operation-json.js';
-import { OPERATION_VIEWS } from '../views/operation-projection.js';
-import { OperationsView } from '../views/operations.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { OperationDecisions } from '../../application/decide-operation.js';
+import { OperationLog } from '../../application/operation-log.js';
+import { requireMerchantInReach } from '../../application/request-operation.js';
+import { existingOperation } from '../../domain/operation.js';
+import { operationJson } from '../../views/operation-json.js';
+import { OPERATION_VIEWS } from '../../views/operation-projection.js';
+import { OperationsView } from '../../views/operations.js';
 import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
 
 const TAG = 'Admin: operations';

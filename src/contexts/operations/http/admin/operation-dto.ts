@@ -1,12 +1,12 @@
-import { ApiProperty, Field, PageOf } from '../../../platform/dto/field.js';
-import { oneOf, text, uuid, UUID } from '../../../platform/dto/rules.js';
+import { ApiProperty, Field, PageOf } from '../../../../platform/dto/field.js';
+import { oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
 import {
   DisplayedOperation,
   OPERATION_STATUSES,
   OperationResponse,
-} from '../../../platform/operations/displayed-operation.js';
-import { reasonRule } from '../../../platform/http/admin/writes.js';
-import { Filter, ListParameters } from '../../../platform/http/list-query.js';
+} from '../../../../platform/operations/displayed-operation.js';
+import { reasonRule } from '../../../../platform/http/admin/writes.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 
 /** Parameters of GET /admin/v1/operations. */
 export class OperationsQuery extends ListParameters {

@@ -1,22 +1,22 @@
 import { Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import {
   ListQuery,
   MerchantId,
   OptionalBody,
   UuidParam,
   ValidBody,
-} from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
-import type { MerchantCaller } from '../application/caller.js';
-import { RecoverWebhookEndpoint, RequestTestDelivery } from '../application/delivery-commands.js';
-import { RotateSigningSecret } from '../application/endpoint-commands.js';
-import { EndpointsView } from '../views/endpoints.js';
-import { NoParameters, RecoveryRequest, SecretRotation } from './webhook-dto.js';
-import { CallingMerchant } from './webhook-endpoints.controller.js';
-import { WrittenWebhooks } from './written-webhooks.js';
+} from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import type { MerchantCaller } from '../../application/caller.js';
+import { RecoverWebhookEndpoint, RequestTestDelivery } from '../../application/delivery-commands.js';
+import { RotateSigningSecret } from '../../application/endpoint-commands.js';
+import { EndpointsView } from '../../views/endpoints.js';
+import { NoParameters, RecoveryRequest, SecretRotation } from '../webhook-dto.js';
+import { CallingMerchant } from '../webhook-endpoints.controller.js';
+import { WrittenWebhooks } from '../written-webhooks.js';
 
 const WHAT = 'Webhook endpoint';
 const READ = 'endpoints:read';

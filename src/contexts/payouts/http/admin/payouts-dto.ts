@@ -1,8 +1,8 @@
-import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
-import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
-import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
-import { CHECK_FINDINGS, type CheckFinding } from '../domain/verification.js';
-import { readHash, Payout, STATUSES } from './payout-dto.js';
+import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../../platform/dto/rules.js';
+import { createdListQuery, Filter, MAX_PAGE } from '../../../../platform/http/list-query.js';
+import { CHECK_FINDINGS, type CheckFinding } from '../../domain/verification.js';
+import { readHash, Payout, STATUSES } from '../payout-dto.js';
 
 const ADMIN_PAGE = 100;
 const FINDING = { type: 'string', enum: CHECK_FINDINGS };

@@ -1,6 +1,6 @@
 import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { streamOf } from '../../../../kernel/aggregate.js';
 import {
   AdminController,
   Caller,
@@ -11,29 +11,29 @@ import {
   WriteTo,
   type AdminCaller,
   type SubjectWrite,
-} from '../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
-import { requireScopes } from '../../../platform/http/admin/scoped-controller.js';
-import { writeOf, written } from '../../../platform/http/admin/writes.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
-import type { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { Operations } from '../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { DirectoryView } from '../../access/contract.js';
-import { OrderDetails } from '../application/order-details.js';
-import type { ListedOrder } from '../domain/listed-order.js';
-import { order } from '../domain/order.js';
-import { ORDER_VIEWS } from '../views/order-projection.js';
-import { NO_PERSON, OrdersList } from '../views/orders-list.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { requireScopes } from '../../../../platform/http/admin/scoped-controller.js';
+import { writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { Operations } from '../../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { DirectoryView } from '../../../access/contract.js';
+import { OrderDetails } from '../../application/order-details.js';
+import type { ListedOrder } from '../../domain/listed-order.js';
+import { order } from '../../domain/order.js';
+import { ORDER_VIEWS } from '../../views/order-projection.js';
+import { NO_PERSON, OrdersList } from '../../views/orders-list.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
   AdminOrdersResponse,
   RecordRefundBody,
   RefundedOrderResponse,
-} from './admin-orders-dto.js';
+} from './orders-dto.js';
 
 const TAG = 'Admin: orders';
 const PERSONAL = 'users_personal:read';

@@ -1,7 +1,7 @@
 import { Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { streamOf } from '../../../kernel/aggregate.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { streamOf } from '../../../../kernel/aggregate.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
@@ -9,25 +9,25 @@ import {
   requireReach,
   sendEtag,
   type AdminCaller,
-} from '../../../platform/http/admin/admin-controller.js';
-import { ListQuery, UuidParam } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { Operations } from '../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { payout } from '../domain/payout.js';
-import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
-import { ChecksView, type CheckJson } from '../views/checks.js';
-import { PayoutsList, type ListedPayout } from '../views/payouts-list.js';
-import { EvidenceView } from '../views/payouts.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { Operations } from '../../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { payout } from '../../domain/payout.js';
+import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
+import { ChecksView, type CheckJson } from '../../views/checks.js';
+import { PayoutsList, type ListedPayout } from '../../views/payouts-list.js';
+import { EvidenceView } from '../../views/payouts.js';
 import {
   AdminPayoutResponse,
   AdminPayoutsQuery,
   AdminPayoutsResponse,
   PayoutChecksResponse,
-} from './admin-payouts-dto.js';
-import { EvidenceResponse } from './payout-dto.js';
+} from './payouts-dto.js';
+import { EvidenceResponse } from '../payout-dto.js';
 
 const TAG = 'Admin: payouts';
 const SCOPES = ['payouts:read'];

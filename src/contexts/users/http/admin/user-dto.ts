@@ -1,8 +1,8 @@
-import { Fault } from '../../../kernel/fault.js';
-import { text, uuid, oneOf } from '../../../platform/dto/rules.js';
-import { Filter, ListParameters } from '../../../platform/http/list-query.js';
-import { readExternalId, readPhoneNumber } from '../application/profile.js';
-import { USER_STATES, type UserState } from '../views/user-row.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { text, uuid, oneOf } from '../../../../platform/dto/rules.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
+import { readExternalId, readPhoneNumber } from '../../application/profile.js';
+import { USER_STATES, type UserState } from '../../views/user-row.js';
 
 const WALLET = /^0x[0-9a-f]{40}$/i;
 

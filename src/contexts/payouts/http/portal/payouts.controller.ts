@@ -1,12 +1,12 @@
 import { Get } from '@nestjs/common';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
-import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
-import { EvidenceView, PayoutsView } from '../views/payouts.js';
-import { payoutFilter, PayoutsQuery, type EvidenceResponse } from './payout-dto.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
+import { EvidenceView, PayoutsView } from '../../views/payouts.js';
+import { payoutFilter, PayoutsQuery, type EvidenceResponse } from '../payout-dto.js';
 
 const READ = 'payouts:read';
 

@@ -1,15 +1,15 @@
 import { Get } from '@nestjs/common';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { oneOf } from '../../../platform/dto/rules.js';
-import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
-import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { Filter, ListParameters } from '../../../platform/http/list-query.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { OrderDetails } from '../application/order-details.js';
-import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
-import { ORDER_VIEWS } from '../views/order-projection.js';
-import { OrdersList } from '../views/orders-list.js';
-import { nonEmpty } from './parameters.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { oneOf } from '../../../../platform/dto/rules.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { OrderDetails } from '../../application/order-details.js';
+import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
+import { ORDER_VIEWS } from '../../views/order-projection.js';
+import { OrdersList } from '../../views/orders-list.js';
+import { nonEmpty } from '../parameters.js';
 
 class PortalOrdersQuery extends ListParameters {
   @Filter(nonEmpty, 'Only orders of this user, as the merchant named it.') user_id?: string;

@@ -10,17 +10,21 @@ import {
   WriteTo,
   type AdminCaller,
   type SubjectWrite,
-} from '../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
-import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
-import type { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { requireScopes } from '../../../platform/operations/scopes.js';
-import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../application/admin-user-json.js';
-import { AdminUsers, PERSONAL_SCOPE } from '../application/admin-users.js';
-import { UsersQuery } from './admin-user-dto.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { requireScopes } from '../../../../platform/operations/scopes.js';
+import {
+  AdminUserResponse,
+  AdminUsersResponse,
+  AdminUserWritten,
+} from '../../application/admin-user-json.js';
+import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
+import { UsersQuery } from './user-dto.js';
 
 const TAG = 'Admin: users';
 const USER = 'User';

@@ -1,8 +1,8 @@
 import { Get } from '@nestjs/common';
-import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
-import { MerchantId, UuidParam } from '../../../platform/http/decorators.js';
-import { PayoutProofs } from '../application/payout-proofs.js';
-import type { ProofResponse } from './ledger-dto.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
+import { PayoutProofs } from '../../application/payout-proofs.js';
+import type { ProofResponse } from '../ledger-dto.js';
 
 /** The proof of a payout, for people of its merchant (admin-api.md 6). */
 @PortalController('payouts')

@@ -1,17 +1,21 @@
 import { Get, Param, Post } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ApiParam } from '@nestjs/swagger';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { AdminController, WriteBy, type AdminWrite } from '../../../platform/http/admin/admin-controller.js';
-import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
-import { OperationResponse } from '../../../platform/operations/displayed-operation.js';
-import { ValidBody } from '../../../platform/http/decorators.js';
-import type { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Operations, type OperationRequest } from '../../../platform/operations/operations.js';
-import { masterKeyId } from '../application/system-operations.js';
-import { SystemResponse } from '../application/system-json.js';
-import { SystemStatus } from '../application/system-status.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  AdminController,
+  WriteBy,
+  type AdminWrite,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import { masterKeyId } from '../../application/system-operations.js';
+import { SystemResponse } from '../../application/system-json.js';
+import { SystemStatus } from '../../application/system-status.js';
 import { WrittenResponse } from './operation-dto.js';
 
 const TAG = 'Admin: system';

@@ -1,6 +1,6 @@
 import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
@@ -12,23 +12,23 @@ import {
   WriteBy,
   type AdminCaller,
   type AdminWrite,
-} from '../../../platform/http/admin/admin-controller.js';
-import { WriteBody, writeOf, written } from '../../../platform/http/admin/writes.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../platform/http/decorators.js';
-import { Reply } from '../../../platform/http/reply.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { Operations } from '../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
-import { DeliveriesList, type AdminDeliveriesPage } from '../views/deliveries-list.js';
-import { DeliveriesView } from '../views/deliveries.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { Operations } from '../../../../platform/operations/operations.js';
+import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
+import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
+import { DeliveriesView } from '../../views/deliveries.js';
 import {
   AdminDeliveriesQuery,
   AdminDeliveriesResponse,
   AdminDeliveryResponse,
   AdminDeliveryWritten,
-} from './admin-webhook-dto.js';
+} from './webhook-dto.js';
 
 const TAG = 'Admin: webhooks';
 const DELIVERY = 'Delivery';

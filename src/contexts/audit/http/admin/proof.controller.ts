@@ -4,12 +4,12 @@ import {
   Caller,
   requireReach,
   type AdminCaller,
-} from '../../../platform/http/admin/admin-controller.js';
-import { UuidParam } from '../../../platform/http/decorators.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { PayoutProofs } from '../application/payout-proofs.js';
-import { ProofResponse } from './ledger-dto.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { UuidParam } from '../../../../platform/http/decorators.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { PayoutProofs } from '../../application/payout-proofs.js';
+import { ProofResponse } from '../ledger-dto.js';
 
 /** admin-api.md 3: the proof of a payout of any merchant. */
 @AdminController('payouts')

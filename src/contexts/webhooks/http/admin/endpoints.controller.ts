@@ -6,12 +6,12 @@ import {
   merchantsOf,
   reachOf,
   type AdminCaller,
-} from '../../../platform/http/admin/admin-controller.js';
-import { ListQuery } from '../../../platform/http/decorators.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import { EndpointsList, type EndpointsPage } from '../views/endpoints-list.js';
-import { AdminEndpointsResponse, EndpointsQuery } from './admin-webhook-dto.js';
+} from '../../../../platform/http/admin/admin-controller.js';
+import { ListQuery } from '../../../../platform/http/decorators.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import { EndpointsList, type EndpointsPage } from '../../views/endpoints-list.js';
+import { AdminEndpointsResponse, EndpointsQuery } from './webhook-dto.js';
 
 /** Webhook endpoints of all merchants (admin-api.md 3), without their signing secrets. */
 @AdminController('webhook_endpoints')

@@ -1,13 +1,17 @@
 import { Get } from '@nestjs/common';
-import { Fault } from '../../../kernel/fault.js';
-import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
-import { text, UUID } from '../../../platform/dto/rules.js';
-import { AdminController, Caller, type AdminCaller } from '../../../platform/http/admin/admin-controller.js';
-import { ListQuery } from '../../../platform/http/decorators.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
-import type { Found } from '../../../platform/operations/search.js';
-import { FindAnything } from '../application/find-anything.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { ApiProperty, Field, Many } from '../../../../platform/dto/field.js';
+import { text, UUID } from '../../../../platform/dto/rules.js';
+import {
+  AdminController,
+  Caller,
+  type AdminCaller,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { ListQuery } from '../../../../platform/http/decorators.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Lookups } from '../../../../platform/operations/lookups.js';
+import type { Found } from '../../../../platform/operations/search.js';
+import { FindAnything } from '../../application/find-anything.js';
 
 const MAX_CHARACTERS = 255;
 

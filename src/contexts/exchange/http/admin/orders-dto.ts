@@ -1,13 +1,13 @@
-import { isDecimal, isZero } from '../../../kernel/decimal.js';
-import { Fault } from '../../../kernel/fault.js';
-import { ApiProperty, Field, Many, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
-import { oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
-import { WriteBody } from '../../../platform/http/admin/writes.js';
-import { Filter, MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
-import type { ListedOrder } from '../domain/listed-order.js';
-import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
-import { AMOUNT, Deposit, Order } from './order-dto.js';
-import { nonEmpty } from './parameters.js';
+import { isDecimal, isZero } from '../../../../kernel/decimal.js';
+import { Fault } from '../../../../kernel/fault.js';
+import { ApiProperty, Field, Many, ResourceOf, PageOf, type Rule } from '../../../../platform/dto/field.js';
+import { oneOf, text, TIME, UUID, uuid } from '../../../../platform/dto/rules.js';
+import { WriteBody } from '../../../../platform/http/admin/writes.js';
+import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
+import type { ListedOrder } from '../../domain/listed-order.js';
+import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
+import { AMOUNT, Deposit, Order } from '../order-dto.js';
+import { nonEmpty } from '../parameters.js';
 
 /** Query of GET /admin/v1/orders. */
 export class AdminOrdersQuery extends ListParameters {

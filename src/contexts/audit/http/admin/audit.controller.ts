@@ -1,9 +1,9 @@
 import { Get } from '@nestjs/common';
-import { AdminController } from '../../../platform/http/admin/admin-controller.js';
-import { ValidQuery } from '../../../platform/http/decorators.js';
-import { ApiRoute } from '../../../platform/openapi/route.js';
-import { PayoutProofs } from '../application/payout-proofs.js';
-import { ConsistencyQuery, ConsistencyResponse, HeadResponse } from './ledger-dto.js';
+import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
+import { ValidQuery } from '../../../../platform/http/decorators.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { PayoutProofs } from '../../application/payout-proofs.js';
+import { ConsistencyQuery, ConsistencyResponse, HeadResponse } from '../ledger-dto.js';
 
 const TAG = 'Admin: audit';
 

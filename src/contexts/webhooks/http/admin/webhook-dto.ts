@@ -1,16 +1,16 @@
-import { ApiProperty, Many, ResourceOf, PageOf } from '../../../platform/dto/field.js';
-import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
-import { oneOf, uuid, UUID } from '../../../platform/dto/rules.js';
-import { Filter, MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
+import { ApiProperty, Many, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
+import { oneOf, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
 import {
   ENDPOINT_STATUSES,
   EVENT_TYPES,
   type EndpointStatus,
   type EventType,
-} from '../domain/webhook-endpoints.js';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
-import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
-import { WebhookEndpoint } from './endpoint-dto.js';
+} from '../../domain/webhook-endpoints.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/retry.js';
+import { WebhookDelivery, WebhookDeliveryDetail } from '../delivery-dto.js';
+import { WebhookEndpoint } from '../endpoint-dto.js';
 
 /** Query of GET /admin/v1/webhook_endpoints. */
 export class EndpointsQuery extends ListParameters {
