@@ -39,7 +39,7 @@ import {
 } from '../../../src/platform/http/decorators.js';
 import {
   MERCHANT_DIRECTORY,
-  type MerchantCredentials,
+  type ApiCaller,
   type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
 import { PageSize } from '../../../src/platform/http/list-query.js';
@@ -194,9 +194,9 @@ export interface EdgeApp {
   readonly config: Config;
   readonly log: Log;
   /** Merchants by their svc-api-key. */
-  readonly merchants: Map<string, MerchantCredentials>;
+  readonly merchants: Map<string, ApiCaller>;
   /** A client of a new merchant. */
-  client(merchant?: Partial<MerchantCredentials>): SignedClient;
+  client(merchant?: Partial<ApiCaller>): SignedClient;
   close(): Promise<void>;
 }
 
@@ -224,7 +224,7 @@ export async function startEdgeApp(
   modules: readonly (Type | DynamicModule)[] = [],
 ): Promise<EdgeApp> {
   const config = readConfig({ LOG_LEVEL: 'silent', ...env });
-  const merchants = new Map<string, MerchantCredentials>();
+  const merchants = new Map<string, ApiCaller>();
   const probe = new Probe();
   const events = new PostgresEventStore(database.pool);
 

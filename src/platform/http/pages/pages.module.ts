@@ -14,7 +14,7 @@ import { CONFIG, type Config } from '../../config/config.js';
 import { Idempotency } from '../../idempotency/idempotency.js';
 import { HealthRegistry } from '../../telemetry/health.js';
 import { Log } from '../../telemetry/logger.js';
-import { Arrivals, listenerOptions, noticeProxies } from '../arrivals.js';
+import { ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
 import {
   connectionBounds,
   drainHttp,
@@ -108,7 +108,7 @@ class PageListener implements Drainable {
     this.routes = routes;
     this.connections = guardConnections(routes.server, connectionBounds(config));
     noticeProxies(routes.server, config, log);
-    this.observe(new Arrivals(config));
+    this.observe(new ListenerChecks(config));
     routes.decorateRequest('edge');
     routes.removeAllContentTypeParsers();
     // Bodies are read by PageBody, once the guards of a route have let a request in.
@@ -148,9 +148,9 @@ class PageListener implements Drainable {
     });
   }
 
-  private observe(arrivals: Arrivals): void {
+  private observe(checks: ListenerChecks): void {
     this.routes.addHook('onRequest', (request, reply, done) => {
-      const refusal = arrivals.receive(request, reply);
+      const refusal = checks.receive(request, reply);
       reply.header('x-content-type-options', 'nosniff');
       request.edge.route = request.routeOptions.url ?? null;
       if (refusal === null) done();

@@ -8,7 +8,7 @@ import {
 } from '../../../../platform/http/admin/portal-controller.js';
 import { Admission } from '../../../../platform/http/authentication.js';
 import { ListQuery, MerchantId, MerchantOfRequest } from '../../../../platform/http/decorators.js';
-import type { MerchantCredentials } from '../../../../platform/http/merchant-directory.js';
+import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
 import { DailyRequests } from '../../views/daily-requests.js';
 import { DirectoryView } from '../../views/directory.js';
 import { LoggedRequests } from '../../views/logged-requests.js';
@@ -48,7 +48,7 @@ export class PortalOverviewController {
   /** Requests of the merchant against its limit. */
   @Get('usage')
   @PortalScopes('usage:read')
-  async usage(@MerchantOfRequest() merchant: MerchantCredentials) {
+  async usage(@MerchantOfRequest() merchant: ApiCaller) {
     const { limit, used, resetsAt } = await this.admission.usage(merchant);
     const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();
     return { limit, used, resets_at, days: await this.days.of(merchant.merchantId) };

@@ -10,16 +10,16 @@ import { HOST_REQUIRED, QUERY_NOT_UTF8, type Problem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
 
-export type ArrivalConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
+export type ListenerConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
 
 /** A year. Subdomains are left out: they are not ours to decide about. */
 const HSTS = 'max-age=31536000';
 
 /** What every listener checks of a request before anything else: the API and each page have one of these. */
-export class Arrivals {
+export class ListenerChecks {
   private readonly addresses: AddressRateLimiter;
 
-  constructor(private readonly config: ArrivalConfig) {
+  constructor(private readonly config: ListenerConfig) {
     this.addresses = new AddressRateLimiter(addressLimit(config));
   }
 
@@ -36,7 +36,7 @@ export class Arrivals {
 }
 
 /** `Strict-Transport-Security` where HTTPS is required, and over HTTPS alone (RFC 6797). */
-function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ArrivalConfig): void {
+function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ListenerConfig): void {
   request.edge = new RequestState();
   request.edge.client = clientOf(request.ip);
   reply.header('request-id', request.id);
@@ -46,7 +46,7 @@ function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: A
 
 /** Fastify's options on every listener. `refuse` responds to what no route received, such as a malformed path. */
 export function listenerOptions(
-  config: ArrivalConfig & Pick<Config, 'trustProxy'>,
+  config: ListenerConfig & Pick<Config, 'trustProxy'>,
   refuse: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void,
 ) {
   return {
