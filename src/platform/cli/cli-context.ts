@@ -17,15 +17,15 @@ export interface CliContext {
   readonly adminKey: string | null;
   /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
   config(): Config;
-  /** Boots what operators act on (`operator` of each context). */
+  /** Boots what operators act on (`cliModule` of each context). */
   boot(): Promise<INestApplicationContext>;
 }
 
 /** Adds commands to a program. Several contexts may add to one. */
-export type CliCommand = (program: Command, cli: Operator) => void;
+export type CliCommand = (program: Command, cli: CliContext) => void;
 
 /** What an action prints: lines for people, an object for `--json`. */
-export interface Outcome {
+export interface CliOutcome {
   readonly text: string;
   readonly json: object;
 }
@@ -36,14 +36,14 @@ export function withNotice(text: string, { visible }: { readonly visible: boolea
 }
 
 /** What a change prints. */
-export function changeOutcome(done: string, change: { readonly visible: boolean }): Outcome {
+export function changeOutcome(done: string, change: { readonly visible: boolean }): CliOutcome {
   return { text: withNotice(done, change), json: { visible: change.visible } };
 }
 
 /** A commander action that boots what operators act on, prints what `act` returns, and closes everything. `this` has the options. */
 export function cliAction(
-  cli: Operator,
-  act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<Outcome>,
+  cli: CliContext,
+  act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<CliOutcome>,
 ): (this: Command, ...args: unknown[]) => Promise<void> {
   return async function (this: Command, ...args: unknown[]): Promise<void> {
     const context = await cli.boot();

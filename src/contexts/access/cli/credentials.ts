@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { newId } from '../../../kernel/ids.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { writes, type ProgramWrite, type Write } from '../../../platform/cli/write.js';
 import {
   changeOutcome,
@@ -24,7 +24,7 @@ const SECRETS = {
 
 /** Waits until the change is effective in this database; false where no worker runs. */
 export async function isVisible(context: INestApplicationContext): Promise<boolean> {
-  return context.get(ViewProgress).current(DIRECTORY_VIEW);
+  return context.get(SubscriptionProgress).waitUntilCurrent(DIRECTORY_VIEW);
 }
 
 /** What a credential of merchants is issued with, unless said otherwise. */

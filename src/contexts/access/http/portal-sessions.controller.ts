@@ -17,7 +17,7 @@ import { ListParameters } from '../../../platform/http/list-query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
 import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
 import { PortalAddress } from './portal/portal-address.js';
@@ -37,7 +37,7 @@ export class PortalSessionsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly view: PortalSessionsView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly address: PortalAddress,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
@@ -81,7 +81,7 @@ export class PortalSessionsController {
     },
   })
   async list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
-    await this.freshness.require(PORTAL_SESSIONS_VIEW);
+    await this.progress.requireCurrent(PORTAL_SESSIONS_VIEW);
     return this.view.page(merchantId, query.page, timestamp(this.clock));
   }
 

@@ -5,7 +5,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { CliContext, CliOutcome } from '../../../platform/cli/cli-context.js';
 import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ERASING_ORDERS } from '../application/erase-order.js';
 import { existingOrder, order } from '../domain/order.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
@@ -51,7 +51,7 @@ function planOf({ order: id, key, userId }: Options) {
   if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
     throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
   return async (context: INestApplicationContext): Promise<ProgramWrite> => {
-    if (!(await context.get(ViewProgress).current(ORDER_VIEWS)))
+    if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
       throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
     const orders = context.get(OrdersView, { strict: false });
     const apiKey = key.toLowerCase();
@@ -77,7 +77,7 @@ async function describe(
   context: INestApplicationContext,
   { erased, not_ended: open, position }: Erased,
 ): Promise<CliOutcome> {
-  const isDone = await context.get(ViewProgress).reached(ERASING_ORDERS, position);
+  const isDone = await context.get(SubscriptionProgress).waitFor(ERASING_ORDERS, position);
   const text = [
     `Erased: ${erased.length} ${erased.length === 1 ? 'order' : 'orders'}.`,
     ...(isDone ? [] : ['No worker has dropped their keys yet: it happens once one runs.']),

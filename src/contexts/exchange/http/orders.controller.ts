@@ -12,7 +12,7 @@ import {
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
@@ -180,7 +180,7 @@ function authorization(
 export class MerchantOrdersController {
   constructor(
     private readonly orders: OrdersView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -197,7 +197,7 @@ export class MerchantOrdersController {
   })
   async list(@ExchangeKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
     const filter = orderFilter(query);
-    await this.freshness.require(ORDER_VIEWS);
+    await this.progress.requireCurrent(ORDER_VIEWS);
     return new Reply(200, await this.orders.page(keyId, filter));
   }
 }

@@ -1,7 +1,7 @@
 import { Controller, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -13,7 +13,7 @@ import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboa
 export class SandboxOnboardingController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
@@ -39,7 +39,7 @@ export class SandboxOnboardingController {
     ticket.keepSealed();
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
     // The activation was written by a worker, before the head.
-    await this.progress.reached(USERS_VIEW, await this.store.head());
+    await this.progress.waitFor(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };
   }
 }

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { parseId, type CliContext, type CliOutcome } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { LocateUser } from '../../users/contract.js';
 import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';
 
@@ -35,7 +35,7 @@ export function deactivationProgram(program: Command, cli: CliContext): void {
 
 /** Waits until the saga has counted the change, so that what is said next rests on it. */
 async function changed(context: INestApplicationContext, userId: string): Promise<CliOutcome> {
-  await context.get(ViewProgress).current(DEACTIVATION_SAGA);
+  await context.get(SubscriptionProgress).catchUp(DEACTIVATION_SAGA);
   const { accountState } = (await context.get(LocateUser, { strict: false }).by({ userId }))!;
   return { text: `The user is ${accountState}`, json: { user_id: userId, account_state: accountState } };
 }

@@ -1,7 +1,7 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   BodyWithText,
@@ -35,7 +35,7 @@ export class PayoutsController {
     private readonly commandBus: CommandBus,
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Post('report')
@@ -85,7 +85,7 @@ export class PayoutsController {
     },
   })
   async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
-    await this.freshness.require(PAYOUT_VIEWS);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
     return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
   }
 
@@ -97,7 +97,7 @@ export class PayoutsController {
     responses: { 200: [PayoutResponse, 'The payout.'], 404: 'The merchant has no such payout.' },
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
-    await this.freshness.require(PAYOUT_VIEWS);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const body = await this.payouts.find(merchantId, id);
     if (body === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${body}}`);
@@ -129,7 +129,7 @@ export class BalanceController {
   constructor(
     private readonly balances: BalancesView,
     private readonly payees: PayeeCache,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get(':id/balance')
@@ -146,7 +146,7 @@ export class BalanceController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<BalanceResponse> {
-    await this.freshness.require(PAYOUT_VIEWS);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const balance = await this.balances.find(merchantId, userId);
     if (balance !== null) return { balance };
     // Creating a user does not wait for this read model: a user it does not know yet may be a new one.

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseId, cliAction, type CliOutcome, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ErasingWorker, ERASING_SAGA } from '../application/erasure-worker.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
@@ -87,7 +87,7 @@ function eraseCommand(program: Command, cli: CliContext): void {
 }
 
 async function erased(context: INestApplicationContext, userId: string): Promise<CliOutcome> {
-  const begun = await context.get(ViewProgress).current(ERASING_SAGA);
+  const begun = await context.get(SubscriptionProgress).waitUntilCurrent(ERASING_SAGA);
   const left = begun ? await waitUntilDropped(context, userId) : 'everything: no worker has started yet';
   const text =
     left === null

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -48,7 +48,7 @@ export class WebhookDeliveriesController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly written: WrittenWebhooks,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
@@ -110,7 +110,7 @@ export class WebhookDeliveriesController {
     },
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
-    await this.progress.require(DELIVERIES_SAGA);
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const webhook_delivery = await this.deliveries.detail(merchantId, id);
     if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
     return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
@@ -164,7 +164,7 @@ export class WebhookDeliveriesController {
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
     const [owned] = await Promise.all([
       this.endpoints.owns(merchantId, id),
-      this.progress.require(DELIVERIES_SAGA),
+      this.progress.requireCurrent(DELIVERIES_SAGA),
     ]);
     if (!owned) throw DomainError.notFound(ENDPOINT);
   }

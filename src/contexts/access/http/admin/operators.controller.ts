@@ -15,7 +15,7 @@ import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decor
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { OperatorList } from '../../views/operator-list.js';
 import {
@@ -35,7 +35,7 @@ export class OperatorsController {
   constructor(
     private readonly operators: OperatorList,
     private readonly operations: Operations,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -47,7 +47,7 @@ export class OperatorsController {
     responses: listed(OperatorsResponse),
   })
   async list(@ListQuery() query: OperatorsQuery): Promise<OperatorsResponse> {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows: operators, next_cursor } = await this.operators.page(query);
     return { operators, next_cursor };
   }
@@ -137,7 +137,7 @@ export class OperatorsController {
   }
 
   private async json(id: string) {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.operators.find(id);
     if (row === null) throw DomainError.notFound('Operator');
     return row;

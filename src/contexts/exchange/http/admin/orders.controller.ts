@@ -20,7 +20,7 @@ import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DirectoryView } from '../../../access/contract.js';
 import { OrderDetails } from '../../application/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
@@ -48,7 +48,7 @@ export class AdminOrdersController {
     private readonly directory: DirectoryView,
     private readonly operations: Operations,
     private readonly lookups: Lookups,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -71,8 +71,7 @@ export class AdminOrdersController {
     const { user_id: userId, credential_id: credentialId } = query;
     if (userId !== undefined) requireScopes(caller, [PERSONAL]);
     const merchants = reachOf(caller, query.merchant_id);
-    // Late reads are better than none while the projection is behind.
-    await this.freshness.current(ORDER_VIEWS);
+    await this.progress.catchUp(ORDER_VIEWS);
     const { orders, next_cursor } = await this.orders.page({
       merchants,
       filter: {

@@ -4,7 +4,7 @@ import { oneOf } from '../../../../platform/dto/rules.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { OrderDetails } from '../../application/order-details.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
@@ -23,14 +23,14 @@ export class PortalOrdersController {
   constructor(
     private readonly orders: OrdersList,
     private readonly details: OrderDetails,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
   @PortalScopes('orders:read')
   async list(@MerchantId() merchantId: string, @ListQuery() query: PortalOrdersQuery) {
     const { user_id: userId, status, refundable, page } = query;
-    await this.freshness.require(ORDER_VIEWS);
+    await this.progress.requireCurrent(ORDER_VIEWS);
     return this.orders.page({
       merchants: [merchantId],
       filter: { userId, status, isRefundable: refundable === 'true' },

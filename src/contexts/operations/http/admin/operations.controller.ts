@@ -15,7 +15,7 @@ import { OperationResponse } from '../../../../platform/operations/displayed-ope
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationLog } from '../../application/operation-log.js';
 import { requireMerchantInReach } from '../../application/request-operation.js';
@@ -50,7 +50,7 @@ export class OperationsController {
     private readonly log: OperationLog,
     private readonly decisions: OperationDecisions,
     private readonly operations: OperationsView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -63,7 +63,7 @@ export class OperationsController {
     responses: listed(OperationsResponse),
   })
   async list(@Caller() { merchants }: AdminCaller, @ListQuery() query: OperationsQuery): Promise<object> {
-    await this.freshness.require(OPERATION_VIEWS);
+    await this.progress.requireCurrent(OPERATION_VIEWS);
     return this.operations.page(merchants, query);
   }
 

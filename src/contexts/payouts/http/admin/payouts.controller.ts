@@ -15,7 +15,7 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { payout } from '../../domain/payout.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
 import { ChecksView, type CheckJson } from '../../views/checks.js';
@@ -42,7 +42,7 @@ export class AdminPayoutsController {
     private readonly evidence: EvidenceView,
     private readonly operations: Operations,
     private readonly lookups: Lookups,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -60,8 +60,7 @@ export class AdminPayoutsController {
   async list(@Caller() caller: AdminCaller, @ListQuery() query: AdminPayoutsQuery): Promise<Reply> {
     const { merchant_id: merchantId } = query;
     const merchants = reachOf(caller, merchantId);
-    // Late reads are better than none while the projection is behind.
-    await this.freshness.current(PAYOUT_VIEWS);
+    await this.progress.catchUp(PAYOUT_VIEWS);
     const { payouts, next_cursor } = await this.payouts.page({
       merchants,
       filter: {
@@ -139,7 +138,7 @@ export class AdminPayoutsController {
 
   /** Throws `not_found`. */
   private async read(caller: AdminCaller, id: string): Promise<ListedPayout> {
-    await this.freshness.current(PAYOUT_VIEWS);
+    await this.progress.catchUp(PAYOUT_VIEWS);
     const found = await this.payouts.find(id);
     if (found === null) throw DomainError.notFound('Payout');
     requireReach(caller, found.merchantId, 'Payout');

@@ -19,7 +19,7 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
 import { DeliveriesView } from '../../views/deliveries.js';
@@ -42,7 +42,7 @@ export class AdminDeliveriesController {
     private readonly deliveries: DeliveriesView,
     private readonly operations: Operations,
     private readonly lookups: Lookups,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -61,8 +61,7 @@ export class AdminDeliveriesController {
     @Caller() caller: AdminCaller,
     @ListQuery() query: AdminDeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
-    // Late reads are better than none while it is behind.
-    await this.progress.current(DELIVERIES_SAGA);
+    await this.progress.catchUp(DELIVERIES_SAGA);
     const merchantIds = reachOf(caller, query.merchant_id);
     const page = await this.list.page({
       merchantIds,
@@ -90,8 +89,7 @@ export class AdminDeliveriesController {
     @UuidParam('id', DELIVERY) id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Reply> {
-    // Late reads are better than none while it is behind.
-    await this.progress.current(DELIVERIES_SAGA);
+    await this.progress.catchUp(DELIVERIES_SAGA);
     const found = await this.deliveries.adminDetail(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
     requireReach(caller, found.merchantId, DELIVERY);

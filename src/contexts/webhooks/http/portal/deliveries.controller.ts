@@ -7,7 +7,7 @@ import { PortalController, PortalScopes } from '../../../../platform/http/admin/
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import type { MerchantCaller } from '../../application/caller.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { ResendWebhookDelivery } from '../../application/delivery-commands.js';
@@ -36,7 +36,7 @@ export class PortalDeliveriesController {
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesList,
     private readonly view: DeliveriesView,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly written: WrittenWebhooks,
   ) {}
 
@@ -47,7 +47,7 @@ export class PortalDeliveriesController {
     @ListQuery() query: PortalDeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
     const { endpoint_id: endpointId, status, type, from, to } = query;
-    await this.progress.require(DELIVERIES_SAGA);
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const filter = { endpointId, status, type, from: from?.at, until: to?.end };
     return this.deliveries.page({ merchantIds: [merchantId], ...filter, ...query.page });
   }
@@ -55,7 +55,7 @@ export class PortalDeliveriesController {
   @Get(':id')
   @PortalScopes('deliveries:read')
   async get(@MerchantId() merchantId: string, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    await this.progress.require(DELIVERIES_SAGA);
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const delivery = await this.view.detail(merchantId, id);
     if (delivery === null) throw DomainError.notFound(WHAT);
     return new Reply(200, `{"delivery":${delivery}}`);

@@ -28,7 +28,7 @@ interface Waiter {
  * reports its progress; for runners elsewhere the checkpoints are polled, only while a response waits.
  */
 @Injectable()
-export class ViewProgress {
+export class SubscriptionProgress {
   private readonly positions = new Map<string, string>();
   private readonly waiters = new Set<Waiter>();
   private poll: NodeJS.Timeout | null = null;
@@ -48,7 +48,7 @@ export class ViewProgress {
    * True once the subscription `name` has passed `position` in any process; false after READ_YOUR_WRITES_MS.
    * A null position (nothing was written) has been reached.
    */
-  async reached(
+  async waitFor(
     name: string,
     position: string | null,
     timeoutMs = this.config.readYourWritesMs,
@@ -63,21 +63,26 @@ export class ViewProgress {
    * True once the subscription `name` has applied all that any process wrote before the call; false after
    * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects when the event store is unavailable.
    */
-  async current(name: string): Promise<boolean> {
+  async waitUntilCurrent(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
     const started = performance.now();
     const target = await withTimeout(readYourWritesMs, this.target(name), () => undefined);
     if (target === undefined) return false;
-    return this.reached(name, target, readYourWritesMs - (performance.now() - started));
+    return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 
   /**
    * Resolves when the read model `name` includes all that was written before the call: a merchant who got a response reads
    * what it wrote, from any process (contract.md 7.1, 7.2). Throws DomainError `unavailable` when it does not in time.
    */
-  async require(name: string): Promise<void> {
-    if (!(await this.current(name)))
+  async requireCurrent(name: string): Promise<void> {
+    if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');
+  }
+
+  /** As {@link waitUntilCurrent}, for readers to whom late rows are better than none. */
+  async catchUp(name: string): Promise<void> {
+    await this.waitUntilCurrent(name);
   }
 
   /** Called by the runner: it runs these subscriptions in this process. */
