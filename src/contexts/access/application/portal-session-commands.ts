@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   createPortalSession,
@@ -39,7 +39,7 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
 
   execute({ session, portalUrl, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
     const at = timestamp(this.clock);
-    return underKey(ticket, 'portal_session', async (id) => {
+    return withIdempotencyKey(ticket, 'portal_session', async (id) => {
       const code = this.links.secretFor(id);
       const url = this.links.entry(portalUrl, code);
       const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };

@@ -33,10 +33,10 @@ export class SandboxOnboardingController {
   async complete(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
-    @Ticket() ticket: Pick<RequestTicket, 'keepSealed'>,
+    @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
-    ticket.keepSealed();
+    ticket.storeSealed();
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
     // The activation was written by a worker, before the head.
     await this.progress.waitFor(USERS_VIEW, await this.store.head());

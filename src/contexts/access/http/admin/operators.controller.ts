@@ -78,7 +78,7 @@ export class OperatorsController {
       parameters: { name, email, role },
       merchantId: null,
     });
-    write.idempotency.keepSealed();
+    write.idempotency.storeSealed();
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({

@@ -59,7 +59,7 @@ export class PortalKeysController {
     @Cause() cause: EventMetadata,
     @OptionalBody() { name = null, expires_at = null }: NewPortalKey,
   ) {
-    ticket.keepSealed({ secretForMs: SECRET_DISPLAYED_MS });
+    ticket.storeSealed({ secretForMs: SECRET_DISPLAYED_MS });
     const id = ticket.id('credential');
     const key = { id, name, expiresAt: expires_at?.toISOString() ?? null };
     const secret = await this.keys.issue(merchantId, key, cause);

@@ -96,7 +96,7 @@ export class OperationsController {
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
     // What it gives to the one who approves, as the first login of an operator, is a secret.
-    ticket.keepSealed();
+    ticket.storeSealed();
     return this.decide('approve', id, caller, reason, ticket.id('decision'));
   }
 

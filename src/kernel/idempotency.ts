@@ -6,13 +6,15 @@ export const RESPONSES_KEPT_DAYS = 30;
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
 
 /** The operation under this key is older than responses are kept: a request under the key is a new one. */
-export class KeyOutlived extends Error {
-  override readonly name = 'KeyOutlived';
+export class IdempotencyKeyExpired extends Error {
+  override readonly name = 'IdempotencyKeyExpired';
 }
 
-/** For a decision that finds the operation of its id done: throws {@link KeyOutlived} when that was too long ago to repeat it. */
-export function requireRepeatable(doneAt: string, now: string): void {
+/** For a decision that finds the operation of its id done: throws {@link IdempotencyKeyExpired} when that was too long ago to repeat it. */
+export function requireIdempotent(doneAt: string, now: string): void {
   if (Date.parse(now) - Date.parse(doneAt) > REPEATS_WITHIN_MS) {
-    throw new KeyOutlived('the Idempotency-Key belongs to an operation whose response is no longer kept');
+    throw new IdempotencyKeyExpired(
+      'the Idempotency-Key belongs to an operation whose response is no longer kept',
+    );
   }
 }

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
-import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/repeats.js';
+import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/idempotency.js';
 import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
