@@ -50,7 +50,7 @@ class WebhookAttempt {
     type: 'string',
     nullable: true,
     description:
-      'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
+      'Where it broke: address, dns, connect, tls, send, response, timeout. Null when there was an answer.',
   })
   error_class!: string | null;
 
