@@ -51,7 +51,6 @@ import { DeliveriesView } from './views/deliveries.js';
 import { DeliveryFactsView } from './views/delivery-facts.js';
 import { EndpointRow } from './views/endpoint-row.js';
 import { EndpointsList } from './views/endpoints-list.js';
-import { endpointsProjection } from './views/endpoints-projection.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
@@ -127,7 +126,6 @@ export const webhooks = defineContext({
   name: 'webhooks',
   module: () => WebhooksModule,
   histories: WEBHOOK_HISTORIES,
-  readModels: [endpointsProjection],
   entities: [EndpointRow],
   document: {
     tags: {

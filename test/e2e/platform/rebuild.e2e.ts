@@ -6,7 +6,8 @@ import { PERSONAL_KEYS } from '../../../src/contexts/audit/application/personal-
 import { verify } from '../../../src/contexts/audit/application/verify.js';
 import type { TableCheck } from '../../../src/platform/projections/table-check.js';
 import { liveTables } from '../../../src/contexts/audit/cli/live-tables.js';
-import { ALL_CONTEXTS, KNOWN_EVENTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
+import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
+import { knownEvents } from '../../../src/platform/context.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
@@ -67,7 +68,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const registry = new SubscriptionRegistry();
     registry.register(definition);
     const events = new EventRegistry();
-    events.register(KNOWN_EVENTS);
+    events.register(knownEvents(ALL_CONTEXTS));
     const keys = { obtain: async () => null, find: async () => new Map() };
     return {
       registry,
