@@ -17,6 +17,7 @@ import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
 import { rawPath } from './request-state.js';
+import { RouteTable } from './route-table.js';
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
@@ -130,42 +131,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
   };
 
   private readonly sendNotFound = (request: FastifyRequest, reply: FastifyReply): void => {
-    const allowed = this.routes.methodsOf(rawPath(request));
-    if (allowed.length === 0 || allowed.includes(request.method)) {
-      sendProblem(reply, { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` });
-    } else {
-      const headers = { allow: allowed.join(', ') };
-      sendProblem(reply, { status: 405, detail: `${request.method} is not allowed here`, headers });
-    }
+    const unknown = { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` };
+    sendProblem(reply, this.routes.wrongMethod(request) ?? unknown);
   };
-}
-
-interface Route {
-  readonly method: string;
-  /** As registered, for example `/merchants/v1/payouts/:id`. */
-  readonly url: string;
-  readonly pattern: RegExp;
-}
-
-/** Every route of the server: distinguishes an unknown path (404) from a wrong method (405). */
-class RouteTable {
-  private readonly routes: Route[] = [];
-
-  add(methods: string | readonly string[], url: string): void {
-    const source = url
-      .split('/')
-      .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[^\w]/g, '\\$&')))
-      .join('/');
-    const pattern = new RegExp(`^${source}$`);
-    for (const method of [methods].flat()) this.routes.push({ method, url, pattern });
-  }
-
-  /** The methods that the path has; empty when it is unknown. */
-  methodsOf(path: string): readonly string[] {
-    return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
-  }
-
-  list(): readonly { readonly method: string; readonly url: string }[] {
-    return this.routes.map(({ method, url }) => ({ method, url }));
-  }
 }
