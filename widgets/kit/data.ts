@@ -5,14 +5,20 @@ import { Problem, theOne, theRows, type Client, type Query, type Read } from './
 import { textAt, type Row } from './fields.js';
 import type { FormField } from './form.js';
 
+/** Who uses the page, and what they may decide. */
+export interface Person {
+  /** The id of the person. */
+  readonly me: string;
+  /** Whether the person may decide on operations of this name that another requested. */
+  mayDecide(operation: string): boolean;
+}
+
 /** What every component of a page has at hand. */
-export interface Kit {
+export interface Kit extends Person {
   readonly client: Client;
   /** In the title of every page. */
   readonly brand: string;
   readonly queries: QueryClient;
-  /** The id of the person. */
-  readonly me: string;
   /** Whether the session has the scope. */
   can(scope: string): boolean;
   /** Why nothing may be written; null: it may. */
