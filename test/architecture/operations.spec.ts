@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { ALL_CONTEXTS } from '../../src/composition.js';
+import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/domain/roles.js';
 import { programOf, programNames } from '../../src/operator.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
@@ -63,6 +65,19 @@ it('every command of a program that changes something takes a reason', async () 
   expect(withoutReason([['merchant drop', planted]])).toEqual(['merchant drop']);
   const known = commands.map(([name]) => name);
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+it('a role that may decide on an operation which gives scopes has every scope', () => {
+  const giving = ALL_CONTEXTS.flatMap(({ operations = [] }) => operations).filter(({ gives }) => gives);
+  expect(giving.length).toBeGreaterThan(3);
+  const partial = giving.flatMap(({ name, scope }) =>
+    ROLES.filter((role) => {
+      const scopes: readonly string[] = ROLE_SCOPES[role];
+      return scopes.includes(scope) && scopes.length < SCOPES.length;
+    }).map((role) => `${name} by ${role}`),
+  );
+  // `decisions` of the console's session names operations by their own scope alone.
+  expect(partial).toEqual([]);
 });
 
 /** What writes directly, in place of requesting an operation. */

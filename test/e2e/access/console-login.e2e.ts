@@ -27,6 +27,7 @@ describe('sessions of the console', () => {
     const session = (await browser.call('/session')).json<Session>();
     expect(session).toMatchObject({ operator: { id, role: 'support' }, method: 'link', read_only: false });
     expect(session.scopes).toContain('users_personal:read');
+    expect(session.decisions).toEqual(['users.erase']);
     const again = await new CookieClient(site.origin).post('/login/link', { token });
     expect(again.status).toBe(401);
   });
@@ -46,6 +47,7 @@ describe('sessions of the console', () => {
       actor: { operator_id: id, credential_id: null },
       role: 'viewer',
     });
+    expect((await browser.call('/session')).json<Session>().decisions).toEqual([]);
     expect((await browser.call('/admin/v1/audit/head')).status).toBe(403);
     expect((await browser.call('/admin/v1/system')).status).toBe(200);
     expect((await new CookieClient(site.origin).call('/admin/v1/whoami')).status).toBe(401);
@@ -71,6 +73,33 @@ describe('sessions of the console', () => {
       await new Promise((resolve) => setTimeout(resolve, 1500));
     }
     expect((await idle.call('/session')).status).toBe(401);
+  });
+
+  it('ends when the page alone reads, and lasts with one read of the person', async () => {
+    const { browser: left } = await site.signedIn('administrator');
+    const { browser: used } = await site.signedIn('administrator');
+    const { browser: writes } = await site.signedIn('administrator');
+    const background = { headers: { 'disburse-background': 'true' } };
+    const paths = ['/session', '/admin/v1/whoami', '/admin/v1/operations'];
+    const readAll = async ({ call }: { call: (path: string) => Promise<{ status: number }> }) =>
+      Promise.all(paths.map(async (path) => (await call(path)).status));
+    const inBackground = (browser: CookieClient) =>
+      readAll({ call: (path) => browser.call(path, background) });
+    const started = Date.now();
+    while (Date.now() < started + 3000) {
+      for (const browser of [left, used, writes])
+        expect(await inBackground(browser)).toEqual([200, 200, 200]);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    expect((await used.call('/session', { headers: { 'disburse-background': 'false' } })).status).toBe(200);
+    // The write fails on its body; it was a person's all the same.
+    const path = '/admin/v1/credentials/revoke_leaked';
+    expect((await writes.post(path, {}, background.headers)).status).toBe(422);
+    await new Promise((resolve) => setTimeout(resolve, started + 4500 - Date.now()));
+    expect(await inBackground(left)).toEqual([401, 401, 401]);
+    expect((await left.call('/session')).status).toBe(401);
+    expect(await inBackground(used)).toEqual([200, 200, 200]);
+    expect(await inBackground(writes)).toEqual([200, 200, 200]);
   });
 
   it('ends within two seconds once the person is disabled', async () => {
