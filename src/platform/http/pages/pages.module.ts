@@ -203,6 +203,6 @@ class PageListener implements Drainable {
       return;
     }
     const locale = localeOf(request);
-    sendRefusal(reply, problem, this.page.words[locale], locale);
+    sendRefusal(reply, this.page, problem, locale);
   }
 }
