@@ -131,7 +131,7 @@ export const webhooks = defineContext({
   entities: [EndpointRow],
   document: {
     tags: {
-      'Webhook endpoints': [3, 'Where the service tells what happened.'],
+      'Webhook endpoints': [3, 'Webhook endpoints and deliveries.'],
       'Webhook deliveries': [4, 'What became of each delivery, and how it is sent again.'],
       'Admin: webhooks': [26, 'Webhook endpoints and deliveries of all merchants.'],
       Webhooks: [8, 'What the service sends to the endpoints of a merchant.'],

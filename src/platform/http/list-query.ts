@@ -15,7 +15,7 @@ export const PageSize = (fallback: number, description: string): PropertyDecorat
 
 const cursorField = <P>(decode: (text: string) => P | null): PropertyDecorator =>
   Field(
-    text({}, (value) => decode(value) ?? new Fault('must be the next_cursor of an earlier answer')),
+    text({}, (value) => decode(value) ?? new Fault('must be the next_cursor of an earlier response')),
     { optional: true, description: 'The next_cursor of the page before.' },
   );
 

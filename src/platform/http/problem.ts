@@ -89,7 +89,7 @@ export const UNAVAILABLE: Problem = {
 
 export const BUSY: Problem = {
   status: 503,
-  detail: 'The service is busy: too many large requests and responses are under way',
+  detail: 'The service is busy: too many large requests and responses are in progress',
   headers: { 'retry-after': RETRY_AFTER },
 };
 

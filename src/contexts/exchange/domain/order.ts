@@ -248,7 +248,8 @@ export function cancelOrder(
 ): OrderEvent[] {
   const known = existingOrder(state);
   if (known.status !== 'pending') throw invalidTransition('cancelled', known.status);
-  if (command.isDepositPending) throw refused('A deposit to the order is under way: it cannot be cancelled');
+  if (command.isDepositPending)
+    throw refused('A deposit to the order is in progress: it cannot be cancelled');
   const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
   return [{ type: 'order.cancelled.v1', data }];
 }

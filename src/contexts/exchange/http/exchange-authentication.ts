@@ -5,7 +5,7 @@ import { sendProblem, type Problem } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeCaller } from './caller.js';
+import { ExchangeApiCaller } from './caller.js';
 import {
   addressSigner,
   idOf,
@@ -38,7 +38,7 @@ export class ExchangeAuthentication implements Authentication {
     private readonly merchants: MerchantDirectory,
   ) {}
 
-  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeCaller | null> {
+  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeApiCaller | null> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
     if (repeated !== undefined)
@@ -56,7 +56,7 @@ export class ExchangeAuthentication implements Authentication {
       key.cidrs.length > 0 ||
       (typeof signer === 'string' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
-    const credentials = new ExchangeCaller(key, merchant.status, countedAs);
+    const credentials = new ExchangeApiCaller(key, merchant.status, countedAs);
     request.edge.identifiedMerchant = credentials;
     if (signer === undefined)
       return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));

@@ -179,7 +179,7 @@ export class CredentialsController {
     id: 'adminRevokeLeakedCredential',
     tag: TAG,
     summary: 'Revoke the credential of a secret that leaked',
-    description: 'Of whatever kind. The secret is not recorded.',
+    description: 'Of any kind. The secret is not recorded.',
     scopes: ['credentials:write'],
     responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
   })
