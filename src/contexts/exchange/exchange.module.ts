@@ -22,9 +22,9 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
-import { OrderDetails } from './application/order-details.js';
+import { OrderDetails } from './views/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
-import { orderSearch } from './application/order-search.js';
+import { orderSearch } from './views/search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';

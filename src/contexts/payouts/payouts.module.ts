@@ -27,7 +27,7 @@ import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { ChecksView } from './views/checks.js';
 import { ListedPayoutRow } from './views/payout-row.js';
-import { payoutSearch } from './views/payout-search.js';
+import { payoutSearch } from './views/search.js';
 import { PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';

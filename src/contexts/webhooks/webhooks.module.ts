@@ -30,7 +30,7 @@ import {
   ResendWebhookDeliveryHandler,
 } from './application/delivery-commands.js';
 import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
-import { webhookSearches } from './application/search.js';
+import { webhookSearches } from './views/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
 import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';

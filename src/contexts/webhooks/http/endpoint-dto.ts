@@ -69,7 +69,7 @@ export class WebhookEndpointStats {
 
   @ApiProperty({
     type: 'boolean',
-    description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
+    description: `More than ${COUNTED} were created since the time requested; \`since\` is a later one.`,
   })
   truncated!: boolean;
 

@@ -81,7 +81,7 @@ export class WebhookDeliveriesController {
     id: 'getWebhookEndpointStats',
     tag: TAG,
     summary: 'How deliveries to an endpoint went',
-    description: `${EXTENSION} Deliveries created since a time, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than asked; \`since\` says how far.`,
+    description: `${EXTENSION} Deliveries created since a time, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than requested; \`since\` says how far.`,
     responses: {
       200: [WebhookEndpointStatsResponse, 'The figures.'],
       400: 'since is malformed, in the future or too long ago.',

@@ -22,7 +22,7 @@ import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DirectoryView } from '../../../access/contract.js';
-import { OrderDetails } from '../../application/order-details.js';
+import { OrderDetails } from '../../views/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
 import { order } from '../../domain/order.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';

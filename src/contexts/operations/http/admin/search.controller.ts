@@ -11,7 +11,7 @@ import { ListQuery } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import type { Found } from '../../../../platform/operations/search.js';
-import { FindAnything } from '../../application/find-anything.js';
+import { GlobalSearch } from '../../application/global-search.js';
 
 const MAX_CHARACTERS = 255;
 
@@ -48,7 +48,7 @@ class SearchResponse {
 @AdminController('search')
 export class SearchController {
   constructor(
-    private readonly search: FindAnything,
+    private readonly search: GlobalSearch,
     private readonly lookups: Lookups,
   ) {}
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ModuleRef } from '@nestjs/core';
 import type { Context } from '../../../platform/context.js';
 import type { Found, Search } from '../../../platform/operations/search.js';
-import { FindAnything, searchText } from './find-anything.js';
+import { GlobalSearch, searchText } from './global-search.js';
 
 const found = (kind: string, id: string, merchant: string | null): Found => ({
   kind,
@@ -10,8 +10,8 @@ const found = (kind: string, id: string, merchant: string | null): Found => ({
   merchant_id: merchant,
   title: kind,
 });
-const searching = (...searches: Search[]): FindAnything =>
-  new FindAnything([{ name: 'tests', searches: () => searches } as Context], {} as ModuleRef);
+const searching = (...searches: Search[]): GlobalSearch =>
+  new GlobalSearch([{ name: 'tests', searches: () => searches } as Context], {} as ModuleRef);
 const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
   merchants,
   scopes: new Set(scopes),

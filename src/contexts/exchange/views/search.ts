@@ -2,7 +2,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { Get } from '../../../platform/context.js';
 import type { Found, Search } from '../../../platform/operations/search.js';
 import type { ListedOrder } from '../domain/listed-order.js';
-import { OrdersList } from '../views/orders-list.js';
+import { OrdersList } from './orders-list.js';
 import { OrderDetails } from './order-details.js';
 
 /** Orders by their id, deposit address, or the hash of a deposit, payment or refund. */

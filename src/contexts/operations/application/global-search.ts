@@ -15,7 +15,7 @@ const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,30}$/;
 
 /** Finds exact matches in all contexts (`GET /admin/v1/search`, admin-api.md 3). */
 @Injectable()
-export class FindAnything {
+export class GlobalSearch {
   private readonly searches: readonly Search[];
 
   constructor(@Inject(RUNNING_CONTEXTS) contexts: readonly Context[], modules: ModuleRef) {

@@ -1,7 +1,7 @@
 import type { Get } from '../../../platform/context.js';
 import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
 import { StoredDeliveries } from '../store/stored-deliveries.js';
-import { EndpointsList } from '../views/endpoints-list.js';
+import { EndpointsList } from './endpoints-list.js';
 
 /** Webhook endpoints and deliveries by their ids. */
 export function webhookSearches(get: Get): readonly Search[] {
