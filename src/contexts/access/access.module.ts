@@ -50,7 +50,7 @@ import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequest } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
-import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
+import { checkConsoleSettings, CONSOLE_SETTINGS } from './settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { CredentialList } from './views/credential-list.js';

@@ -48,7 +48,7 @@ import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesList } from './views/deliveries-list.js';
 import { DeliveriesView } from './views/deliveries.js';
-import { DeliveryFactsView } from './views/delivery-facts.js';
+import { StuckDeliveries } from './views/stuck-deliveries.js';
 import { EndpointRow } from './views/endpoint-row.js';
 import { EndpointsList } from './views/endpoints-list.js';
 import { endpointsProjection } from './views/endpoints-projection.js';
@@ -119,7 +119,7 @@ class WebhooksModule {}
 
 /** For programs of operators: what they show of deliveries, and how they send one again. */
 @Module({
-  providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, DeliveryFactsView],
+  providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, StuckDeliveries],
 })
 class WebhooksCliModule {}
 

@@ -27,7 +27,7 @@ import {
 } from './order.js';
 import type { OrderEvent } from './order-events.js';
 import { orderRecord } from './order-record.js';
-import { acrossOrders, orderHistory } from './order-rules.js';
+import { acrossOrders, orderHistory } from './history.js';
 
 /** What may happen, to the chain and to the order, in any order. */
 type Step =

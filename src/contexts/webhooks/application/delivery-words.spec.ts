@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DeliveryFacts } from '../views/delivery-facts.js';
+import type { DeliveryFacts } from '../views/stuck-deliveries.js';
 import { deliveryWords } from './delivery-words.js';
 
 const NOW = new Date('2026-01-02T12:00:00Z');

@@ -1,5 +1,5 @@
 import type { DisableCause } from '../domain/webhook-endpoints.js';
-import type { DeliveryFacts } from '../views/delivery-facts.js';
+import type { DeliveryFacts } from '../views/stuck-deliveries.js';
 
 /** A delivery that is due for longer waits for a worker. */
 const OVERDUE_MS = 60_000;

@@ -13,7 +13,7 @@ import {
 } from '../../../platform/cli/cli-context.js';
 import { deliveryWords } from '../application/delivery-words.js';
 import { DeliveriesView } from '../views/deliveries.js';
-import { DeliveryFactsView, STUCK_DAYS, type DeliveryFacts } from '../views/delivery-facts.js';
+import { StuckDeliveries, STUCK_DAYS, type DeliveryFacts } from '../views/stuck-deliveries.js';
 
 /** `npm run delivery -- ...`: webhook deliveries that are stuck, and how they continue. */
 export function deliveryProgram(program: Command, cli: CliContext): void {
@@ -59,7 +59,7 @@ async function stuck(
   context: INestApplicationContext,
   { olderThan, limit }: StuckOptions,
 ): Promise<CliOutcome> {
-  const rows = await context.get(DeliveryFactsView).stuck(secondsOf(olderThan), limit);
+  const rows = await context.get(StuckDeliveries).stuck(secondsOf(olderThan), limit);
   const now = context.get<Clock>(CLOCK, { strict: false }).now();
   const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
   const text = rows.map((row) => linesOf(row, now)).join('\n') || nothing;
@@ -84,7 +84,7 @@ interface Attempt {
 
 async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const [facts, detail] = await Promise.all([
-    context.get(DeliveryFactsView).of(id),
+    context.get(StuckDeliveries).of(id),
     context.get(DeliveriesView).adminDetail(id),
   ]);
   if (facts === null || detail === null) throw DomainError.notFound('Delivery');

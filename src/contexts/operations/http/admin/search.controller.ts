@@ -9,7 +9,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { Lookups } from '../../../../platform/operations/lookups.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
 import type { Found } from '../../../../platform/operations/search.js';
 import { GlobalSearch } from '../../application/global-search.js';
 
@@ -49,7 +49,7 @@ class SearchResponse {
 export class SearchController {
   constructor(
     private readonly search: GlobalSearch,
-    private readonly lookups: Lookups,
+    private readonly accessRecords: AccessRecords,
   ) {}
 
   @Get()
@@ -70,7 +70,7 @@ export class SearchController {
   ): Promise<{ readonly results: readonly Found[] }> {
     const results = await this.search.find(caller, q);
     const merchants = results.flatMap(({ merchant_id: id }) => id ?? []);
-    await this.lookups.read(caller, merchants, 'search');
+    await this.accessRecords.record(caller, merchants, 'search');
     return { results };
   }
 }

@@ -39,7 +39,7 @@ export const STUCK_DAYS = 7;
 
 /** Which deliveries are stuck, and on what? */
 @Injectable()
-export class DeliveryFactsView {
+export class StuckDeliveries {
   constructor(private readonly database: Database) {}
 
   async of(deliveryId: string): Promise<DeliveryFacts | null> {

@@ -15,7 +15,7 @@ import {
   received,
 } from '../../../../test/support/exchange/order-fixtures.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
-import { acrossOrders, orderHistory } from './order-rules.js';
+import { acrossOrders, orderHistory } from './history.js';
 
 const event = (type: string, data: object = {}): DomainEvent => ({
   type: `order.${type}.v1`,

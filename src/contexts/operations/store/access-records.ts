@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { Lookups } from '../../../platform/operations/lookups.js';
+import { AccessRecords } from '../../../platform/operations/access-records.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
@@ -15,7 +15,7 @@ export const KEPT_DAYS = 400;
 
 /** `operations.lookups`: when operators read data of a merchant. What they changed is in `operations.operations`. */
 @Injectable()
-export class StoredLookups extends Lookups {
+export class StoredAccessRecords extends AccessRecords {
   @Background()
   readonly retention = new BackgroundWork({
     name: 'retention of lookups',
@@ -30,7 +30,7 @@ export class StoredLookups extends Lookups {
     super();
   }
 
-  async read(
+  async record(
     { operatorId, name }: Pick<Requester, 'operatorId' | 'name'>,
     merchantIds: readonly string[],
     subject: string,
