@@ -65,7 +65,7 @@ export class EventStreams<Subject extends Followed> {
   constructor(
     private readonly bounds: EventStreamBounds,
     /** The details of refusals. */
-    private readonly words: { readonly tooMany: string; readonly tooManyOfOwner: string },
+    private readonly messages: { readonly tooMany: string; readonly tooManyOfOwner: string },
     private readonly now: () => number = Date.now,
     /** What there is to send at each check, to streams that continue. */
     private readonly poll: () => Promise<void> = () => Promise.resolve(),
@@ -83,9 +83,9 @@ export class EventStreams<Subject extends Followed> {
   open(owner: string, subject: Subject, onEnd: () => void = () => undefined): EventStream<Subject> {
     const refusal = (status: number, detail: string): Refusal =>
       new Refusal({ status, detail, headers } satisfies Problem);
-    if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.words.tooMany);
+    if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.messages.tooMany);
     const ofOwner = [...this.streams].filter((each) => each.owner === owner);
-    if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.words.tooManyOfOwner);
+    if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.messages.tooManyOfOwner);
     const stream = new EventStream(subject, owner, this.now);
     this.streams.add(stream);
     stream.body.once('close', () => {

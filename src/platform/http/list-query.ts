@@ -46,7 +46,7 @@ export interface CreatedListQuery {
 }
 
 /** The parameters of a list in the order of creation, with `pageSize` items on a page by default. */
-export function createdListQuery(pageSize: number, sizeWords: string): Dto<CreatedListQuery> {
+export function createdListQuery(pageSize: number, sizeDescription: string): Dto<CreatedListQuery> {
   class PageOfCreated implements CreatedListQuery {
     @Day('First day, in UTC.')
     created_from?: string;
@@ -54,7 +54,7 @@ export function createdListQuery(pageSize: number, sizeWords: string): Dto<Creat
     @Day('Last day, inclusive, in UTC.')
     created_to?: string;
 
-    @PageSize(pageSize, sizeWords)
+    @PageSize(pageSize, sizeDescription)
     page_size!: number;
 
     @PageCursor()

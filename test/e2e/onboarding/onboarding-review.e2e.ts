@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER, CARD_ISSUER } from '../../../src/contexts/onboarding/application/ports.js';
-import { en } from '../../../src/contexts/onboarding/words/en.js';
+import { en } from '../../../src/contexts/onboarding/messages/en.js';
 import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { SandboxCards } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';

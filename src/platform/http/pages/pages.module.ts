@@ -186,6 +186,6 @@ class PageListener implements Drainable {
       return;
     }
     const locale = localeOf(request);
-    sendRefusal(reply, problem, this.page.words[locale], locale);
+    sendRefusal(reply, problem, this.page.messages[locale], locale);
   }
 }

@@ -1,7 +1,7 @@
-import type { Words } from './en.js';
+import type { Messages } from './en.js';
 
 /** Spanish; people are addressed as "tú". */
-export const es: Words = {
+export const es: Messages = {
   title: 'Pago',
   loading: 'Un momento…',
   noScript: 'Esta página necesita JavaScript. Actívalo y vuelve a cargar la página.',

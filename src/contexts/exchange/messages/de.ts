@@ -1,7 +1,7 @@
-import type { Words } from './en.js';
+import type { Messages } from './en.js';
 
 /** German; people are addressed as "Sie". */
-export const de: Words = {
+export const de: Messages = {
   title: 'Zahlung',
   loading: 'Einen Moment…',
   noScript: 'Diese Seite braucht JavaScript. Bitte schalten Sie es ein und laden Sie die Seite neu.',

@@ -2,11 +2,13 @@ import type { ComponentChildren } from 'preact';
 
 type Values = Readonly<Record<string, string | number>>;
 /** A text in the person's language, with its placeholders filled in. */
-export type SayOf<Words> = (key: keyof Words, values?: Values) => string;
+export type FormatOf<Messages> = (key: keyof Messages, values?: Values) => string;
 
-export function sayIn<Words extends Readonly<Record<keyof Words, string>>>(words: Words): SayOf<Words> {
+export function formatIn<Messages extends Readonly<Record<keyof Messages, string>>>(
+  messages: Messages,
+): FormatOf<Messages> {
   return (key, values = {}) =>
-    words[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
+    messages[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }
 
 /** A text with elements in place of its placeholders. */

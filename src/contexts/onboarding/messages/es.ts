@@ -1,7 +1,7 @@
-import type { Words } from './en.js';
+import type { Messages } from './en.js';
 
 /** Spanish; people are addressed as "tú". */
-export const es: Words = {
+export const es: Messages = {
   sms: '{code} es tu código para {merchant}. No lo compartas con nadie.',
   smsLong:
     '{code} es tu código para {merchant}. Vale 24 horas en cualquier navegador. No lo compartas con nadie.',

@@ -65,7 +65,7 @@ const OVERDUE: Readonly<Record<OverdueReason, readonly [what: string, next: stri
 };
 
 /** In words: what is known of a pending payout, and what to do next. */
-export function stuckWords(
+export function describeStuckPayout(
   why: OverdueReason | null,
   finding: CheckFinding | null,
 ): { readonly saw: string; readonly next: string } {

@@ -1,6 +1,6 @@
-import type { Words } from '../../src/contexts/exchange/words/en.js';
+import type { Messages } from '../../src/contexts/exchange/messages/en.js';
 import type { PayFacts } from './api.js';
-import type { Say } from './page.js';
+import type { Format } from './page.js';
 
 /** `1:05`, or `1:00:05` from an hour on. */
 export function clock(ms: number): string {
@@ -11,21 +11,21 @@ export function clock(ms: number): string {
   return hours > 0 ? `${hours}:${minutes}:${rest}` : `${parts[0]}:${rest}`;
 }
 
-/** What a screen reader says of a countdown: at some minutes, not every second. Null when there is nothing to say. */
-export function spokenMilestone(say: Say, ms: number): string | null {
+/** What a screen reader says of a countdown: at some minutes, not every second. Null when there is nothing to format. */
+export function spokenMilestone(format: Format, ms: number): string | null {
   const seconds = Math.ceil(ms / 1000);
   const minutes = [30, 10, 5, 1].find((each) => each * 60 === seconds);
   if (minutes === undefined) return null;
-  return minutes === 1 ? say('minuteLeft') : say('minutesLeft', { minutes });
+  return minutes === 1 ? format('minuteLeft') : format('minutesLeft', { minutes });
 }
 
 /** The name of a chain; that of the sandbox is another one. */
-export function chainName(say: Say, { sandbox }: Pick<PayFacts, 'sandbox'>, chain: string): string {
-  return sandbox ? say('sandboxChain', { chain }) : chain;
+export function chainName(format: Format, { sandbox }: Pick<PayFacts, 'sandbox'>, chain: string): string {
+  return sandbox ? format('sandboxChain', { chain }) : chain;
 }
 
 /** Why an order failed. */
-export function reasonWords(reason: string | null): keyof Words {
+export function reasonMessage(reason: string | null): keyof Messages {
   switch (reason) {
     case 'deposit_too_low':
       return 'failedTooLow';

@@ -1,7 +1,7 @@
-import type { Words } from './en.js';
+import type { Messages } from './en.js';
 
 /** German; people are addressed as "Sie". */
-export const de: Words = {
+export const de: Messages = {
   sms: '{code} ist Ihr Code für {merchant}. Geben Sie ihn an niemanden weiter.',
   smsLong:
     '{code} ist Ihr Code für {merchant}. Er gilt 24 Stunden in jedem Browser. Geben Sie ihn an niemanden weiter.',

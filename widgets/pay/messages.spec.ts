@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { en } from '../../src/contexts/exchange/words/en.js';
-import { sayIn } from '../say.js';
-import { chainName, clock, spokenMilestone } from './words.js';
+import { en } from '../../src/contexts/exchange/messages/en.js';
+import { formatIn } from '../format.js';
+import { chainName, clock, spokenMilestone } from './messages.js';
 
-const say = sayIn(en);
+const format = formatIn(en);
 
 describe('a countdown', () => {
   it.each([
@@ -16,14 +16,14 @@ describe('a countdown', () => {
   ])('of %d ms is %s', (ms, text) => expect(clock(ms)).toBe(text));
 
   it('is announced at 30, 10, 5 minutes and 1 minute', () => {
-    const spoken = Array.from({ length: 3600 }, (_, seconds) => spokenMilestone(say, seconds * 1000)).filter(
-      (each) => each !== null,
-    );
+    const spoken = Array.from({ length: 3600 }, (_, seconds) =>
+      spokenMilestone(format, seconds * 1000),
+    ).filter((each) => each !== null);
     expect(spoken).toEqual(['1 minute left', '5 minutes left', '10 minutes left', '30 minutes left']);
   });
 });
 
 it('a chain of the sandbox is never called by its name alone', () => {
-  expect(chainName(say, { sandbox: true }, 'Ethereum')).toBe('Ethereum (sandbox)');
-  expect(chainName(say, { sandbox: false }, 'Ethereum')).toBe('Ethereum');
+  expect(chainName(format, { sandbox: true }, 'Ethereum')).toBe('Ethereum (sandbox)');
+  expect(chainName(format, { sandbox: false }, 'Ethereum')).toBe('Ethereum');
 });

@@ -146,4 +146,4 @@ export const en = {
   refusedTroubleText: 'Please try again in a moment.',
 };
 
-export type Words = { readonly [Key in keyof typeof en]: string };
+export type Messages = { readonly [Key in keyof typeof en]: string };

@@ -228,4 +228,4 @@ export const en = {
     'This is a test environment. You are not signing up for anything, and agreeing has no legal effect. Use fictitious names and documents.',
 };
 
-export type Words = { readonly [Key in keyof typeof en]: string };
+export type Messages = { readonly [Key in keyof typeof en]: string };

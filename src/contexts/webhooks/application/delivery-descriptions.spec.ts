@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DeliveryFacts } from '../views/stuck-deliveries.js';
-import { deliveryWords } from './delivery-words.js';
+import { describeDelivery } from './delivery-descriptions.js';
 
 const NOW = new Date('2026-01-02T12:00:00Z');
 const minutes = (count: number): Date => new Date(NOW.getTime() + count * 60_000);
@@ -23,7 +23,7 @@ const PENDING: DeliveryFacts = {
   disabled_cause: null,
   disabled_at: null,
 };
-const words = (facts: Partial<DeliveryFacts>) => deliveryWords({ ...PENDING, ...facts }, NOW);
+const words = (facts: Partial<DeliveryFacts>) => describeDelivery({ ...PENDING, ...facts }, NOW);
 const RESEND = 'npm run delivery -- resend d1';
 
 describe('the words for a delivery', () => {

@@ -1,18 +1,18 @@
 import type { Locale } from '../../../platform/http/pages/locale.js';
 import { de } from './de.js';
-import { en, type Words } from './en.js';
+import { en, type Messages } from './en.js';
 import { es } from './es.js';
 
 export type { Locale };
 
 /** The words of each language that the onboarding speaks. */
-export const WORDS: Readonly<Record<Locale, Words>> = { en, es, de };
+export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
-type ReasonKey = Extract<keyof Words, `reason${string}`>;
+type ReasonKey = Extract<keyof Messages, `reason${string}`>;
 
 /** What events say in English, and by which words the page says it. */
 const KEYS: ReadonlyMap<string, ReasonKey> = new Map(
-  Object.entries(WORDS.en).flatMap(([key, text]) => (isReason(key) ? [[text, key] as const] : [])),
+  Object.entries(MESSAGES.en).flatMap(([key, text]) => (isReason(key) ? [[text, key] as const] : [])),
 );
 
 /**
@@ -21,9 +21,9 @@ const KEYS: ReadonlyMap<string, ReasonKey> = new Map(
  */
 export function reasonIn(locale: Locale, stage: 'kyc_failed' | 'card_failed', reason: string): string {
   const key = KEYS.get(reason);
-  if (key !== undefined) return WORDS[locale][key];
+  if (key !== undefined) return MESSAGES[locale][key];
   if (locale === 'en') return reason;
-  return WORDS[locale][stage === 'kyc_failed' ? 'reasonOtherIdentity' : 'reasonOtherCard'];
+  return MESSAGES[locale][stage === 'kyc_failed' ? 'reasonOtherIdentity' : 'reasonOtherCard'];
 }
 
 function isReason(key: string): key is ReasonKey {

@@ -1,10 +1,10 @@
-import type { Words } from '../../src/contexts/onboarding/words/en.js';
-import type { SayOf } from '../say.js';
+import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import type { FormatOf } from '../format.js';
 import type { Refusal } from './api.js';
 
-export { rich, sayIn } from '../say.js';
+export { rich, formatIn } from '../format.js';
 /** A text of the page in the person's language. */
-export type Say = SayOf<Words>;
+export type Format = FormatOf<Messages>;
 
 /** `in 2 minutes`, rounded up. */
 export function inTime(seconds: number, locale: string): string {
@@ -19,11 +19,15 @@ export function timeIn(iso: string, locale: string): string {
 }
 
 /** What is said of a refusal that no field is at fault for. */
-export function troubleWords(say: Say, locale: string, { status, retryAfterSeconds }: Refusal): string {
-  if (status === 0) return say(navigator.onLine ? 'troubleUnreachable' : 'troubleOffline');
+export function describeTrouble(
+  format: Format,
+  locale: string,
+  { status, retryAfterSeconds }: Refusal,
+): string {
+  if (status === 0) return format(navigator.onLine ? 'troubleUnreachable' : 'troubleOffline');
   if (status === 429)
     return retryAfterSeconds === null
-      ? say('troubleToday')
-      : say('troubleOften', { time: inTime(retryAfterSeconds, locale) });
-  return say(status >= 500 || status < 400 ? 'troubleServer' : 'troubleEntry');
+      ? format('troubleToday')
+      : format('troubleOften', { time: inTime(retryAfterSeconds, locale) });
+  return format(status >= 500 || status < 400 ? 'troubleServer' : 'troubleEntry');
 }

@@ -21,13 +21,13 @@ const CAUSES: Readonly<Record<DisableCause, string>> = {
 };
 
 /** For people: what became of a delivery so far, and what to do next. */
-interface DeliveryWords {
+interface DeliveryDescription {
   readonly what: string;
   readonly next: string;
 }
 
 /** Pure. */
-export function deliveryWords(facts: DeliveryFacts, now: Date): DeliveryWords {
+export function describeDelivery(facts: DeliveryFacts, now: Date): DeliveryDescription {
   const what = [attemptsOf(facts), stateOf(facts, now), endpointOf(facts)].filter((part) => part !== null);
   return { what: what.join('; '), next: nextOf(facts, now) };
 }
