@@ -151,7 +151,7 @@ export class VerificationRound {
     try {
       return await this.chain.read(transactionsOf(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(noResponse), now());
+      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(noResponseOf), now());
       throw error;
     }
   }
