@@ -16,7 +16,7 @@ import {
   type Section,
   type Sources,
 } from './causes.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadVerifier } from './head-verifier.js';
 import { pathOver } from './payout-proofs.js';
 import { idOf } from './user-history.js';
 
@@ -100,7 +100,7 @@ async function proofs(
   const { ledger, heads, keys } = stored;
   const head = await heads.newest();
   if (head === null || head.size === 0) return { title, rows: [['none', 'no head is signed yet']] };
-  const why = new HeadTrust(logId, await keys.all(), null, null).verify(head);
+  const why = new HeadVerifier(logId, await keys.all(), null, null).verify(head);
   const indexes = await ledger.indexes(events.map(({ position }) => position));
   const rows: Row[] = [
     ['head', `over ${head.size} events, signed at ${inUtc(head.signed_at)} with the key ${head.key_id}`],

@@ -27,7 +27,7 @@ interface BookedBalance {
  * here are those across streams; what one payout or one user may do is verified with its history. Memory: open payouts,
  * and some 40 bytes for each of those received.
  */
-export class Books {
+export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
   /** In minor units, by the ids of payouts without an outcome. */
@@ -108,7 +108,7 @@ type Facts = PayoutEvent['data'];
 type Note = (rule: string) => void;
 
 /** Whether what a payout was received for is what it is: the amount, to its user's wallet, of the token. */
-export class EvidenceBooks {
+export class EvidenceCheck {
   /** Payouts whose evidence was checked. */
   checked = 0;
   private readonly wallets = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Books } from './books.js';
+import { BalanceReplay } from './balance-replay.js';
 import { Violations } from './findings.js';
 
 const user = { user_id: 'u', merchant_id: 'm' };
@@ -36,19 +36,19 @@ const expired = (id = 'p') =>
 
 type Recorded = readonly [stream: string, type: string, data: object];
 
-function booksOf(...events: readonly Recorded[]): Books {
-  const books = new Books(new Violations());
+function replayOf(...events: readonly Recorded[]): BalanceReplay {
+  const books = new BalanceReplay(new Violations());
   events.forEach(([stream, type, data], place) => {
     books.add({ position: String(place + 1), stream, revision: 0, type, data });
   });
   return books;
 }
 
-const rules = (books: Books): string[] => books.violations.first.map(({ rule }) => rule);
+const rules = (books: BalanceReplay): string[] => books.violations.first.map(({ rule }) => rule);
 
 describe('the books', () => {
   it('add up pending and confirmed payouts of a user', () => {
-    const books = booksOf(created, reported('p'), reported('q', '7.5'), claimed(), received('p'));
+    const books = replayOf(created, reported('p'), reported('q', '7.5'), claimed(), received('p'));
     expect(books.balances.get('u')).toEqual({
       merchantId: 'm',
       confirmed: 12_500_000n,
@@ -59,7 +59,7 @@ describe('the books', () => {
   });
 
   it('count payouts by status', () => {
-    const books = booksOf(
+    const books = replayOf(
       created,
       reported('p'),
       reported('q'),
@@ -78,21 +78,21 @@ describe('the books', () => {
     ['events of other kinds', [['order-o', 'order.created.v1', {}]]],
     ['claims of other kinds', [['user_phone_number-1', 'claim.taken.v1', { owner: 'user-u' }]]],
   ])('note nothing about %s', (_name, events) => {
-    expect(rules(booksOf(...events))).toEqual([]);
+    expect(rules(replayOf(...events))).toEqual([]);
   });
 
   it('accept the claim of a transfer from its own stream alone', () => {
     const [, type, data] = claimed();
-    expect(rules(booksOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
+    expect(rules(replayOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
       /holds the claim/,
     );
   });
 
   it('book nothing for an outcome that they refuse, and keep the account of a user created again', () => {
-    const books = booksOf(created, reported(), expired(), expired(), created);
+    const books = replayOf(created, reported(), expired(), expired(), created);
     expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
     expect(books.balances.get('u')).toMatchObject({ pending: 0n, confirmed: 0n });
-    const again = booksOf(created, reported(), created);
+    const again = replayOf(created, reported(), created);
     expect(again.balances.get('u')).toMatchObject({ pending: 12_500_000n });
     expect(rules(again)).toEqual([]);
   });
@@ -119,12 +119,12 @@ describe('the books', () => {
     ],
     ['a user who is deactivated too early', [created, reported(), left], /once no payout is pending/],
   ])('note %s', (_name, events, rule) => {
-    expect(rules(booksOf(...events)).join()).toMatch(rule);
+    expect(rules(replayOf(...events)).join()).toMatch(rule);
   });
 
   it('let two logs of one transaction confirm two payouts', () => {
     const [one, two] = [claimed('p', 0), claimed('q', 1)];
-    const books = booksOf(
+    const books = replayOf(
       created,
       reported('p'),
       reported('q'),

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { signer } from '../../../../test/support/audit/signed-log.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadVerifier } from './head-verifier.js';
 
 describe('the keys of a ledger, for an auditor who knows one of them', () => {
   const first = signer(null);
@@ -12,7 +12,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
   const fourth = signer(third);
   const keys = [first, second, third, fourth];
   const trusted = (known: SigningKey | null): readonly boolean[] => {
-    const trust = new HeadTrust('l', keys, known, null);
+    const trust = new HeadVerifier('l', keys, known, null);
     expect(trust.findings).toEqual([]);
     return keys.map(({ key_id }) => trust.trusts({ key_id }));
   };
@@ -29,7 +29,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
 
   it('do not count after one that the key before did not sign', () => {
     const stranger = { ...signer(null), former_key_id: first.key_id, signature: third.signature };
-    const trust = new HeadTrust('l', [first, stranger], first, null);
+    const trust = new HeadVerifier('l', [first, stranger], first, null);
     expect(trust.findings).toEqual([
       { kind: 'key', key_id: stranger.key_id, why: 'the key before it did not sign it' },
     ]);
@@ -37,7 +37,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
   });
 
   it('do not count when the first of them has one before it that is unknown', () => {
-    const { findings } = new HeadTrust('l', [second], null, null);
+    const { findings } = new HeadVerifier('l', [second], null, null);
     expect(findings).toEqual([
       { kind: 'key', key_id: second.key_id, why: 'the key before it did not sign it' },
     ]);
@@ -46,9 +46,11 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
   it('do not have the one that the auditor knows, which is named', () => {
     const stranger = signer(null);
     const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
-    expect(new HeadTrust('l', keys, stranger, null).findings).toEqual([finding]);
+    expect(new HeadVerifier('l', keys, stranger, null).findings).toEqual([finding]);
     const renamed = { ...stranger, key_id: first.key_id };
-    expect(new HeadTrust('l', keys, renamed, null).findings).toEqual([{ ...finding, key_id: first.key_id }]);
+    expect(new HeadVerifier('l', keys, renamed, null).findings).toEqual([
+      { ...finding, key_id: first.key_id },
+    ]);
   });
 
   it('are those that the service has sealed, where the master key is at hand', () => {
@@ -58,12 +60,12 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
       sealedPrivateKey: null,
       sealedPublicKey: sealer.seal(bytes, `audit/public-key/${key.key_id}`),
     });
-    expect(new HeadTrust('l', [kept(first), kept(second)], null, sealer).findings).toEqual([]);
+    expect(new HeadVerifier('l', [kept(first), kept(second)], null, sealer).findings).toEqual([]);
     const forged = kept(second, Buffer.from(first.public_key, 'base64'));
-    expect(new HeadTrust('l', [kept(first), forged], null, sealer).findings).toEqual([
+    expect(new HeadVerifier('l', [kept(first), forged], null, sealer).findings).toEqual([
       { kind: 'key', key_id: second.key_id, why: 'the service did not create it' },
     ]);
-    expect(new HeadTrust('l', [kept(first), forged], null, null).findings).toEqual([]);
+    expect(new HeadVerifier('l', [kept(first), forged], null, null).findings).toEqual([]);
   });
 });
 
@@ -87,12 +89,12 @@ describe('a head, verified by the keys of a ledger', () => {
     ['is of another log', { ...signed, log_id: 'm' }, 'it is of the log m'],
     ['has an unknown key', { ...signed, key_id: 'k' }, 'its key k is unknown'],
   ])('%s', (_what, each, why) => {
-    const trust = new HeadTrust('l', [key], null, null);
+    const trust = new HeadVerifier('l', [key], null, null);
     expect([trust.verify(signed), trust.verify(each)]).toEqual([null, why]);
   });
 
   it('has no key when that one was not signed by the one before', () => {
-    const trust = new HeadTrust('l', [{ ...key, former_key_id: 'x' }], null, null);
+    const trust = new HeadVerifier('l', [{ ...key, former_key_id: 'x' }], null, null);
     expect(trust.verify(signed)).toBe(`its key ${key.key_id} is unknown`);
   });
 });

@@ -1,11 +1,11 @@
 import type { SignedHead, SigningKey } from '../domain/signed-head.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import type { LedgerFinding } from '../domain/findings.js';
-import type { KeptKey } from '../store/signing-keys.js';
+import type { StoredSigningKey } from '../store/signing-keys.js';
 import { isOwnKey, isSignedHead, isSignedKey } from './ledger-keys.js';
 
 /** Whose signatures count: keys that follow one another, from one that the auditor knows. */
-export class HeadTrust {
+export class HeadVerifier {
   readonly findings: LedgerFinding[] = [];
   private readonly keys = new Map<string, SigningKey>();
   /** The key that the auditor knows, and those that follow from it; null: the auditor knows none. */
@@ -17,7 +17,7 @@ export class HeadTrust {
    */
   constructor(
     private readonly logId: string,
-    keys: readonly (SigningKey | KeptKey)[],
+    keys: readonly (SigningKey | StoredSigningKey)[],
     known: Pick<SigningKey, 'key_id' | 'public_key'> | null,
     sealer: Pick<Sealer, 'openBytes'> | null,
   ) {
@@ -54,7 +54,7 @@ export class HeadTrust {
 
 /** Null: the key is good. */
 function wrongOf(
-  key: SigningKey | KeptKey,
+  key: SigningKey | StoredSigningKey,
   former: SigningKey | null,
   sealer: Pick<Sealer, 'openBytes'> | null,
 ): string | null {
