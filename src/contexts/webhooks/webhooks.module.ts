@@ -20,7 +20,7 @@ import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
 import { LaneWaker, Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
-import { Retention, forgetDeliveries } from './application/delivering/retention.js';
+import { DeliveryRetention, forgetDeliveries } from './application/delivering/delivery-retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
 import { publishedBy } from './application/published-events.js';
@@ -42,7 +42,7 @@ import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
-import { OldDeliveries } from './store/old-deliveries.js';
+import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
@@ -92,7 +92,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     StoredDeliveries,
     Destinations,
     FailingEndpoints,
-    OldDeliveries,
+    DeliveryRetentionTable,
     RecoveryTable,
     AttemptLog,
     AutomaticDisabling,
@@ -102,7 +102,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     LaneWaker,
     Sweeper,
     Recoveries,
-    Retention,
+    DeliveryRetention,
     provideSaga(
       [CONTEXTS, Lanes, SigningSecrets],
       (contexts: readonly Context[], lanes: Lanes, secrets: SigningSecrets) =>

@@ -12,8 +12,8 @@ const KEPT_DAYS = 40;
 @Injectable()
 export class NewSecrets {
   @Background()
-  readonly forgetting = new BackgroundWork({
-    name: 'forgetting of new secrets',
+  readonly retention = new BackgroundWork({
+    name: 'retention of new secrets',
     everyMs: 600_000,
     run: () => this.forget(),
   });

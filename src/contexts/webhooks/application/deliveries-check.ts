@@ -6,7 +6,7 @@ import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
 import { CheckedDeliveries, type StoredState } from '../store/stored-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
-import { retentionSeconds } from './delivering/retention.js';
+import { retentionSeconds } from './delivering/delivery-retention.js';
 import { publishedBy, type Published } from './published-events.js';
 
 const COLUMNS = ['endpoint_id', 'merchant_id', 'type', 'is_test', 'body'] as const;

@@ -3,17 +3,15 @@ import { Background, BackgroundWork } from '../../../platform/background/backgro
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
 import { PhoneCodes } from '../store/phone-codes.js';
-import { oldestOnboarding, onboardings } from '../metrics.js';
-import { Progress } from '../views/progress.js';
 
 const HOUR_MS = 3_600_000;
 
 /** Deletes images that were never handed over, and expired codes. */
 @Injectable()
-export class OldRows {
+export class OnboardingRetention {
   @Background()
   readonly work = new BackgroundWork({
-    name: 'purge of identity images and codes',
+    name: 'retention of identity images and codes',
     everyMs: HOUR_MS,
     run: async () => {
       const purges = await Promise.allSettled([
@@ -29,29 +27,4 @@ export class OldRows {
     private readonly codes: PhoneCodes,
     @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingImageDays'>,
   ) {}
-}
-
-const EVERY_MS = 15_000;
-
-@Injectable()
-export class ProgressGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'count of onboardings',
-    everyMs: EVERY_MS,
-    run: () => this.measure(),
-  });
-
-  constructor(private readonly progress: Progress) {}
-
-  private async measure(): Promise<void> {
-    const counts = await this.progress.counts();
-    // An empty stage must not keep its last count.
-    onboardings.reset();
-    oldestOnboarding.reset();
-    for (const { stage, count, oldest_seconds } of counts) {
-      onboardings.set({ stage }, count);
-      oldestOnboarding.set({ stage }, oldest_seconds);
-    }
-  }
 }

@@ -23,7 +23,7 @@ interface Last {
 
 /** Deletes deliveries, attempts and recoveries that finished long ago, and deliveries about erased persons. */
 @Injectable()
-export class OldDeliveries {
+export class DeliveryRetentionTable {
   constructor(private readonly database: Database) {}
 
   now(clock: Clock): Promise<Date> {

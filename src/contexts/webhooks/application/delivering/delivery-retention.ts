@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { OldDeliveries, placeBefore, type Place } from '../../store/old-deliveries.js';
+import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
 import type { Forget, Get } from '../../../../platform/context.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries-saga.js';
@@ -25,7 +25,7 @@ export function retentionSeconds({
  * as long ago. What is pending stays, and so does everything of an endpoint that is being recovered.
  */
 @Injectable()
-export class Retention {
+export class DeliveryRetention {
   @Background()
   readonly work = new BackgroundWork({
     name: 'retention of deliveries',
@@ -37,7 +37,7 @@ export class Retention {
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly table: OldDeliveries,
+    private readonly table: DeliveryRetentionTable,
   ) {}
 
   async prune(signal?: AbortSignal): Promise<void> {
@@ -67,7 +67,7 @@ export function forgetDeliveries(get: Get): Forget {
   return async ({ userId, merchantId, createdAt }, signal) => {
     // All events about the person are deliveries by then.
     if (!(await get(SubscriptionProgress).waitUntilCurrent(DELIVERIES_SAGA))) return false;
-    const deliveries = get(OldDeliveries);
+    const deliveries = get(DeliveryRetentionTable);
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
     for (const endpointId of await deliveries.endpointsOf(merchantId)) {
       for (let place: Place | null = placeBefore(endpointId, since); place !== null;) {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
-import { OldDeliveries, PRUNED_AT_ONCE } from '../../store/old-deliveries.js';
-import { Retention } from './retention.js';
+import { DeliveryRetentionTable, PRUNED_AT_ONCE } from '../../store/delivery-retention-table.js';
+import { DeliveryRetention } from './delivery-retention.js';
 
 const NOW = new Date('2026-06-01T00:00:00Z');
 const OLD = '2026-02-01T00:00:00Z';
@@ -55,10 +55,10 @@ const retention = (
   webhookDisableWindowSeconds = 21_600,
   database: Database = db.database,
 ) =>
-  new Retention(
+  new DeliveryRetention(
     { webhookRetentionDays, webhookDisableWindowSeconds },
     { now: () => NOW },
-    new OldDeliveries(database),
+    new DeliveryRetentionTable(database),
   );
 /** A database that counts its statements, but for the time. */
 function counting(): { statements: number; database: Database } {
