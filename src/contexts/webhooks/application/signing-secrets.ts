@@ -43,7 +43,7 @@ export class SigningSecrets {
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
-    return this.secrets.seal(placeOf(place), signingSecret(randomBytes(SECRET_BYTES)));
+    return this.secrets.seal(associatedDataOf(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
   /**
@@ -81,7 +81,7 @@ export class SigningSecrets {
 
   /** Throws SealError when the text was sealed for another endpoint. */
   open(place: Place, sealed: string): string {
-    return this.secrets.open(placeOf(place), sealed);
+    return this.secrets.open(associatedDataOf(place), sealed);
   }
 }
 
@@ -89,7 +89,7 @@ function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: 
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function placeOf({ merchant_id, endpoint_id }: Place): string {
+function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }
 
