@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Refusal, type Problem } from './problem.js';
+import { Refusal, type HttpProblem } from './problem.js';
 
 /** A client that reads slower than this many bytes pile up is disconnected. */
 const MAX_BYTES = 262_144;
@@ -82,7 +82,7 @@ export class EventStreams<Subject extends Followed> {
   /** A stream without bytes yet. Throws {@link Refusal} (429, 503). `onEnd` is called once the last stream has ended. */
   open(owner: string, subject: Subject, onEnd: () => void = () => undefined): EventStream<Subject> {
     const refusal = (status: number, detail: string): Refusal =>
-      new Refusal({ status, detail, headers } satisfies Problem);
+      new Refusal({ status, detail, headers } satisfies HttpProblem);
     if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.messages.tooMany);
     const ofOwner = [...this.streams].filter((each) => each.owner === owner);
     if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.messages.tooManyOfOwner);

@@ -2,7 +2,7 @@ import { ProviderUnavailable } from '../../../src/platform/outbound/provider-err
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
 import type { Outcome } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
-  Deposit,
+  ProviderDeposit,
   ExchangeProvider,
   NewProviderOrder,
   ProviderReference,
@@ -12,7 +12,7 @@ import type {
 
 interface Kept {
   readonly order: ProviderOrder;
-  deposits: Deposit[];
+  deposits: ProviderDeposit[];
   isDepositPending: boolean;
   outcome: Outcome | null;
 }

@@ -18,7 +18,7 @@ import {
 } from './causes.js';
 import { HeadVerifier } from './head-verifier.js';
 import { pathOver } from './payout-proofs.js';
-import { idOf } from './user-history.js';
+import { requireId } from './user-history.js';
 
 /** The ledger as it is stored, and the id of its log. */
 export interface ProvingSources extends Sources {
@@ -28,7 +28,7 @@ export interface ProvingSources extends Sources {
 
 /** An operation of an operator, from the person to each event that it wrote, its leaf and a signed head. Throws `not_found`. */
 export async function explainOperation(sources: ProvingSources, id: string): Promise<Explanation> {
-  const operationId = idOf('operation', id);
+  const operationId = requireId('operation', id);
   const own = await eventsOfStream(sources.log, `operation-${operationId}`);
   const state = fold(operation, own as readonly (RecordedEvent & OperationEvent)[]);
   if (state.phase === 'none')

@@ -12,7 +12,7 @@ import {
   order,
   recordRefund,
   type ExistingOrder,
-  type Order,
+  type OrderState,
 } from './order.js';
 import type { OrderEvent, OrderStatus } from './order-events.js';
 
@@ -100,7 +100,7 @@ const EXCHANGED = { kind: 'completed', transactionHash: '', amountTo: null } as 
 /** What follows first when the provider says no more than the event does. */
 function observed(
   type: OrderEvent['type'],
-  state: Order,
+  state: OrderState,
   seen: Partial<Observation> & Pick<Observation, 'at'>,
 ): readonly OrderEvent[] | string {
   if (state.status === 'none') return 'the order is created first';
@@ -115,7 +115,7 @@ function observed(
 function follows<Type extends OrderEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {
   return (
     data: Extract<OrderEvent, { type: Type }>['data'],
-    state: Order,
+    state: OrderState,
   ): readonly OrderEvent[] | string => {
     if (state.status === 'none') return 'the order is created first';
     if (from !== null && !from.includes(state.status))

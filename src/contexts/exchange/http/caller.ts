@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { merchantOf } from '../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
-import { idOf } from './signature.js';
+import { secretIdOf } from './signature.js';
 
 /** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
 export class ExchangeApiCaller implements ApiCaller {
@@ -25,7 +25,7 @@ export class ExchangeApiCaller implements ApiCaller {
 }
 
 /** The key of the request. */
-export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
+export const CallingKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
   return credentialsOf(context.switchToHttp().getRequest<FastifyRequest>()).caller;
 });
 
@@ -49,6 +49,7 @@ export interface CallerAddress {
 export const CalledFrom = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { caller, countedAs } = credentialsOf(request);
-  const signedBy = (secret: string | null): void => void (request.edge.credentialId = idOf(caller, secret));
+  const signedBy = (secret: string | null): void =>
+    void (request.edge.credentialId = secretIdOf(caller, secret));
   return { ip: request.ip, client: request.edge.client, countedAs, signedBy };
 });

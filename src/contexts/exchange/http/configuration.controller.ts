@@ -13,7 +13,7 @@ import { ComplianceNotices } from '../adapters/countries.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import { CalledFrom, ExchangeKey, type CallerAddress } from './caller.js';
+import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
 import {
   CHAIN_TO,
   CHAINS_TO,
@@ -104,7 +104,7 @@ export class ConfigurationController {
     },
   })
   get(
-    @ExchangeKey() caller: ExchangeCaller,
+    @CallingKey() caller: ExchangeCaller,
     @CalledFrom() { ip }: CallerAddress,
     @Inputs() { signature: _, signature_v2: __, ...query }: ConfigurationQuery,
   ): ConfigurationResponse {

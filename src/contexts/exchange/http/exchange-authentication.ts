@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../../../platform/http/authentication.js';
 import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { sendProblem, type Problem } from '../../../platform/http/problem.js';
+import { sendProblem, type HttpProblem } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
 import { ExchangeApiCaller } from './caller.js';
 import {
   addressSigner,
-  idOf,
+  secretIdOf,
   invalidKey,
   invalidSignature,
   mayPayOutTo,
@@ -20,7 +20,7 @@ const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
 
-const NO_BODY_ACCEPTED: Problem = {
+const NO_BODY_ACCEPTED: HttpProblem = {
   status: 413,
   detail: 'The inputs are query parameters: there is no body',
 };
@@ -64,7 +64,7 @@ export class ExchangeAuthentication implements Authentication {
     if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
       return refuse(reply, OTHER_WITHDRAW_ADDRESS);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
-    request.edge.credentialId = idOf(key, signer);
+    request.edge.credentialId = secretIdOf(key, signer);
     return credentials;
   }
 }
@@ -93,7 +93,7 @@ function requestSigner(
   }
 }
 
-function refuse(reply: FastifyReply, problem: Problem): null {
+function refuse(reply: FastifyReply, problem: HttpProblem): null {
   sendProblem(reply, problem);
   return null;
 }

@@ -25,7 +25,7 @@ import {
 import { orderResponse } from '../domain/order-record.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
 import { OrdersView } from '../views/orders.js';
-import { CalledFrom, ExchangeKey, type CallerAddress } from './caller.js';
+import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
 import {
   CreateOrderQuery,
   OrderActionQuery,
@@ -61,7 +61,7 @@ export class OrdersController {
     },
   })
   async create(
-    @ExchangeKey() { keyId, merchantId }: ExchangeCaller,
+    @CallingKey() { keyId, merchantId }: ExchangeCaller,
     @CalledFrom() { ip, client, countedAs }: CallerAddress,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
@@ -94,7 +94,7 @@ export class OrdersController {
     responses: { 200: [OrderResponse, 'The order as it is now.'], 404: NOT_FOUND },
   })
   async refresh(
-    @ExchangeKey() caller: ExchangeCaller,
+    @CallingKey() caller: ExchangeCaller,
     @CalledFrom() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Cause() cause: EventMetadata,
@@ -118,7 +118,7 @@ export class OrdersController {
     },
   })
   cancel(
-    @ExchangeKey() caller: ExchangeCaller,
+    @CallingKey() caller: ExchangeCaller,
     @CalledFrom() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
@@ -143,7 +143,7 @@ export class OrdersController {
     },
   })
   markAsPaid(
-    @ExchangeKey() caller: ExchangeCaller,
+    @CallingKey() caller: ExchangeCaller,
     @CalledFrom() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
@@ -194,7 +194,7 @@ export class MerchantOrdersController {
       400: 'A parameter is missing, wrong, unknown or repeated; detail names it.',
     },
   })
-  async list(@ExchangeKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
+  async list(@CallingKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
     const filter = orderFilter(query);
     await this.progress.requireCurrent(ORDER_VIEWS);
     return new Reply(200, await this.orders.page(keyId, filter));

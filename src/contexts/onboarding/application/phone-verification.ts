@@ -7,7 +7,7 @@ import {
   DELIVERY_SECONDS,
   PhoneCodes,
   VALID_SECONDS,
-  type CodeRequest,
+  type CodeOrigin,
   type IssuedCode,
 } from '../store/phone-codes.js';
 import { MESSAGES, type Locale } from '../messages/messages.js';
@@ -35,7 +35,7 @@ export class SendPhoneCode extends Command<Pick<IssuedCode, 'isLong'>> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
-    readonly request: CodeRequest,
+    readonly request: CodeOrigin,
     readonly parameters: MessageParameters = { locale: 'en', merchant: 'your account' },
   ) {
     super();

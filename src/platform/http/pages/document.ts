@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SUSPENDED } from '../authentication.js';
-import type { Problem } from '../problem.js';
+import type { HttpProblem } from '../problem.js';
 import { readAssets } from './assets.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Locale } from './locale.js';
@@ -91,7 +91,7 @@ export function sendPlainPage(reply: FastifyReply, heading: string, body: string
 /** For people who followed a link that does not work; the service's own words are below in small print. */
 export function sendRefusal(
   reply: FastifyReply,
-  problem: Problem,
+  problem: HttpProblem,
   messages: PageMessages,
   lang: Locale,
 ): void {
@@ -103,7 +103,7 @@ export function sendRefusal(
   sendPlainPage(reply, heading, body, lang);
 }
 
-function kindOf(problem: Problem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
+function kindOf(problem: HttpProblem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
   if (problem === SUSPENDED) return 'Suspended';
   if (problem.status >= 500) return 'Trouble';
   if (problem.status === 429) return 'TooOften';
