@@ -125,7 +125,7 @@ export const payouts = defineContext({
   checkSettings: checkPayoutSettings,
   programs: {
     payout: async () => (await import('./cli/payout.js')).payoutProgram,
-    user: async () => (await import('./cli/user.js')).deactivationProgram,
+    user: async () => (await import('./cli/deactivate-user.js')).deactivationProgram,
     audit: async () => (await import('./cli/recheck.js')).recheckProgram,
   },
   migrations: [Payouts1795000000500],
