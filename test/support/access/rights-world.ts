@@ -40,7 +40,7 @@ import type { OperationRequest, Requester } from '../../../src/platform/operatio
 import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
-import { operationsOn } from '../operations/bench.js';
+import { operationsOn } from '../operations/operations-harness.js';
 import { newSecretsInMemory } from './new-secrets.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));
