@@ -51,8 +51,3 @@ export const finality: Parser<Finality> = (text) => {
     throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
   }
 };
-
-/** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
-export function confirmationsOf(blockNumber: number, head: number): number {
-  return Math.max(0, head - blockNumber + 1);
-}
