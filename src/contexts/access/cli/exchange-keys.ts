@@ -24,7 +24,7 @@ import {
   secretLines,
   secretsJson,
   validity,
-} from './credentials.js';
+} from './access-commands.js';
 
 const MAX_OVERLAP_SECONDS = 604_800;
 
