@@ -1,6 +1,6 @@
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
-import type { Outcome } from '../../../src/contexts/exchange/domain/observation.js';
+import type { OrderOutcome } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
   ProviderDeposit,
   ExchangeProvider,
@@ -14,7 +14,7 @@ interface Kept {
   readonly order: ProviderOrder;
   deposits: ProviderDeposit[];
   isDepositPending: boolean;
-  outcome: Outcome | null;
+  outcome: OrderOutcome | null;
 }
 
 /** A provider whose responses a spec sets, and that counts what it is requested. */

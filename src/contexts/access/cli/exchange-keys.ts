@@ -24,7 +24,7 @@ import {
   secretLines,
   secretsJson,
   validity,
-} from './access-commands.js';
+} from './credentials.js';
 
 const MAX_OVERLAP_SECONDS = 604_800;
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import { changeOutcome, cliAction, parseId, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
-import { allowed, CredentialCommands, isVisible, line, secretLines, secretsJson } from './access-commands.js';
+import { allowed, CredentialCommands, isVisible, line, secretLines, secretsJson } from './credentials.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
 export function merchantProgram(program: Command, cli: CliContext): void {
