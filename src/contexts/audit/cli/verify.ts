@@ -54,7 +54,7 @@ export function verifyProgram(program: Command, cli: CliContext): void {
       const inputs = { heads, key: key === undefined ? null : await publicKeyOf(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
       try {
-        await audit(cli, print, exported, { brought, offline });
+        await audit(cli, print, exported, { inputs, offline });
       } catch (error) {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
