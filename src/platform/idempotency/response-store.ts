@@ -1,13 +1,8 @@
 import type { Pool } from 'pg';
-import { Inject, Injectable } from '@nestjs/common';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
 import { deleteBefore } from '../postgres/chunks.js';
-import { CLOCK, type Clock } from '../../kernel/clock.js';
-import { Background, BackgroundWork } from '../background/background-work.js';
-import { earlierNow } from '../postgres/clock-check.js';
-import { Database } from '../postgres/database.js';
 
 /** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
 interface ResponseWriter {
@@ -84,28 +79,5 @@ export class ResponseStore {
   purge(now: Date, signal?: AbortSignal): Promise<number> {
     const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
     return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
-  }
-}
-
-const HOUR_MS = 3_600_000;
-
-/** Deletes expired responses once an hour. */
-@Injectable()
-export class ResponsePurge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'purge of stored responses',
-    everyMs: HOUR_MS,
-    run: (signal) => this.purge(signal),
-  });
-
-  constructor(
-    private readonly responses: ResponseStore,
-    private readonly database: Database,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async purge(signal?: AbortSignal): Promise<void> {
-    await this.responses.purge(await earlierNow(this.database, this.clock), signal);
   }
 }

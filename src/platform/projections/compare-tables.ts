@@ -66,7 +66,7 @@ export async function compareTables(
        ${rest.map((column, n) => `, l.${column.name}::text as live_${n}, ${rebuiltOf(column)}::text as rebuilt_${n}`).join('')}
      ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${MAX_LISTED}`,
   );
-  return { rows, different, first: found.map((row) => inWords(live, keys.length, rest, row)) };
+  return { rows, different, first: found.map((row) => describeRow(live, keys.length, rest, row)) };
 }
 
 async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {
@@ -80,7 +80,7 @@ async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<
   return rows;
 }
 
-function inWords(
+function describeRow(
   table: string,
   keys: number,
   columns: readonly Column[],
@@ -91,13 +91,13 @@ function inWords(
   if (row['missing'] === 'rebuilt') return `${what}: a row, the events say that there is none`;
   const fields = columns.flatMap(({ name, comment }, n) => {
     const [live, rebuilt] = [row[`live_${n}`] ?? null, row[`rebuilt_${n}`] ?? null];
-    return live === rebuilt ? [] : [columnInWords(name, live, rebuilt, comment)];
+    return live === rebuilt ? [] : [describeColumn(name, live, rebuilt, comment)];
   });
   return `${what}: ${fields.join('; ')}`;
 }
 
 /** `status is received, the events say pending`; of long values the part around the first difference. */
-export function columnInWords(
+export function describeColumn(
   name: string,
   live: string | null,
   rebuilt: string | null,

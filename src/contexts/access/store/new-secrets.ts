@@ -12,8 +12,8 @@ const KEPT_DAYS = 40;
 @Injectable()
 export class NewSecrets {
   @Background()
-  readonly forgetting = new BackgroundWork({
-    name: 'forgetting of new secrets',
+  readonly retention = new BackgroundWork({
+    name: 'retention of new secrets',
     everyMs: 600_000,
     run: () => this.forget(),
   });
@@ -27,7 +27,7 @@ export class NewSecrets {
   async obtain(id: string, generate: () => string): Promise<string | null> {
     await this.database.query(
       'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
-      [id, this.sealer.seal(generate(), placeOf(id))],
+      [id, this.sealer.seal(generate(), associatedDataOf(id))],
     );
     return this.find(id);
   }
@@ -41,7 +41,7 @@ export class NewSecrets {
     );
     if (row === undefined) return null;
     try {
-      return this.sealer.open(row.sealed, placeOf(id));
+      return this.sealer.open(row.sealed, associatedDataOf(id));
     } catch (error) {
       // Its master key was retired.
       if (error instanceof SealError) return null;
@@ -60,6 +60,6 @@ export class NewSecrets {
   }
 }
 
-function placeOf(id: string): string {
+function associatedDataOf(id: string): string {
   return `new secret/${id}`;
 }

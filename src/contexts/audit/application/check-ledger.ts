@@ -3,7 +3,7 @@ import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import type { HeadTrust } from './head-trust.js';
+import type { HeadVerifier } from './head-verifier.js';
 
 /** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
 export interface CheckedLedger {
@@ -13,7 +13,7 @@ export interface CheckedLedger {
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
   /** In order of their sizes. */
   readonly heads: AsyncIterable<SignedHead>;
-  readonly trust: Pick<HeadTrust, 'verify' | 'trusts' | 'findings'>;
+  readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
   /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */

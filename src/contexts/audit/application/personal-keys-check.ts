@@ -1,5 +1,5 @@
 import type { Sealer } from '../../../platform/sealing/sealer.js';
-import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
+import { associatedDataOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
 import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
@@ -85,7 +85,7 @@ export class PersonalKeysCheck implements TableCheck {
 
   private opens(subject: string, wrapped: string): boolean {
     try {
-      this.sealer?.openBytes(wrapped, placeOfPersonalKey(subject));
+      this.sealer?.openBytes(wrapped, associatedDataOfPersonalKey(subject));
       return true;
     } catch {
       return false;

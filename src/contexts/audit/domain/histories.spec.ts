@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
-import type { BookedEvent } from './books.js';
+import type { BookedEvent } from './balance-replay.js';
 import { Differences, Violations } from './findings.js';
 import { Histories } from './streams.js';
 

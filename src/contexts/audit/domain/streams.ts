@@ -1,4 +1,4 @@
-import type { BookedEvent } from './books.js';
+import type { BookedEvent } from './balance-replay.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';

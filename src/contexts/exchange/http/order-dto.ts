@@ -64,7 +64,10 @@ export class Order implements OrderRecord {
   @ApiProperty({ type: 'string', description: 'Where the deposit goes.' }) deposit_address!: string;
   @ApiProperty({ type: 'string', nullable: true }) deposit_address_tag!: string | null;
 
-  @ApiProperty({ ...AMOUNT, description: 'What is asked for; once enough has come, what is exchanged.' })
+  @ApiProperty({
+    ...AMOUNT,
+    description: 'The amount requested; once enough has arrived, the amount exchanged.',
+  })
   amount_from!: string;
 
   @ApiProperty(AMOUNT) amount_to!: string;
@@ -73,7 +76,7 @@ export class Order implements OrderRecord {
   @ApiProperty({
     ...AMOUNT,
     description:
-      'What has to be given back, late deposits among it; less once the operator has recorded a refund.',
+      'What has to be refunded, late deposits included; less once the operator has recorded a refund.',
   })
   amount_refundable!: string;
 
@@ -85,7 +88,7 @@ export class Order implements OrderRecord {
   deposit_transaction_hash!: string | null;
 
   @ApiProperty({ type: 'string', nullable: true }) withdraw_transaction_hash!: string | null;
-  @Many(() => Deposit, { description: 'Never exchanged by themselves.' }) late_deposits!: Deposit[];
+  @Many(() => Deposit, { description: 'Never exchanged on their own.' }) late_deposits!: Deposit[];
   @ApiProperty(TIME) created_at!: string;
   @ApiProperty(TIME) updated_at!: string;
   @ApiProperty(TIME) expires_at!: string;

@@ -13,7 +13,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { UserDeactivationStarted } from '../../users/contract.js';
 import type { OnboardingEvent } from '../domain/onboarding.js';
 import { OnboardingSteps } from './onboarding-steps.js';
-import { plainWords, whereFrom } from './provider-call.js';
+import { describeError, whereFrom } from './provider-call.js';
 
 /** Kind of work: an onboarding that waits for the service, by the id of the user. */
 export const STEP = 'onboarding.step';
@@ -72,7 +72,7 @@ export class StepsWorker {
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
-    const why = plainWords(error);
+    const why = describeError(error);
     // A domain error means that no provider is configured: the step waits for one.
     const isProviders = !(error instanceof DomainError);
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {

@@ -3,7 +3,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { KEPT_DAYS } from '../store/lookups.js';
+import { KEPT_DAYS } from '../store/access-records.js';
 
 const DAY_MS = 86_400_000;
 

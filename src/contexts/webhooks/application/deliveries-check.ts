@@ -1,12 +1,12 @@
 import { NameTable } from '../../../kernel/name-table.js';
 import type { CheckedTables } from '../../../platform/context.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { columnInWords, type TableComparison } from '../../../platform/projections/compare-tables.js';
+import { describeColumn, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
 import { CheckedDeliveries, type StoredState } from '../store/stored-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
-import { retentionSeconds } from './delivering/retention.js';
+import { retentionSeconds } from './delivering/delivery-retention.js';
 import { publishedBy, type Published } from './published-events.js';
 
 const COLUMNS = ['endpoint_id', 'merchant_id', 'type', 'is_test', 'body'] as const;
@@ -119,7 +119,7 @@ export class DeliveriesCheck implements TableCheck {
       const others = LANE_COLUMNS.map(
         (name) => [name, textOf(row[name]), textOf(said[name])] as const,
       ).filter(([name, is, events]) => name in said && is !== events);
-      const how = others.map(([name, is, events]) => columnInWords(name, is, events)).join('; ');
+      const how = others.map(([name, is, events]) => describeColumn(name, is, events)).join('; ');
       if (others.length > 0) this.differs(row.endpoint_id, how, SNAPSHOTS);
     }
     for (const id of expected.keys()) this.differs(id, 'no row, the events say that there is one', SNAPSHOTS);
@@ -165,7 +165,7 @@ export class DeliveriesCheck implements TableCheck {
       };
       const others = COLUMNS.filter((name) => row[name] !== said[name]);
       if (others.length > 0)
-        this.differs(id, others.map((name) => columnInWords(name, row[name], said[name])).join('; '));
+        this.differs(id, others.map((name) => describeColumn(name, row[name], said[name])).join('; '));
     }
   }
 
@@ -173,7 +173,7 @@ export class DeliveriesCheck implements TableCheck {
   private wrongState(row: StoredState): string | null {
     const { delivery_id: id, state, outcome, resent_position: resent } = row;
     const requested = this.resends.get(id) ?? null;
-    if (resent !== requested) return columnInWords('resent_position', resent, requested);
+    if (resent !== requested) return describeColumn('resent_position', resent, requested);
     const succeeded = outcome === 'succeeded';
     switch (state) {
       case 'succeeded':
@@ -183,7 +183,7 @@ export class DeliveriesCheck implements TableCheck {
       case 'pending':
         if (succeeded && resent === null) return 'state is pending, and an attempt succeeded';
         return this.createdDropped.has(id) && resent === null && !this.recovered.has(row.endpoint_id)
-          ? columnInWords('state', state, 'dropped')
+          ? describeColumn('state', state, 'dropped')
           : null;
       case 'dropped':
         return this.mayBeDropped(row) ? null : 'state is dropped, and the endpoint was never disabled since';

@@ -13,7 +13,7 @@ import {
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { WORDS } from '../../words/words.js';
+import { MESSAGES } from '../../messages/messages.js';
 
 /** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
 export const ONBOARDING_PAGE: Page = {
@@ -21,7 +21,7 @@ export const ONBOARDING_PAGE: Page = {
   path: '/onboarding',
   role: 'widget',
   port: ({ widgetPort }) => widgetPort,
-  words: WORDS,
+  messages: MESSAGES,
   // The camera and images to upload are blobs.
   media: "img-src 'self' data: blob:; media-src blob:",
   // For photos over a slow connection.
