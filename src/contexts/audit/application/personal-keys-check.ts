@@ -4,7 +4,7 @@ import { comparePositions, type RecordedEvent } from '../../../platform/event-st
 import { type Context, knownEvents } from '../../../platform/context.js';
 import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
-import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import { DifferentRows, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from '../store/audited-tables.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
@@ -15,8 +15,6 @@ const ERASED: Readonly<Record<string, string>> = {
 };
 /** An erasure drops the key after its event, and has several tries. */
 const ERASING_MS = 24 * 3_600_000;
-/** Listed in words. */
-const MAX_LISTED = 20;
 
 /**
  * A person whose data the log holds (a user, or the person of an order) has a key until they are erased, and none
@@ -56,19 +54,18 @@ export class PersonalKeysCheck implements TableCheck {
   }
 
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
-    const different: string[] = [];
+    const different = new DifferentRows();
     let rows = 0;
     await this.tables.personalKeys(({ subject, wrapped_key: wrapped }) => {
       rows += 1;
       const wrong = this.wrongOf(subject, wrapped);
-      if (wrong !== null) different.push(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
+      if (wrong !== null) different.add(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
       this.persons.delete(subject);
     });
     for (const subject of this.persons)
       if (!this.erased.has(subject))
-        different.push(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
-    const comparison = { rows, different: different.length, first: different.slice(0, MAX_LISTED) };
-    return new Map([[PERSONAL_KEYS, comparison]]);
+        different.add(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
+    return new Map([[PERSONAL_KEYS, different.of(rows)]]);
   }
 
   private wrongOf(subject: string, wrapped: string | null): string | null {

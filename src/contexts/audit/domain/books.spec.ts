@@ -44,7 +44,7 @@ function booksOf(...events: readonly Recorded[]): Books {
   return books;
 }
 
-const rules = (books: Books): string[] => books.violations.first.map(({ rule }) => rule);
+const rules = (books: Books): string[] => books.violations.listed.map(({ rule }) => rule);
 
 describe('the books', () => {
   it('add up pending and confirmed payouts of a user', () => {
