@@ -8,11 +8,6 @@ import { DifferentRows, type TableComparison } from '../../../platform/projectio
 import type { AuditedTables } from '../store/audited-tables.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
-/** Erasures, and the field of each that names whose key is dropped. */
-const ERASED: Readonly<Record<string, string>> = {
-  'user.erased.v1': 'user_id',
-  'order.personal_data_erased.v1': 'order_id',
-};
 /** An erasure drops the key after its event, and has several tries. */
 const ERASING_MS = 24 * 3_600_000;
 
@@ -23,6 +18,7 @@ const ERASING_MS = 24 * 3_600_000;
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;
+  private readonly erases: NonNullable<Context['erases']>;
   private readonly sealed: ReadonlyMap<string, NonNullable<EventTypeDefinition['sealed']>>;
   /** Persons of events up to `position`: their keys are older than these. */
   private readonly persons = new Set<string>();
@@ -37,13 +33,14 @@ export class PersonalKeysCheck implements TableCheck {
       readonly now: Date;
     },
   ) {
+    this.erases = Object.assign({}, ...rules.contexts.map(({ erases }) => erases));
     const types = knownEvents(rules.contexts);
     this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed]] : [])));
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     for (const { type, data, position, recordedAt } of page) {
-      const erased = ERASED[type];
+      const erased = this.erases[type];
       if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
       const sealed = this.sealed.get(type);
       if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
