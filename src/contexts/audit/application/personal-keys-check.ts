@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
@@ -9,7 +10,7 @@ import type { AuditedTables } from '../store/audited-tables.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
 /** An erasure drops the key after its event, and has several tries. */
-const ERASING_MS = 24 * 3_600_000;
+const ERASING_MS = DAY_MS;
 
 /**
  * A person whose data the log holds (a user, or the person of an order) has a key until they are erased, and none

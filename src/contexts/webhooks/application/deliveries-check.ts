@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { NameTable } from '../../../kernel/name-table.js';
 import type { CheckedTables } from '../../../platform/context.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
@@ -31,7 +32,7 @@ const LANE_COLUMNS = [
 const USER_ERASED = 'user.erased.v1';
 const HELD_AT_ONCE = 500;
 /** By which clocks may differ, and how long a sender may know an earlier state of an endpoint. */
-const MARGIN_MS = 3_600_000;
+const MARGIN_MS = HOUR_MS;
 const STALE_MS = 60_000;
 const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
