@@ -1,5 +1,5 @@
-import { PortalDeliveriesController } from './http/portal-deliveries.controller.js';
-import { PortalEndpointsController } from './http/portal-endpoints.controller.js';
+import { PortalDeliveriesController } from './http/portal/deliveries.controller.js';
+import { PortalEndpointsController } from './http/portal/endpoints.controller.js';
 import { WrittenWebhooks } from './http/written-webhooks.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
@@ -33,8 +33,8 @@ import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
 import { webhookSearches } from './application/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
-import { AdminDeliveriesController } from './http/admin-deliveries.controller.js';
-import { AdminEndpointsController } from './http/admin-endpoints.controller.js';
+import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
+import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000660 } from './migrations/1795000000660-webhooks.js';
@@ -120,7 +120,7 @@ class WebhooksModule {}
 @Module({
   providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, DeliveryFactsView],
 })
-class WebhooksOperatorModule {}
+class WebhooksCliModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',
@@ -138,10 +138,10 @@ export const webhooks = defineContext({
   },
   searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
+  systemReport: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
-  operator: { module: () => WebhooksOperatorModule },
+  cliModule: () => WebhooksCliModule,
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,

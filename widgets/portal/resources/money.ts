@@ -1,4 +1,5 @@
 import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { CREATED, ID, listOf, type Guidance, type Resource } from '../../kit/resource.js';
 
@@ -12,6 +13,7 @@ export const payouts: Resource = {
   scope: 'payouts:read',
   status: 'status',
   empty: 'Payouts that your backend reports are listed here.',
+  every: OFTEN_MS,
   fields: [
     ID,
     AMOUNT,
@@ -75,6 +77,7 @@ export const orders: Resource = {
   scope: 'orders:read',
   status: 'status',
   empty: 'Orders are created through the exchange API and the pay page.',
+  every: OFTEN_MS,
   fields: [
     ID,
     { label: 'Pair', of: 'pair_id' },

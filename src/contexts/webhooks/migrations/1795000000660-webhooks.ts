@@ -86,7 +86,7 @@ export class Webhooks1795000000660 implements MigrationInterface {
         duration_ms int not null,
         outcome text not null,
         http_status int,
-        -- Where it failed (address, dns, connect, tls, send, answer, timeout), and the code.
+        -- Where it failed (address, dns, connect, tls, send, response, timeout), and the code.
         failure_phase text,
         error text,
         response_excerpt bytea,

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import type { Context } from '../../../platform/context.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import type { ViewProgress } from '../../../platform/projections/view-progress.js';
+import type { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ReadModels } from '../../../platform/read-models/read-models.js';
 import { deliveriesSaga } from '../application/deliveries-saga.js';
 import { publishedBy } from '../application/published-events.js';
@@ -30,7 +30,7 @@ describe('the list of webhook endpoints', () => {
     list = new EndpointsList(
       models,
       failing as unknown as FailingEndpoints,
-      { current: async () => true } as unknown as ViewProgress,
+      { catchUp: async () => undefined } as unknown as SubscriptionProgress,
     );
   });
   afterAll(() => models.onApplicationShutdown());

@@ -21,7 +21,7 @@ export const CONSOLE_PAGE: Page = {
   role: 'admin',
   port: ({ adminPort }) => adminPort,
   words: ENGLISH,
-  media: "img-src 'self' data:; require-trusted-types-for 'script'; trusted-types 'none'",
+  media: "img-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
   requestTimeoutMs: 15_000,
 };
 

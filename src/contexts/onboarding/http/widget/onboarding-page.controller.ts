@@ -106,7 +106,8 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     const title = this.config.mode === 'sandbox' ? titles[`/onboarding/${document}`] : undefined;
     if (title === undefined) throw DomainError.notFound('Page');
     reply.header('vary', 'accept-language');
-    sendPlainPage(reply, title, `<p>${escapeHtml(sandboxTermsText)}</p>`, locale);
+    const body = `<p>${escapeHtml(sandboxTermsText)}</p>`;
+    sendPlainPage(reply, ONBOARDING_PAGE, { heading: title, body, lang: locale });
   }
 
   /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
