@@ -86,6 +86,8 @@ export interface Context extends SettingsOwner {
   readonly events?: readonly string[];
   /** Maps the stored name of an event to the fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
+  /** Maps the stored name of an event after which the key of a person is dropped to the field with the id of the person. */
+  readonly erases?: Readonly<Record<string, string>>;
   /** The secrets in its tables that the key ring has sealed; `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
   /** Rules that an audit applies to each stream of its categories, event by event. */

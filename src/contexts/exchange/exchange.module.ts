@@ -174,6 +174,7 @@ export const exchange = defineContext({
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
+  erases: { 'order.personal_data_erased.v1': 'order_id' },
   readModels: [orderViews],
   entities: [ListedOrderRow],
   operations: ORDER_OPERATIONS,

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { NIL_UUID } from '../../kernel/ids.js';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
@@ -23,7 +24,6 @@ interface SealedRow {
 
 /** Sealed responses opened at a time. */
 const PAGE = 500;
-const FIRST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
 export class ResponseStore {
@@ -52,7 +52,7 @@ export class ResponseStore {
 
   /** Sealed responses of the scope that were stored since then, in pages. */
   async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
-    for (let after: SealedRow = { created_at: since.toISOString(), key: FIRST_KEY }; ;) {
+    for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
       const { rows } = await this.pool.query<SealedRow & ResponseRow>(
         `select key, created_at::text, fingerprint, status, body from event_store.responses
          where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
@@ -77,7 +77,7 @@ export class ResponseStore {
 
   /** Deletes responses older than 30 days before `now`; returns how many. */
   purge(now: Date, signal?: AbortSignal): Promise<number> {
-    const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
+    const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
     return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 }

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { ListedFindings } from '../../kernel/listed-findings.js';
 
 /** Two tables of one shape, as `schema.name`: the live one, and the one rebuilt from the events. */
 interface TablePair {
@@ -17,14 +18,27 @@ export interface TableComparison {
   readonly first: readonly string[];
 }
 
+/** Rows listed in words. */
+const MAX_LISTED = 20;
+
+/** Rows that differ, in words. */
+export class DifferentRows extends ListedFindings<string> {
+  constructor() {
+    super(MAX_LISTED);
+  }
+
+  /** Of a table with so many rows. */
+  of(rows: number): TableComparison {
+    return { rows, different: this.count, first: this.listed };
+  }
+}
+
 interface Column {
   readonly name: string;
   readonly is_key: boolean;
   readonly comment: string | null;
 }
 
-/** Rows listed in words. */
-const MAX_LISTED = 20;
 /** Characters displayed of a value, around the first one that differs. */
 const MAX_DISPLAYED = 60;
 

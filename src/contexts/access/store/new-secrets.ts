@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { DAY_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
 /** How long the response to a repeated request has the secret (admin-api.md 3). */
-const DISPLAYED_HOURS = 24;
+export const SECRET_DISPLAYED_MS = DAY_MS;
 /** Longer than a request may be repeated: no second secret is generated for one id. */
 const KEPT_DAYS = 40;
 
@@ -36,7 +37,7 @@ export class NewSecrets {
   async find(id: string): Promise<string | null> {
     const [row] = await this.database.query<{ sealed: string }>(
       `select sealed from access.new_secrets
-       where secret_id = $1 and sealed is not null and created_at > now() - interval '${DISPLAYED_HOURS} hours'`,
+       where secret_id = $1 and sealed is not null and created_at > now() - interval '${SECRET_DISPLAYED_MS} ms'`,
       [id],
     );
     if (row === undefined) return null;
@@ -52,7 +53,7 @@ export class NewSecrets {
   async forget(): Promise<void> {
     await this.database.query(
       `update access.new_secrets set sealed = null
-       where sealed is not null and created_at <= now() - interval '${DISPLAYED_HOURS} hours'`,
+       where sealed is not null and created_at <= now() - interval '${SECRET_DISPLAYED_MS} ms'`,
     );
     await this.database.query(
       `delete from access.new_secrets where created_at < now() - interval '${KEPT_DAYS} days'`,

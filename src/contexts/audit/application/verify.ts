@@ -117,7 +117,7 @@ export async function verify(
     evaluated: histories.evaluated,
     books: extent.wholeStreams ? balanceReportOf(audit) : null,
     evidence: { checked: evidence.checked },
-    violations: violations.first,
+    violations: violations.listed,
     violation_count: violations.count,
     ledger: (await ledger?.end()) ?? null,
     read_models: readModels,

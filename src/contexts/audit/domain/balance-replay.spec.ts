@@ -44,7 +44,7 @@ function replayOf(...events: readonly Recorded[]): BalanceReplay {
   return books;
 }
 
-const rules = (books: BalanceReplay): string[] => books.violations.first.map(({ rule }) => rule);
+const rules = (books: BalanceReplay): string[] => books.violations.listed.map(({ rule }) => rule);
 
 describe('the books', () => {
   it('add up pending and confirmed payouts of a user', () => {

@@ -40,7 +40,7 @@ describe('the evidence of a payout', () => {
     ['any token where that of the chain is not known', [activated, received({ token: '0x' })], null],
   ])('is a transfer of %s', (_what, events, token) => {
     const { books, violations } = checkOf(events, token);
-    expect([violations.first, books.checked]).toEqual([[], 1]);
+    expect([violations.listed, books.checked]).toEqual([[], 1]);
   });
 
   it.each<[string, readonly Recorded[], string]>([
@@ -75,7 +75,7 @@ describe('the evidence of a payout', () => {
     ['that does not say its confirmations', [activated, received({ confirmations: null })], 'confirmations'],
   ])('is named when it is a transfer %s', (_what, events, rule) => {
     const { violations } = checkOf(events);
-    expect(violations.first).toEqual([
+    expect(violations.listed).toEqual([
       { position: String(events.length), rule: expect.stringContaining(rule) as unknown },
     ]);
   });

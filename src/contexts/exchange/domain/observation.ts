@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { exchanged, isAtLeast, isZero, least, minus, sum, times } from '../../../kernel/decimal.js';
 import {
   amountReceived,
@@ -50,9 +51,9 @@ const ONE_BY_ONE = 20;
 const SHARE = 10;
 /** A changed sum of dust is recorded this often; then when it has doubled, or this long after the last record. */
 const DUST_RECORDS = 100;
-const DUST_EVERY_MS = 24 * 3_600_000;
+const DUST_EVERY_MS = DAY_MS;
 /** No chain takes longer to confirm a transfer; without a bound, dust would keep an order open for ever. */
-const MAX_PENDING_MS = 24 * 3_600_000;
+const MAX_PENDING_MS = DAY_MS;
 
 /**
  * What follows from an observation: deposits counted once, then the outcome, then the end of the order. A status never

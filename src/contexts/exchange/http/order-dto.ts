@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
@@ -121,7 +122,6 @@ export class OrdersQuery {
 }
 
 const MAX_DAYS = 92;
-const DAY_MS = 86_400_000;
 
 /** Throws DomainError `bad_request` for a range that is none or too long. */
 export function orderFilter(query: OrdersQuery): OrderFilter {

@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
 import { PhoneCodes } from '../store/phone-codes.js';
-
-const HOUR_MS = 3_600_000;
 
 /** Deletes images that were never handed over, and expired codes. */
 @Injectable()

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Background } from '../../../platform/background/background-work.js';
@@ -25,7 +26,7 @@ interface State {
 type Step = WorkItem<State>;
 
 /** Polls of a verification under review whose callback does not come. */
-const REVIEW: Backoff = { firstMs: 1000, maxMs: 3_600_000 };
+const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
 const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
 /** The user is deactivating or erased. */
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, DAY_MS, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { AccessRecords } from '../../../platform/operations/access-records.js';
@@ -10,7 +10,6 @@ import { Database } from '../../../platform/postgres/database.js';
 
 /** Of an ISO 8601 time: a page that is open and refreshed counts once in an hour. */
 const HOUR = '2026-01-01T00'.length;
-const DAY_MS = 86_400_000;
 export const KEPT_DAYS = 400;
 
 /** `operations.lookups`: when operators read data of a merchant. What they changed is in `operations.operations`. */
@@ -19,7 +18,7 @@ export class StoredAccessRecords extends AccessRecords {
   @Background()
   readonly retention = new BackgroundWork({
     name: 'retention of lookups',
-    everyMs: DAY_MS / 24,
+    everyMs: HOUR_MS,
     run: (signal) => this.prune(signal),
   });
 

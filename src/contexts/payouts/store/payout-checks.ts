@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { deleteBefore } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
@@ -10,8 +10,6 @@ import type { PayoutCheck } from '../domain/verdict.js';
 /** Checks of one payout that are kept: the newest ones. */
 export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 /** Deletes with each new check the one that is beyond the newest {@link MAX_CHECKS}. */
 const RECORD = `

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { NIL_UUID } from '../../../kernel/ids.js';
 import type { Clock } from '../../../kernel/clock.js';
 import { deleteBefore, everyRow } from '../../../platform/postgres/chunks.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
@@ -6,7 +7,6 @@ import { Database } from '../../../platform/postgres/database.js';
 
 /** Rows read in one transaction, and deleted when they are old enough. */
 export const PRUNED_AT_ONCE = 500;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The last delivery of an endpoint that was read. */
 export interface Place {
@@ -84,7 +84,7 @@ export class DeliveryRetentionTable {
 
 /** Before all deliveries of the endpoint since then, a timestamp of PostgreSQL. */
 export function placeBefore(endpointId: string, createdAt: string): Place {
-  return { endpointId, createdAt, deliveryId: FIRST_ID };
+  return { endpointId, createdAt, deliveryId: NIL_UUID };
 }
 
 const LAST = `

@@ -33,6 +33,7 @@ import {
   PendingCredential,
   RollBody,
 } from './credential-dto.js';
+import { SECRET_DISPLAYED_MS } from '../../store/new-secrets.js';
 
 const TAG = 'Admin: credentials';
 const CREDENTIAL = 'Credential';
@@ -216,6 +217,3 @@ export class CredentialsController {
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
   }
 }
-
-/** How long a replay under the same Idempotency-Key has the secret. */
-const SECRET_DISPLAYED_MS = 86_400_000;

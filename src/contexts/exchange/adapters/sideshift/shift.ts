@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../../kernel/clock.js';
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
 import type { ProviderDeposit, ProviderStatus } from '../../application/ports.js';
 import { type Asset, type Pair, decimalsOf } from '../../domain/catalog.js';
@@ -23,7 +24,7 @@ type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 const HASH = /^[!-~]{8,200}$/;
 const MAX_DEPOSITS = 1000;
 /** How far SideShift's clock and the times of chains may be from ours. */
-const CLOCK_TOLERANCE_MS = 3_600_000;
+const CLOCK_TOLERANCE_MS = HOUR_MS;
 /** Of an order whose deposit waits at SideShift for an address to go back to. */
 const REFUND_WAITS = 'refund_address_needed';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Page } from '../../../../platform/http/pages/page.js';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -28,7 +28,7 @@ export const ONBOARDING_PAGE: Page = {
   requestTimeoutMs: 60_000,
 };
 
-const VALID_MS = 3_600_000;
+const VALID_MS = HOUR_MS;
 
 /** Sessions of users who entered the code from their phone, by user id. */
 @Injectable()

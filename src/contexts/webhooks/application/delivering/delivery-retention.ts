@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
@@ -9,7 +9,7 @@ import { DELIVERIES_SAGA } from '../deliveries-saga.js';
 
 const DAY_SECONDS = 86_400;
 /** Reading a hundred thousand endpoints takes a second. */
-const ROUND_MS = 6 * 3_600_000;
+const ROUND_MS = 6 * HOUR_MS;
 
 /** For how long finished deliveries are retained at least; Infinity: for ever. */
 export function retentionSeconds({
@@ -57,7 +57,7 @@ export class DeliveryRetention {
 }
 
 /** Clocks of a delivery and of the user's creation may differ by as much. */
-const MARGIN_MS = 86_400_000;
+const MARGIN_MS = DAY_MS;
 
 /**
  * Deletes deliveries about an erased person that arrived. One that the merchant did not get yet stays until it arrives or
