@@ -48,10 +48,12 @@ class RequestedOperationsModule {}
   providers: [
     OperationDecisions,
     OperationsView,
+    StoredLookups,
+    { provide: Lookups, useExisting: StoredLookups },
     ImmediateRebuilds,
     { provide: Rebuilds, useExisting: ImmediateRebuilds },
   ],
-  exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
+  exports: [RequestedOperationsModule, Lookups, Rebuilds, ImmediateRebuilds],
 })
 class OperationsOfProgramsModule {}
 

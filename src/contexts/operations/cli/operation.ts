@@ -8,7 +8,8 @@ import {
   type Operator,
   type Outcome,
 } from '../../../platform/operator/operator.js';
-import { requesterOf, whyOf, withReason } from '../../../platform/operator/write.js';
+import { requesterOf } from '../../../platform/operator/requester.js';
+import { whyOf, withReason } from '../../../platform/operator/write.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
 import { existingOperation } from '../domain/operation.js';

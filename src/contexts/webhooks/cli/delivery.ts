@@ -60,7 +60,12 @@ async function stuck(context: INestApplicationContext, { olderThan, limit }: Stu
   const now = context.get<Clock>(CLOCK, { strict: false }).now();
   const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
   const text = rows.map((row) => linesOf(row, now)).join('\n') || nothing;
-  return { text, json: { deliveries: rows.map((row) => ({ ...row, ...deliveryWords(row, now) })) } };
+  const displays = { subject: 'deliveries', merchantIds: rows.map(({ merchant_id }) => merchant_id) };
+  return {
+    text,
+    displays,
+    json: { deliveries: rows.map((row) => ({ ...row, ...deliveryWords(row, now) })) },
+  };
 }
 
 function linesOf(facts: DeliveryFacts, now: Date): string {
@@ -92,7 +97,8 @@ async function show(context: INestApplicationContext, id: string): Promise<Outco
     .filter(([name]) => name !== 'payload')
     .map(([name, value]) => `  ${name.padEnd(20)}  ${String(value ?? 'none')}`);
   const text = [...lines, ...attempts.map(attemptLine), '', `  ${words.what}`, `  next: ${words.next}`];
-  return { text: text.join('\n'), json: { delivery, ...words } };
+  const displays = { subject: `delivery ${id}`, merchantIds: [facts.merchant_id] };
+  return { text: text.join('\n'), json: { delivery, ...words }, displays };
 }
 
 function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {
