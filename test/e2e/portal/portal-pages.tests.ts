@@ -70,7 +70,7 @@ export function describePages(world: PortalWorld): void {
       const { headers } = await wrong.post('/merchants/v1/users', { phone_number: '+14155550123' });
       const user = await world.enter();
       await eventually(async () => {
-        await user.open('/requests?refused=only', 'Requests');
+        await user.open('/requests?status=401', 'Requests');
         await user.settled();
         return (await user.rows().count()) > 0;
       });
