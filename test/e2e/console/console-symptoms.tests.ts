@@ -52,6 +52,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.heading(/^Payout/);
       await user.text('The last check found: a transfer of another amount').waitFor();
       await user.text('write to the merchant').waitFor();
+      await user.page.locator('dd').getByText('100.00 USDC').waitFor();
       few(user);
     });
 
