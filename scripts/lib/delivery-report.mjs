@@ -62,7 +62,7 @@ export function deliveryLine({ at, id, attempt, type, reason, text, headers }, {
     attempt,
     verified: reason === null,
     reason,
-    answered: status,
+    status,
     ...(error ? { error } : {}),
     timestamp: headers['webhook-timestamp'] ?? null,
     signature: headers['webhook-signature'] ?? null,

@@ -8,8 +8,8 @@ import type { JsonObject } from './event-store/port.js';
 import type { DocumentPart, WebhookWords } from './openapi/document.js';
 import type { Get, OperationDefinition } from './operations/operation-definition.js';
 import type { Search } from './operations/search.js';
-import type { Vitals } from './operations/vitals.js';
-import type { Program } from './operator/operator.js';
+import type { SystemReport } from './operations/system-report.js';
+import type { CliCommand } from './cli/cli-context.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
 import type { TableCheck } from './projections/table-check.js';
@@ -45,8 +45,8 @@ export function publication<Event extends { readonly data: object }>(
   return { ...words, read: (data) => read(data) };
 }
 
-/** The programs of operators by name; each is loaded when it is run. */
-export type Programs = Readonly<Record<string, () => Promise<Program>>>;
+/** Commands of the CLI by the name of their program; each is loaded when it is run. */
+export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
 /** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
 export interface CheckedTables {
@@ -101,16 +101,16 @@ export interface Context extends SettingsOwner {
   /** How an audit compares its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
   /** The module that programs of operators boot in place of `module`. Absent: they do not boot this context. */
-  readonly operator?: Pick<Context, 'module'>;
+  readonly cliModule?: Context['module'];
   /** How it forgets a person who is erased (ADR 127). Absent: it keeps no personal data. */
   readonly forgets?: (get: Get) => Forget;
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication>>;
-  readonly programs?: Programs;
+  readonly programs?: CliCommands;
   /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
   readonly entities?: readonly Type[];
   /** What it reports to `GET /admin/v1/system`. */
-  readonly vitals?: (get: Get) => Vitals;
+  readonly systemReport?: (get: Get) => SystemReport;
   /** What operators find by exact matches (`GET /admin/v1/search`). */
   readonly searches?: (get: Get) => readonly Search[];
   /** What operators may do to it (admin-api.md 4). */
@@ -125,9 +125,11 @@ export function defineContext(context: Context): Context {
   return context;
 }
 
-/** The contexts that programs of operators boot, each with its `operator` module. */
-export function forOperators(contexts: readonly Context[]): readonly Context[] {
-  return contexts.filter(({ operator }) => operator).map((context) => ({ ...context, ...context.operator }));
+/** The contexts that programs of operators boot, each with its `cliModule`. */
+export function forCli(contexts: readonly Context[]): readonly Context[] {
+  return contexts.flatMap((context) =>
+    context.cliModule ? [{ ...context, module: context.cliModule }] : [],
+  );
 }
 
 /** Every event that a version with these contexts knows. */

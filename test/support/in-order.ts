@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { invoke } from './programs/operator.js';
+import { invoke } from './programs/cli.js';
 
 /** Fails where `audit -- verify` finds something wrong in the books that a suite leaves. */
 export async function expectInOrder(databaseUrl: string): Promise<void> {

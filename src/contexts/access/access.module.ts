@@ -44,7 +44,7 @@ import { OperatorsController } from './http/admin/operators.controller.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { PortalKeys } from './application/portal-keys.js';
-import { PortalKeysController } from './http/portal/portal-keys.controller.js';
+import { PortalKeysController } from './http/portal/keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
@@ -169,7 +169,7 @@ export const access = defineContext({
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
   searches: accessSearches,
-  operator: { module: () => CredentialsModule },
+  cliModule: () => CredentialsModule,
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,

@@ -37,7 +37,7 @@ import { OrderLog } from './application/order-log.js';
 import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/order-rules.js';
-import { AdminOrdersController } from './http/admin-orders.controller.js';
+import { AdminOrdersController } from './http/admin/orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
@@ -57,7 +57,7 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
-import { PortalOrdersController } from './http/portal-orders.controller.js';
+import { PortalOrdersController } from './http/portal/orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -69,7 +69,7 @@ import { PortalOrdersController } from './http/portal-orders.controller.js';
   ],
   exports: [OrdersView],
 })
-class OperatedOrdersModule {}
+class ExchangeCliModule {}
 
 const providers = [
   SideShiftShifts,
@@ -102,7 +102,7 @@ const providers = [
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({
-  imports: [OperatedOrdersModule],
+  imports: [ExchangeCliModule],
   controllers: [
     OrdersController,
     MerchantOrdersController,
@@ -185,7 +185,7 @@ export const exchange = defineContext({
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },
-  operator: { module: () => OperatedOrdersModule },
+  cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,

@@ -30,7 +30,7 @@ import { OnboardingProgress } from '../users/contract.js';
 import { ONBOARDING_OPERATIONS } from './application/user-operations.js';
 import { UserProgress } from './application/user-progress.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
-import { AdminOnboardingsController } from './http/admin-onboardings.controller.js';
+import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
 import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';
@@ -44,10 +44,10 @@ const SANDBOX_REVIEWS = [SandboxReviews, DecideReviewHandler];
 
 /** For programs of operators: without page, providers and workers. */
 @Module({})
-class OnboardingOperatorModule {
+class OnboardingCliModule {
   static of({ mode }: Pick<Config, 'mode'>): DynamicModule {
     return {
-      module: OnboardingOperatorModule,
+      module: OnboardingCliModule,
       providers: [
         Onboardings,
         RetryStepHandler,
@@ -122,7 +122,7 @@ export const onboarding = defineContext({
     },
   },
   readModels: [progressProjection],
-  operator: { module: (config) => OnboardingOperatorModule.of(config) },
+  cliModule: (config) => OnboardingCliModule.of(config),
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   forgets: forgetApplicant,
   operations: ONBOARDING_OPERATIONS,

@@ -14,9 +14,9 @@ import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
-import { OperationsController } from './http/operations.controller.js';
+import { OperationsController } from './http/admin/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
-import { PortalLookupsController } from './http/portal-lookups.controller.js';
+import { PortalLookupsController } from './http/portal/lookups.controller.js';
 import { StoredLookups } from './store/lookups.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
@@ -53,7 +53,7 @@ class RequestedOperationsModule {}
   ],
   exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
 })
-class OperationsOfProgramsModule {}
+class OperationsCliModule {}
 
 /** What operators do, why, and who approved it (admin-api.md 4). */
 @Global()
@@ -96,5 +96,5 @@ export const operations = defineContext({
   checkSettings: checkOperationsSettings,
   operations: systemOperations,
   programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
-  operator: { module: () => OperationsOfProgramsModule },
+  cliModule: () => OperationsCliModule,
 });

@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { FindAnything } from './application/find-anything.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
-import { SearchController } from './http/search.controller.js';
-import { SystemController } from './http/system.controller.js';
+import { SearchController } from './http/admin/search.controller.js';
+import { SystemController } from './http/admin/system.controller.js';
 import { DueItems } from './store/due-items.js';
 import { Processes } from './store/processes.js';
 

@@ -1,5 +1,5 @@
-import { PortalDeliveriesController } from './http/portal-deliveries.controller.js';
-import { PortalEndpointsController } from './http/portal-endpoints.controller.js';
+import { PortalDeliveriesController } from './http/portal/deliveries.controller.js';
+import { PortalEndpointsController } from './http/portal/endpoints.controller.js';
 import { WrittenWebhooks } from './http/written-webhooks.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
@@ -33,8 +33,8 @@ import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
 import { webhookSearches } from './application/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
-import { AdminDeliveriesController } from './http/admin-deliveries.controller.js';
-import { AdminEndpointsController } from './http/admin-endpoints.controller.js';
+import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
+import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000660 } from './migrations/1795000000660-webhooks.js';
@@ -51,7 +51,6 @@ import { DeliveriesView } from './views/deliveries.js';
 import { DeliveryFactsView } from './views/delivery-facts.js';
 import { EndpointRow } from './views/endpoint-row.js';
 import { EndpointsList } from './views/endpoints-list.js';
-import { endpointsProjection } from './views/endpoints-projection.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
@@ -121,13 +120,12 @@ class WebhooksModule {}
 @Module({
   providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, DeliveryFactsView],
 })
-class WebhooksOperatorModule {}
+class WebhooksCliModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',
   module: () => WebhooksModule,
   histories: WEBHOOK_HISTORIES,
-  readModels: [endpointsProjection],
   entities: [EndpointRow],
   document: {
     tags: {
@@ -140,10 +138,10 @@ export const webhooks = defineContext({
   },
   searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
+  systemReport: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
-  operator: { module: () => WebhooksOperatorModule },
+  cliModule: () => WebhooksCliModule,
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from './address.js';
-import { callerOf, type MerchantCredentials } from './merchant-directory.js';
+import { callerOf, type ApiCaller } from './merchant-directory.js';
 import { sendProblem, type Problem } from './problem.js';
 import { tooManyRequests, type CallerRateLimiter, type Usage } from './rate-limit.js';
 
@@ -11,9 +11,9 @@ export interface Authentication {
   /** Its operations take their inputs from the query string, which therefore is part of what an Idempotency-Key covers. */
   readonly inputsInQuery?: boolean;
   /** Before the body is read: the merchant whom the request names; null when it was refused. Rejects when the directory is unavailable. */
-  recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null>;
+  identify(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null>;
   /** With the body read: whether the merchant sent the request; false when the response was sent. Absent: nothing is left to verify. */
-  verify?(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;
+  verify?(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): boolean;
 }
 
 /** The {@link Authentication} of every API. A module that serves one registers it in `onModuleInit`. */
@@ -45,7 +45,7 @@ export class Admission {
   ) {}
 
   /** False when the response was sent. */
-  async admit(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): Promise<boolean> {
+  async admit(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): Promise<boolean> {
     const ofKey = merchant.callerId !== undefined;
     if (merchant.status === 'suspended') return refuse(reply, SUSPENDED);
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
@@ -59,7 +59,7 @@ export class Admission {
   }
 
   /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */
-  async usage({ merchantId, requestsPerMinute = null }: MerchantCredentials): Promise<Usage> {
+  async usage({ merchantId, requestsPerMinute = null }: ApiCaller): Promise<Usage> {
     return this.limiter.withLimit(requestsPerMinute).usage(merchantId);
   }
 }

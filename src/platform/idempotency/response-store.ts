@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Inject, Injectable } from '@nestjs/common';
-import { RESPONSES_KEPT_DAYS } from '../../kernel/repeats.js';
+import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
 import { deleteBefore } from '../postgres/chunks.js';

@@ -185,6 +185,24 @@ describe('the document of the console', () => {
     expect(page.status).toBe(404);
   });
 
+  it('405 with Allow for a path of the API that has other methods, whatever a client accepts', async () => {
+    const browser = new CookieClient(site.origin);
+    const headers = { accept: 'text/html' };
+    for (const [method, path, allow] of [
+      ['DELETE', '/admin/v1/operations', 'GET, HEAD'],
+      ['POST', '/admin/v1/whoami', 'GET, HEAD'],
+      ['GET', `/admin/v1/operations/${newId()}/approve`, 'POST'],
+      ['PUT', `/admin/v1/merchants/${newId()}`, 'GET, HEAD, PATCH'],
+    ]) {
+      const response = await browser.call(path!, { method: method!, headers });
+      expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);
+      expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    }
+    // People open the page of a link; its script posts to the same path.
+    expect((await browser.call('/enrol', { headers })).status).toBe(200);
+    expect((await browser.call('/enrol')).status).toBe(405);
+  });
+
   it('hides nothing that the API does not have: a program gets a problem', async () => {
     const response = await new CookieClient(site.origin).call('/payouts');
     expect([response.status, response.headers.get('content-type')]).toEqual([

@@ -11,7 +11,7 @@ import {
   urlOf,
 } from '../../support/onboarding/onboard.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { pageUrl, startPeople, type People } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '22'.repeat(32);

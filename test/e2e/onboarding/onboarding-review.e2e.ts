@@ -8,7 +8,7 @@ import { OldRows, ProgressGauge } from '../../../src/contexts/onboarding/applica
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../../support/onboarding/onboard.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 import { startPeople, type People } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '11'.repeat(32);

@@ -15,7 +15,7 @@ import { batchOf, eventItem } from '../../support/tracking/event-batches.js';
 import { eventually } from '../../support/eventually.js';
 import { REQUEST } from '../../support/onboarding/onboard.js';
 import { createUser, report, USERS } from '../../support/payouts/payout-calls.js';
-import type { Run } from '../../support/programs/operator.js';
+import type { Run } from '../../support/programs/cli.js';
 import { expectInOrder } from '../../support/in-order.js';
 
 /** Of one life. */

@@ -37,7 +37,7 @@ import { deriveId, newId } from '../../../src/kernel/ids.js';
 import type { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { CommandLoop as Loop } from '../../../src/platform/event-store/command-loop.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
-import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { operationsOn } from '../operations/bench.js';
@@ -47,7 +47,10 @@ const keyedHash = new KeyedHash(randomBytes(32));
 const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, newSecretsInMemory(), {
   mode: 'sandbox',
 });
-const progress = { reached: async () => true, require: async () => undefined } as unknown as ViewProgress;
+const progress = {
+  waitFor: async () => true,
+  requireCurrent: async () => undefined,
+} as unknown as SubscriptionProgress;
 
 function commandsOn(
   loop: CommandLoop,
@@ -67,7 +70,7 @@ function commandsOn(
     [CommandBus, { execute }],
     [Loop, loop],
     [CredentialSecrets, secrets],
-    [ViewProgress, progress],
+    [SubscriptionProgress, progress],
     // Those who are none any more are sorted out by their streams.
     [OperatorsView, { administrators: async () => persons, count: async () => persons.length }],
   ]);

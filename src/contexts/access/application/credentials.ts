@@ -5,7 +5,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Claim } from '../../../platform/event-store/command-loop-types.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   issueSecret,
   revokeSecret,
@@ -44,7 +44,7 @@ export class Credentials {
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: CredentialSecrets,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   async change<State, Event extends DomainEvent>(
@@ -59,7 +59,7 @@ export class Credentials {
       metadata,
       claims,
     });
-    return { visible: await this.progress.reached(DIRECTORY_VIEW, position) };
+    return { visible: await this.progress.waitFor(DIRECTORY_VIEW, position) };
   }
 
   async issue<State, Event extends DomainEvent>(

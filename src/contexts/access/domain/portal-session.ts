@@ -1,6 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { KeyOutlived } from '../../../kernel/repeats.js';
+import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
 
 const RESOURCES = [
   'keys',
@@ -111,12 +111,13 @@ export type NewPortalSession = { readonly at: string } & Pick<
   'id' | 'merchantId' | 'actor' | 'scopes' | 'returnUrl' | 'codeHash'
 >;
 
-/** Throws KeyOutlived for a repeat without its response: the code is lost, so it gets a new session. */
+/** Throws IdempotencyKeyExpired for a repeat without its response: the code is lost, so it gets a new session. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
 ): PortalSessionEvent[] {
-  if (state !== null) throw new KeyOutlived('the code of this session was in a response that is not kept');
+  if (state !== null)
+    throw new IdempotencyKeyExpired('the code of this session was in a response that is not kept');
   const { id: session_id, merchantId: merchant_id, actor, scopes, returnUrl: return_url } = session;
   const { codeHash: code_hash, at: created_at } = session;
   const terms = { code_hash, code_expires_at: later(created_at, CODE_LASTS_MS), created_at };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import {
   AT,
+  checkLedger,
   headOf,
   ledgerOver,
   LOG,
@@ -13,7 +14,7 @@ import {
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { hashOfHead, keyText, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import { checkLedger, type CheckedLedger } from './check-ledger.js';
+import type { CheckedLedger } from './check-ledger.js';
 import { HeadTrust } from './head-trust.js';
 
 interface Compared {

@@ -43,16 +43,6 @@ const UNTRUSTED = 'its key is older than the one that you brought, which does no
 /** Of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
-/** Compares the whole log, page by page, with the ledger: {@link LedgerCheck}. */
-export async function checkLedger(
-  pages: AsyncIterable<readonly LeafEvent[]>,
-  ledger: CheckedLedger,
-): Promise<LedgerReport> {
-  const check = await LedgerCheck.begin(ledger);
-  for await (const page of pages) await check.add(page);
-  return check.end();
-}
-
 /** One place where log and leaves differ: an event, a leaf, or both at one position. */
 interface Difference {
   /** Number of events of the log before it. */

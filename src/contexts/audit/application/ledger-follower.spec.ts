@@ -11,13 +11,12 @@ import {
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { provesInclusion } from '../../../../test/support/audit/merkle.js';
-import { stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
+import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
 import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
 import { LedgerChanged } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
-import { checkLedger } from './check-ledger.js';
 import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.js';
 
 const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());

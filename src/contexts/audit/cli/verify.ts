@@ -3,8 +3,8 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
 import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { exportSource, storeSource } from '../application/log-source.js';
 import { type AuditReport, isWrong, type VerifyOptions, verify } from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
@@ -13,7 +13,7 @@ import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
 import { LastVerifies } from '../store/last-verify.js';
 import { ExportedLog } from '../store/exported-log.js';
-import { inOneLine } from '../../../platform/operator/printable.js';
+import { inOneLine } from '../../../platform/cli/printable.js';
 import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
 import { liveTables } from './live-tables.js';
 import { headsOf, publicKeyOf, keyRingOf, storedLedger } from './ledger.js';
@@ -27,7 +27,7 @@ const UNCOVERED = 'no signed head covers any event: nothing proves that the log 
 const CONNECTIONS = 16;
 
 /** `npm run audit -- verify`: replays every event and verifies everything against it. Changes nothing. */
-export function verifyProgram(program: Command, operator: Operator): void {
+export function verifyProgram(program: Command, cli: CliContext): void {
   program
     .command('verify')
     .description(
@@ -49,18 +49,18 @@ export function verifyProgram(program: Command, operator: Operator): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const print: Print = (result, text) => printResult(program, operator, result, text);
+      const print: Print = (result, text) => printResult(program, cli, result, text);
       const heads = (await Promise.all(head.map(headsOf))).flat();
       const brought = { heads, key: key === undefined ? null : await publicKeyOf(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
       try {
-        await audit(operator, print, exported, { brought, offline });
+        await audit(cli, print, exported, { brought, offline });
       } catch (error) {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
         const { message } = error;
         print({ missing_events: message }, () => `CHANGED   ${message}\nNOT in order`);
-        operator.exit(EXIT_WRONG);
+        cli.exit(EXIT_WRONG);
       }
     });
 }
@@ -81,12 +81,12 @@ interface Given {
 }
 
 async function audit(
-  operator: Operator,
+  cli: CliContext,
   print: Print,
   exported: ExportedLog | null,
   { brought, offline }: Given,
 ): Promise<void> {
-  const rules = { contexts: operator.contexts, progress: progressOf() };
+  const rules = { contexts: cli.contexts, progress: progressOf() };
   const report =
     offline && exported !== null
       ? await verify(exportSource(exported), null, {
@@ -94,8 +94,8 @@ async function audit(
           token: null,
           ledger: exportedLedger(exported.manifest, brought),
         })
-      : await verifyConnected(operator, exported, brought, rules);
-  const hasMasterKey = !offline && operator.config().masterKey !== null;
+      : await verifyConnected(cli, exported, brought, rules);
+  const hasMasterKey = !offline && cli.config().masterKey !== null;
   const pinned = brought.key !== null || hasMasterKey;
   const said = {
     ...report,
@@ -109,19 +109,17 @@ async function audit(
     ],
   };
   print(said, describe);
-  if (!offline && exported === null) await record(operator, said);
-  if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
-  else if (said.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
+  if (!offline && exported === null) await record(cli, said);
+  if (isWrong(report) || said.fault_count > 0) cli.exit(EXIT_WRONG);
+  else if (said.not_checked.length > 0) cli.exit(EXIT_INCOMPLETE);
 }
 
 /** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
-async function record(operator: Operator, said: Said): Promise<void> {
+async function record(cli: CliContext, said: Said): Promise<void> {
   const isIncomplete = said.not_checked.length > 0;
   const outcome = isWrong(said) || said.fault_count > 0 ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
   const verified = { at: new Date().toISOString(), outcome, read_to: said.read_to } as const;
-  await connected(operator, (database) => new LastVerifies(database).record(verified), 1).catch(
-    () => undefined,
-  );
+  await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
 }
 
 interface Said extends AuditReport {
@@ -132,14 +130,14 @@ interface Said extends AuditReport {
 }
 
 async function verifyConnected(
-  operator: Operator,
+  cli: CliContext,
   exported: ExportedLog | null,
   { heads, key }: Given['brought'],
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
 ): Promise<AuditReport> {
-  const config = operator.config();
+  const config = cli.config();
   return connected(
-    operator,
+    cli,
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
@@ -159,7 +157,7 @@ async function verifyConnected(
       const ledger = isWholeLog ? stored : exportedLedger(exported.manifest, { heads, key });
       const rules = { ...rest, token: config.usdcAddress, ledger };
       if (why !== null) return verify(read, why, rules);
-      return liveTables(database, { ...operator, sealer }, async (live) => {
+      return liveTables(database, { ...cli, sealer }, async (live) => {
         // Its end is read after the snapshot of the tables: it includes their checkpoints.
         const log = exported === null ? await storeSource(store) : read;
         const isBehind = comparePositions(log.end, live.furthest) < 0;

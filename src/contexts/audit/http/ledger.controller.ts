@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { MerchantId, UuidParam, ValidQuery } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
 import { ConsistencyQuery, ConsistencyResponse, HeadResponse, ProofResponse } from './ledger-dto.js';
 
@@ -13,7 +13,7 @@ export class LedgerController {
   constructor(private readonly proofs: PayoutProofs) {}
 
   @Get('payouts/:id/proof')
-  @Operation({
+  @ApiRoute({
     id: 'getPayoutProof',
     tag: TAG,
     summary: 'Get the proof that the events of a payout are in the log',
@@ -32,7 +32,7 @@ export class LedgerController {
   }
 
   @Get('audit/head')
-  @Operation({
+  @ApiRoute({
     id: 'getAuditHead',
     tag: TAG,
     summary: 'Get the newest signed head of the log',
@@ -47,7 +47,7 @@ export class LedgerController {
   }
 
   @Get('audit/consistency')
-  @Operation({
+  @ApiRoute({
     id: 'getAuditConsistency',
     tag: TAG,
     summary: 'Get the proof that a signed head extends an earlier one',

@@ -17,7 +17,7 @@ import {
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { KeyOutlived } from '../../../kernel/repeats.js';
+import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
 import {
   cancelOrder,
   createOrder,
@@ -47,7 +47,7 @@ describe('creating an order', () => {
       .thenRefused('validation_failed'));
   it('needs another id when the order is too old for a repeat', () =>
     expect(() => createOrder({ ...facts, created_at: minute(31 * DAY) }, stateAfter(created))).toThrow(
-      KeyOutlived,
+      IdempotencyKeyExpired,
     ));
 });
 

@@ -1,7 +1,7 @@
 import type { Aggregate } from '../../../kernel/aggregate.js';
 import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { requireRepeatable } from '../../../kernel/repeats.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { plainHash } from './addresses.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
 
@@ -198,10 +198,10 @@ function balance(state: ExistingOrder): { readonly due: string; readonly spent: 
   };
 }
 
-/** Creates an order; a repeat changes nothing. Throws KeyOutlived when the order is too old to be repeated. */
+/** Creates an order; a repeat changes nothing. Throws IdempotencyKeyExpired when the order is too old to be repeated. */
 export function createOrder(facts: OrderFacts, state: Order): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
-  requireRepeatable(state.facts.created_at, facts.created_at);
+  requireIdempotent(state.facts.created_at, facts.created_at);
   if (state.isErased)
     throw new DomainError(
       'invalid_transition',

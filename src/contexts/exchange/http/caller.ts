@@ -1,12 +1,12 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { merchantOf } from '../../../platform/http/decorators.js';
-import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
 import { idOf } from './signature.js';
 
 /** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
-export class ExchangeCredentials implements MerchantCredentials {
+export class ExchangeCaller implements ApiCaller {
   readonly merchantId: string;
   readonly callerId: string;
   readonly privateKeys: readonly string[];
@@ -14,7 +14,7 @@ export class ExchangeCredentials implements MerchantCredentials {
 
   constructor(
     readonly caller: KnownExchangeKey,
-    readonly status: MerchantCredentials['status'],
+    readonly status: ApiCaller['status'],
     readonly countedAs: string,
   ) {
     this.merchantId = caller.merchantId;
@@ -29,9 +29,9 @@ export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionC
   return credentialsOf(context.switchToHttp().getRequest<FastifyRequest>()).caller;
 });
 
-function credentialsOf(request: FastifyRequest): ExchangeCredentials {
+function credentialsOf(request: FastifyRequest): ExchangeCaller {
   const credentials = merchantOf(request);
-  if (!(credentials instanceof ExchangeCredentials)) throw new Error('the route is not under /v1');
+  if (!(credentials instanceof ExchangeCaller)) throw new Error('the route is not under /v1');
   return credentials;
 }
 

@@ -7,7 +7,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
@@ -93,7 +93,7 @@ export class ConfigurationController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'getConfiguration',
     tag: 'Exchange',
     summary: 'Get the configuration of an on-ramp transaction',

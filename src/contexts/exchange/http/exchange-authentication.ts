@@ -5,7 +5,7 @@ import { sendProblem, type Problem } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeCredentials } from './caller.js';
+import { ExchangeCaller } from './caller.js';
 import {
   addressSigner,
   idOf,
@@ -38,7 +38,7 @@ export class ExchangeAuthentication implements Authentication {
     private readonly merchants: MerchantDirectory,
   ) {}
 
-  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeCredentials | null> {
+  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeCaller | null> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
     if (repeated !== undefined)
@@ -56,8 +56,8 @@ export class ExchangeAuthentication implements Authentication {
       key.cidrs.length > 0 ||
       (typeof signer === 'string' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
-    const credentials = new ExchangeCredentials(key, merchant.status, countedAs);
-    request.edge.recognisedMerchant = credentials;
+    const credentials = new ExchangeCaller(key, merchant.status, countedAs);
+    request.edge.identifiedMerchant = credentials;
     if (signer === undefined)
       return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));
     const isPayout = route === ORDERS || route === CONFIGURATION;

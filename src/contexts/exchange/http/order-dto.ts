@@ -6,8 +6,8 @@ import {
   MAX_PAGE,
   PageCursor,
   PageSize,
-  type CreatedPageQuery,
-} from '../../../platform/http/page-query.js';
+  type CreatedListQuery,
+} from '../../../platform/http/list-query.js';
 import { refuse } from '../../../platform/http/validation.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
@@ -114,7 +114,7 @@ export class OrdersQuery {
   withdraw_address?: string;
 
   @PageSize(MAX_PAGE, 'Orders per page.') page_size!: number;
-  @PageCursor() page_cursor?: CreatedPageQuery['page_cursor'];
+  @PageCursor() page_cursor?: CreatedListQuery['page_cursor'];
 }
 
 const MAX_DAYS = 92;

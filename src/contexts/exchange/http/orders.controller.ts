@@ -11,8 +11,8 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
@@ -50,7 +50,7 @@ export class OrdersController {
 
   @Post()
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'createOrder',
     tag: 'Exchange orders',
     summary: 'Create an order',
@@ -86,7 +86,7 @@ export class OrdersController {
   }
 
   @Patch(':id/refresh')
-  @Operation({
+  @ApiRoute({
     id: 'refreshOrder',
     tag: 'Exchange orders',
     summary: 'Refresh an order',
@@ -107,7 +107,7 @@ export class OrdersController {
 
   @Patch(':id/cancel')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'cancelOrder',
     tag: 'Exchange orders',
     summary: 'Cancel an order',
@@ -131,7 +131,7 @@ export class OrdersController {
 
   @Patch(':id/mark_as_paid')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'markOrderAsPaid',
     tag: 'Exchange orders',
     summary: 'Mark an order as paid',
@@ -180,11 +180,11 @@ function authorization(
 export class MerchantOrdersController {
   constructor(
     private readonly orders: OrdersView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listOrders',
     tag: 'Exchange orders',
     summary: 'List orders, newest first',
@@ -197,7 +197,7 @@ export class MerchantOrdersController {
   })
   async list(@ExchangeKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
     const filter = orderFilter(query);
-    await this.freshness.require(ORDER_VIEWS);
+    await this.progress.requireCurrent(ORDER_VIEWS);
     return new Reply(200, await this.orders.page(keyId, filter));
   }
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { icon, iconUrl } from '../application/icons.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
@@ -52,7 +52,7 @@ export class TokensController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listTokens',
     tag: 'Exchange',
     summary: 'List tokens that can be exchanged',

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { chainRules, type ChainRules, confirmationsOf } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { finalAge, payoutChecks } from '../metrics.js';
-import { nextCheckDelay, unansweredBackoff } from '../domain/check-schedule.js';
+import { nextCheckDelay, noResponseBackoff } from '../domain/check-schedule.js';
 import {
   closingName,
   isSecondCheck,
@@ -89,7 +89,7 @@ export class VerificationRound {
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     const observed = await this.observe(claimed, separately, now);
     finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
-    this.warnOfUnanswered(claimed, observed);
+    this.warnOfNoResponse(claimed, observed);
     const first = new Map(claimed.map((each) => [each, this.findingIn(observed, each)]));
     const mayEnd = claimed.filter((each) => {
       const finding = first.get(each) ?? null;
@@ -132,9 +132,9 @@ export class VerificationRound {
         }
         const { finding } = result.value;
         next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
-        const wasDoubtful = verdicts.get(payout) === null ? 'not_confirmed' : null;
+        const wasNotConfirmed = verdicts.get(payout) === null ? 'not_confirmed' : null;
         const wasChanged = changed.has(payout) ? 'row_changed' : null;
-        checks.push(checkOf(payout, wasDoubtful ?? wasChanged ?? finding ?? 'no_response', observed));
+        checks.push(checkOf(payout, wasNotConfirmed ?? wasChanged ?? finding ?? 'no_response', observed));
       });
     }
     await this.checks.record(checks, now());
@@ -151,7 +151,7 @@ export class VerificationRound {
     try {
       return await this.chain.read(transactionsOf(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(unanswered), now());
+      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(noResponse), now());
       throw error;
     }
   }
@@ -202,7 +202,7 @@ export class VerificationRound {
     now: Date,
   ): Promise<Ended | NextCheck> {
     if (verdict === null) {
-      payoutChecks.inc({ outcome: 'doubtful' });
+      payoutChecks.inc({ outcome: 'not_confirmed' });
       return this.nextCheck(each, null, now);
     }
     let { finding } = verdict;
@@ -244,9 +244,9 @@ export class VerificationRound {
 
   private async nextCheck(payout: PendingPayout, finding: Finding | null, now: Date): Promise<NextCheck> {
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutChecks.inc({ outcome: finding === null ? 'unanswered' : 'responded' });
+    payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
     if (finding === null)
-      return { payout, delayMs: unansweredBackoff(payout.unanswered, intervalMs), finding: null };
+      return { payout, delayMs: noResponseBackoff(payout.noResponses, intervalMs), finding: null };
     const untilExpiryMs = this.endOf(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
     const delayMs =
@@ -263,13 +263,15 @@ export class VerificationRound {
   }
 
   /** Payouts that no node ever has a usable response for stay pending until an operator acts. */
-  private warnOfUnanswered(claimed: readonly PendingPayout[], observed: ChainObservation): void {
-    const unanswered = claimed.filter((each) => each.wallet !== null && !observed.receipts.has(each.hash));
-    if (unanswered.length === 0) return;
+  private warnOfNoResponse(claimed: readonly PendingPayout[], observed: ChainObservation): void {
+    const withoutResponse = claimed.filter(
+      (each) => each.wallet !== null && !observed.receipts.has(each.hash),
+    );
+    if (withoutResponse.length === 0) return;
     this.logger.warn({
       msg: 'payouts not checked: no usable response of the node',
-      count: unanswered.length,
-      payout_id: unanswered[0]!.payoutId,
+      count: withoutResponse.length,
+      payout_id: withoutResponse[0]!.payoutId,
       reasons: observed.refusals,
     });
   }
@@ -277,7 +279,7 @@ export class VerificationRound {
 
 const NOTHING_READ = { node: null, head: null, confirmations: null };
 
-function unanswered({ payoutId, checks }: PendingPayout): PayoutCheck {
+function noResponseOf({ payoutId, checks }: PendingPayout): PayoutCheck {
   return { payoutId, number: checks + 1, finding: 'no_response', ...NOTHING_READ };
 }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
 import { ProcessingWorker } from '../application/processing-worker.js';
 import { RefusedBatch } from '../domain/event-batch.js';
@@ -18,7 +18,7 @@ export class EventsController {
 
   @Post()
   @BodyAsBytes()
-  @Operation({
+  @ApiRoute({
     id: 'sendEvents',
     tag: 'Events',
     summary: 'Send a batch of events',

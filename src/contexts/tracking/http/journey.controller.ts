@@ -2,11 +2,11 @@ import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/page-query.js';
+import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UsersView } from '../../users/contract.js';
 import { JourneyView, NO_EVENTS, type JourneyFilter } from '../views/journey.js';
 
@@ -51,7 +51,7 @@ export class JourneyController {
   ) {}
 
   @Get(':id/events')
-  @Operation({
+  @ApiRoute({
     id: 'listUserEvents',
     tag: 'Events',
     summary: 'List the events of a user, newest first',

@@ -14,8 +14,13 @@ const SNAPSHOTS = 'webhooks.endpoint_snapshots';
 const LANE_COLUMNS = [
   'merchant_id',
   'url',
+  'description',
   'event_types',
   'status',
+  'disabled_cause',
+  'disabled_at',
+  'created_at',
+  'updated_at',
   'sealed_signing_secret',
   'former_secrets',
 ] as const;
@@ -199,5 +204,6 @@ export class DeliveriesCheck implements TableCheck {
 }
 
 function textOf(value: unknown): string | null {
+  if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || value === null ? value : (JSON.stringify(value) ?? null);
 }

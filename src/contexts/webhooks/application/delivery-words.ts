@@ -10,7 +10,7 @@ const PHASES: Readonly<Record<string, string>> = {
   connect: 'no connection to the receiver',
   tls: 'no TLS with the receiver',
   send: 'no response from the receiver',
-  answer: 'a response that is not HTTP, too large or broken off',
+  response: 'a response that is not HTTP, too large or broken off',
   timeout: 'no response in time',
 };
 

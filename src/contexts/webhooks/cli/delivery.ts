@@ -2,21 +2,21 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { writes } from '../../../platform/operator/write.js';
+import { writes } from '../../../platform/cli/write.js';
 import {
   limitOption,
-  operate,
+  cliAction,
   parseId,
   secondsOf,
-  type Operator,
-  type Outcome,
-} from '../../../platform/operator/operator.js';
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
 import { deliveryWords } from '../application/delivery-words.js';
 import { DeliveriesView } from '../views/deliveries.js';
 import { DeliveryFactsView, STUCK_DAYS, type DeliveryFacts } from '../views/delivery-facts.js';
 
 /** `npm run delivery -- ...`: webhook deliveries that are stuck, and how they continue. */
-export function deliveryProgram(program: Command, operator: Operator): void {
+export function deliveryProgram(program: Command, cli: CliContext): void {
   program.description('Shows webhook deliveries of any merchant, and sends them again.');
 
   program
@@ -25,7 +25,7 @@ export function deliveryProgram(program: Command, operator: Operator): void {
     .option('--older-than <duration>', 'pending for so long, such as 15m, 1h or 2d', '15m')
     .addOption(limitOption())
     .action(
-      operate(operator, function (context) {
+      cliAction(cli, function (context) {
         return stuck(context, this.opts<StuckOptions>());
       }),
     );
@@ -33,13 +33,13 @@ export function deliveryProgram(program: Command, operator: Operator): void {
   program
     .command('show <delivery-id>')
     .description('show what became of a delivery, each attempt, and what to do next')
-    .action(operate(operator, (context, id) => show(context, parseId(id, 'Delivery'))));
+    .action(cliAction(cli, (context, id) => show(context, parseId(id, 'Delivery'))));
 
   writes(
     program
       .command('resend <delivery-id>')
       .description('send a delivery again at once, under the same webhook-id'),
-    operator,
+    cli,
     async (context, write, given) => {
       const id = parseId(given, 'Delivery');
       const found = await context.get(DeliveriesView).find(id);
@@ -55,7 +55,10 @@ interface StuckOptions {
   readonly limit: number;
 }
 
-async function stuck(context: INestApplicationContext, { olderThan, limit }: StuckOptions): Promise<Outcome> {
+async function stuck(
+  context: INestApplicationContext,
+  { olderThan, limit }: StuckOptions,
+): Promise<CliOutcome> {
   const rows = await context.get(DeliveryFactsView).stuck(secondsOf(olderThan), limit);
   const now = context.get<Clock>(CLOCK, { strict: false }).now();
   const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
@@ -79,7 +82,7 @@ interface Attempt {
   readonly error: string | null;
 }
 
-async function show(context: INestApplicationContext, id: string): Promise<Outcome> {
+async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const [facts, detail] = await Promise.all([
     context.get(DeliveryFactsView).of(id),
     context.get(DeliveriesView).adminDetail(id),

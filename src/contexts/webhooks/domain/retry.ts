@@ -31,10 +31,10 @@ export function retryDelayMs(
 /**
  * Where an attempt broke before it had a whole response; merchants see it as the class of its error (docs/adr/0076).
  * `address`: the guard's refusal. `dns`: the name did not resolve. `connect`: no TCP connection. `tls`: handshake or
- * certificate. `send`: connected, and no byte of a response. `answer`: not HTTP/1.1, too large or broken off.
+ * certificate. `send`: connected, and no byte of a response. `response`: not HTTP/1.1, too large or broken off.
  * `timeout`: none of these in time.
  */
-export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | 'timeout';
+export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
 /** What came back from a receiver. */
 export type ReceiverResponse =

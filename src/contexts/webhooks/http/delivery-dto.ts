@@ -1,6 +1,6 @@
 import { ApiProperty, Many, PageOf } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { MAX_PAGE } from '../../../platform/http/page-query.js';
+import { MAX_PAGE } from '../../../platform/http/list-query.js';
 import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { LISTED_ATTEMPTS } from '../views/deliveries.js';
@@ -50,7 +50,7 @@ class WebhookAttempt {
     type: 'string',
     nullable: true,
     description:
-      'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
+      'Where it broke: address, dns, connect, tls, send, response, timeout. Null when there was an answer.',
   })
   error_class!: string | null;
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
@@ -48,7 +48,7 @@ export class WebhookDeliveriesController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly written: WrittenWebhooks,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
@@ -56,7 +56,7 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('webhook_endpoints/:id/deliveries')
-  @Operation({
+  @ApiRoute({
     id: 'listWebhookDeliveries',
     tag: TAG,
     summary: 'List deliveries to an endpoint, newest first',
@@ -77,7 +77,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get('webhook_endpoints/:id/stats')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookEndpointStats',
     tag: TAG,
     summary: 'How deliveries to an endpoint went',
@@ -99,7 +99,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get('webhook_deliveries/:id')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookDelivery',
     tag: TAG,
     summary: 'Get a delivery with its attempts',
@@ -110,14 +110,14 @@ export class WebhookDeliveriesController {
     },
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
-    await this.progress.require(DELIVERIES_SAGA);
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const webhook_delivery = await this.deliveries.detail(merchantId, id);
     if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
     return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
   }
 
   @Post('webhook_deliveries/:id/resend')
-  @Operation({
+  @ApiRoute({
     id: 'resendWebhookDelivery',
     tag: TAG,
     summary: 'Send a delivery again',
@@ -137,7 +137,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_endpoints/:id/recover')
-  @Operation({
+  @ApiRoute({
     id: 'recoverWebhookEndpoint',
     tag: TAG,
     summary: 'Send what an endpoint did not get',
@@ -164,7 +164,7 @@ export class WebhookDeliveriesController {
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
     const [owned] = await Promise.all([
       this.endpoints.owns(merchantId, id),
-      this.progress.require(DELIVERIES_SAGA),
+      this.progress.requireCurrent(DELIVERIES_SAGA),
     ]);
     if (!owned) throw DomainError.notFound(ENDPOINT);
   }

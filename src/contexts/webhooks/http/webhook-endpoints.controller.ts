@@ -22,7 +22,7 @@ import {
   ticketOf,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
 import {
   DeleteWebhookEndpoint,
@@ -68,7 +68,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'registerWebhookEndpoint',
     tag: TAG,
     summary: 'Register an endpoint',
@@ -91,7 +91,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listWebhookEndpoints',
     tag: TAG,
     summary: 'List the endpoints',
@@ -108,7 +108,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookEndpoint',
     tag: TAG,
     summary: 'Get an endpoint',
@@ -124,7 +124,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
-  @Operation({
+  @ApiRoute({
     id: 'updateWebhookEndpoint',
     tag: TAG,
     summary: 'Change an endpoint',
@@ -149,7 +149,7 @@ export class WebhookEndpointsController {
   }
 
   @Delete(':id')
-  @Operation({
+  @ApiRoute({
     id: 'deleteWebhookEndpoint',
     tag: TAG,
     summary: 'Delete an endpoint',
@@ -164,7 +164,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/test_delivery')
-  @Operation({
+  @ApiRoute({
     id: 'testWebhookEndpoint',
     tag: TAG,
     summary: 'Send a test delivery',
@@ -181,7 +181,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
-  @Operation({
+  @ApiRoute({
     id: 'rotateWebhookSecret',
     tag: TAG,
     summary: 'Rotate the signing secret',

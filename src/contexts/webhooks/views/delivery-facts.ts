@@ -29,10 +29,9 @@ export interface DeliveryFacts {
 
 const FACTS = `d.delivery_id, d.endpoint_id, d.merchant_id, d.type, d.state, d.attempts, d.created_at, d.due_at,
   d.leased_by is not null as in_flight, a.started_at as attempted_at, a.http_status, a.failure_phase, a.error,
-  s.status as endpoint_status, e.disabled_cause, e.disabled_at`;
+  e.status as endpoint_status, e.disabled_cause, e.disabled_at`;
 const OF_DELIVERY = `left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
-  left join webhooks.endpoint_snapshots s on s.endpoint_id = d.endpoint_id
-  left join webhooks.endpoints e on e.endpoint_id = d.endpoint_id`;
+  left join webhooks.endpoint_snapshots e on e.endpoint_id = d.endpoint_id`;
 
 /** Exhausted deliveries that are older than this many days are no longer stuck. */
 export const STUCK_DAYS = 7;

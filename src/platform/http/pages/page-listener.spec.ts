@@ -59,6 +59,16 @@ class ShopController {
 
 @PageController(DESK, 'desk')
 class DeskController {
+  @Get('/*')
+  open() {
+    throw DomainError.notFound('Page');
+  }
+
+  @PageCall('orders/:id')
+  change() {
+    return {};
+  }
+
   @Get('work')
   work() {
     throw new Error('broken');
@@ -111,6 +121,22 @@ describe('pages', () => {
     expect((await at(desk, '/pay/assets/icon.svg')).headers.get('content-type')).toBe('image/svg+xml');
     const malformed = await at(desk, '/%');
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
+  });
+
+  it('405 with Allow for a method that a path does not know, also where an application has every path', async () => {
+    const { shop, desk, at } = await started();
+    const refused = async (port: number, path: string, init?: RequestInit) => {
+      const response = await at(port, path, init);
+      return [response.status, response.headers.get('allow')];
+    };
+    expect(await refused(shop, '/shop/goods', { method: 'POST' })).toEqual([405, 'GET, HEAD']);
+    expect(await refused(shop, '/shop/orders')).toEqual([405, 'POST']);
+    expect(await refused(shop, '/shop/nothing', { method: 'POST' })).toEqual([404, null]);
+    expect(await refused(desk, '/desk/orders/7', { method: 'PATCH' })).toEqual([405, 'POST']);
+    expect(await refused(desk, '/desk/orders/7')).toEqual([405, 'POST']);
+    expect(await refused(desk, '/desk/orders')).toEqual([404, null]);
+    const html = { headers: { accept: 'text/html' } };
+    expect(await refused(desk, '/desk/orders/7', html)).toEqual([404, null]);
   });
 
   it('have no other methods than GET and POST', () => {

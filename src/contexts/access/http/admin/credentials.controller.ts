@@ -16,7 +16,7 @@ import {
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
 import { credentialStreams, type IssuedCredential } from '../../application/credential-operations.js';
@@ -47,7 +47,7 @@ export class CredentialsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListCredentials',
     tag: TAG,
     summary: 'List credentials, newest first',
@@ -69,7 +69,7 @@ export class CredentialsController {
   }
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'adminIssueCredential',
     tag: TAG,
     summary: 'Issue a credential',
@@ -98,7 +98,7 @@ export class CredentialsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetCredential',
     tag: TAG,
     summary: 'Get a credential',
@@ -119,7 +119,7 @@ export class CredentialsController {
   }
 
   @Post(':id/roll')
-  @Operation({
+  @ApiRoute({
     id: 'adminRollCredential',
     tag: TAG,
     summary: 'Replace a credential by a new one',
@@ -152,7 +152,7 @@ export class CredentialsController {
   }
 
   @Post(':id/revoke')
-  @Operation({
+  @ApiRoute({
     id: 'adminRevokeCredential',
     tag: TAG,
     summary: 'Revoke a credential',
@@ -175,7 +175,7 @@ export class CredentialsController {
   }
 
   @Post('revoke_leaked')
-  @Operation({
+  @ApiRoute({
     id: 'adminRevokeLeakedCredential',
     tag: TAG,
     summary: 'Revoke the credential of a secret that leaked',
@@ -210,7 +210,7 @@ export class CredentialsController {
     const credential = { ...displayed, secret };
     // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
-    idempotency.keepSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
+    idempotency.storeSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));

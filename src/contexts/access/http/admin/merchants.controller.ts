@@ -15,7 +15,7 @@ import {
 import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Lookups } from '../../../../platform/operations/lookups.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
 import { AdminMerchants } from './admin-merchants.js';
@@ -41,7 +41,7 @@ export class MerchantsController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListMerchants',
     tag: TAG,
     summary: 'List merchants, newest first',
@@ -56,7 +56,7 @@ export class MerchantsController {
   }
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'adminCreateMerchant',
     tag: TAG,
     summary: 'Create a merchant',
@@ -71,7 +71,7 @@ export class MerchantsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetMerchant',
     tag: TAG,
     summary: 'Get a merchant',
@@ -92,7 +92,7 @@ export class MerchantsController {
   }
 
   @Patch(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminUpdateMerchant',
     tag: TAG,
     summary: 'Change the settings of a merchant',
@@ -114,7 +114,7 @@ export class MerchantsController {
   }
 
   @Post(':id/suspend')
-  @Operation({
+  @ApiRoute({
     id: 'adminSuspendMerchant',
     tag: TAG,
     summary: 'Suspend a merchant',
@@ -128,7 +128,7 @@ export class MerchantsController {
   }
 
   @Post(':id/reinstate')
-  @Operation({
+  @ApiRoute({
     id: 'adminReinstateMerchant',
     tag: TAG,
     summary: 'End the suspension of a merchant',

@@ -4,7 +4,7 @@ import { Background, BackgroundWork } from '../../../../platform/background/back
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { OldDeliveries, placeBefore, type Place } from '../../store/old-deliveries.js';
 import type { Forget, Get } from '../../../../platform/context.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries-saga.js';
 
 const DAY_SECONDS = 86_400;
@@ -66,7 +66,7 @@ const MARGIN_MS = 86_400_000;
 export function forgetDeliveries(get: Get): Forget {
   return async ({ userId, merchantId, createdAt }, signal) => {
     // All events about the person are deliveries by then.
-    if (!(await get(ViewProgress).current(DELIVERIES_SAGA))) return false;
+    if (!(await get(SubscriptionProgress).waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const deliveries = get(OldDeliveries);
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
     for (const endpointId of await deliveries.endpointsOf(merchantId)) {
