@@ -65,7 +65,7 @@ export function describeEntering(world: PortalWorld): void {
       await tab.getByRole('heading', { name: 'Your session has ended' }).waitFor();
     });
 
-    it('ends an hour after it was last used, in whichever tab', async () => {
+    it('ends an hour after its last use, in this tab or another', async () => {
       const merchant = await world.service.app.newMerchant();
       const user = await world.enter({}, merchant);
       await user.page.clock.install();

@@ -62,7 +62,7 @@ describe('the decisions on an operation', () => {
   });
 });
 
-it('a delivery is sent again in whatever state, as the API allows', () => {
+it('a delivery is sent again in any state, as the API allows', () => {
   const [resend] = deliveries.actions!;
   for (const status of ['pending', 'succeeded', 'exhausted', 'dropped'])
     expect([
