@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from './clock.js';
 
 /** How long the response of a request with an Idempotency-Key is kept (contract.md 4.4). */
 export const RESPONSES_KEPT_DAYS = 30;

@@ -5,7 +5,7 @@ import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
-import type { DocumentPart, WebhookWords } from './openapi/document.js';
+import type { DocumentPart, WebhookDescription } from './openapi/document.js';
 import type { Get, OperationDefinition } from './operations/operation-definition.js';
 import type { Search } from './operations/search.js';
 import type { SystemReport } from './operations/system-report.js';
@@ -33,16 +33,16 @@ export interface WebhookContent {
 }
 
 /** A type of the webhook catalog, and how its content is read from the data of a stored event. */
-export interface Publication extends WebhookWords {
+export interface Publication extends WebhookDescription {
   readonly read: (data: JsonObject) => WebhookContent;
 }
 
-/** Declares a publication; `words` describe it in the document, `read` builds its content. */
+/** Declares a publication; `description` is in the document, `read` builds its content. */
 export function publication<Event extends { readonly data: object }>(
-  words: WebhookWords,
+  description: WebhookDescription,
   read: (data: Event['data']) => WebhookContent,
 ): Publication {
-  return { ...words, read: (data) => read(data) };
+  return { ...description, read: (data) => read(data) };
 }
 
 /** Commands of the CLI by the name of their program; each is loaded when it is run. */
@@ -86,6 +86,8 @@ export interface Context extends SettingsOwner {
   readonly events?: readonly string[];
   /** Maps the stored name of an event to the fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
+  /** Maps the stored name of an event after which the key of a person is dropped to the field with the id of the person. */
+  readonly erases?: Readonly<Record<string, string>>;
   /** The secrets in its tables that the key ring has sealed; `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
   /** Rules that an audit applies to each stream of its categories, event by event. */

@@ -22,9 +22,9 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
-import { OrderDetails } from './application/order-details.js';
+import { OrderDetails } from './views/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
-import { orderSearch } from './application/order-search.js';
+import { orderSearch } from './views/search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -36,7 +36,7 @@ import { SignedLinks } from './application/signed-links.js';
 import { OrderLog } from './application/order-log.js';
 import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
-import { acrossOrders, orderHistory } from './domain/order-rules.js';
+import { acrossOrders, orderHistory } from './domain/history.js';
 import { AdminOrdersController } from './http/admin/orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
@@ -174,6 +174,7 @@ export const exchange = defineContext({
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
+  erases: { 'order.personal_data_erased.v1': 'order_id' },
   readModels: [orderViews],
   entities: [ListedOrderRow],
   operations: ORDER_OPERATIONS,

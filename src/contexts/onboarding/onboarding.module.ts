@@ -17,7 +17,8 @@ import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
-import { OldRows, ProgressGauge } from './application/background-jobs.js';
+import { OnboardingRetention } from './application/onboarding-retention.js';
+import { ProgressGauge } from './application/progress-gauge.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
@@ -91,7 +92,7 @@ class OnboardingModule {
         OnboardingSteps,
         RetryStepHandler,
         ReceiveCallbackHandler,
-        OldRows,
+        OnboardingRetention,
         Verifications,
         Progress,
         { provide: OnboardingProgress, useClass: UserProgress },

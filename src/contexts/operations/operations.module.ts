@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Operations } from '../../platform/operations/operations.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { Lookups } from '../../platform/operations/lookups.js';
+import { AccessRecords } from '../../platform/operations/access-records.js';
 import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
@@ -17,7 +17,7 @@ import { operationHistory } from './domain/history.js';
 import { OperationsController } from './http/admin/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
 import { PortalLookupsController } from './http/portal/lookups.controller.js';
-import { StoredLookups } from './store/lookups.js';
+import { StoredAccessRecords } from './store/access-records.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
 import { OperationRow } from './views/operation-row.js';
@@ -65,8 +65,8 @@ class OperationsCliModule {}
     OperationsView,
     OperationGauge,
     LookupsView,
-    StoredLookups,
-    { provide: Lookups, useExisting: StoredLookups },
+    StoredAccessRecords,
+    { provide: AccessRecords, useExisting: StoredAccessRecords },
     SettlingWorker,
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
@@ -74,7 +74,7 @@ class OperationsCliModule {}
     ScheduledRebuilds,
     { provide: Rebuilds, useExisting: ScheduledRebuilds },
   ],
-  exports: [Rebuilds, Lookups, LookupsView, OperationsView],
+  exports: [Rebuilds, AccessRecords, LookupsView, OperationsView],
 })
 class OperationsModule {}
 

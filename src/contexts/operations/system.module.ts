@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { FindAnything } from './application/find-anything.js';
+import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
 import { SearchController } from './http/admin/search.controller.js';
@@ -15,6 +15,6 @@ export const SYSTEM_TAGS = {
 /** The state of the service, and the search across contexts, for operators. */
 @Module({
   controllers: [SystemController, SearchController],
-  providers: [Processes, DueItems, Heartbeat, SystemStatus, FindAnything],
+  providers: [Processes, DueItems, Heartbeat, SystemStatus, GlobalSearch],
 })
 export class SystemModule {}

@@ -27,7 +27,7 @@ import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { ChecksView } from './views/checks.js';
 import { ListedPayoutRow } from './views/payout-row.js';
-import { payoutSearch } from './views/payout-search.js';
+import { payoutSearch } from './views/search.js';
 import { PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
@@ -125,7 +125,7 @@ export const payouts = defineContext({
   checkSettings: checkPayoutSettings,
   programs: {
     payout: async () => (await import('./cli/payout.js')).payoutProgram,
-    user: async () => (await import('./cli/user.js')).deactivationProgram,
+    user: async () => (await import('./cli/deactivate-user.js')).deactivationProgram,
     audit: async () => (await import('./cli/recheck.js')).recheckProgram,
   },
   migrations: [Payouts1795000000500],

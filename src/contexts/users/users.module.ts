@@ -56,6 +56,7 @@ export const users = defineContext({
   module: () => UsersModule,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
+  erases: { 'user.erased.v1': 'user_id' },
   readModels: [usersProjection],
   entities: [UserRow],
   document: {

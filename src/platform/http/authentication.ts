@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from './address.js';
 import { callerOf, type ApiCaller } from './merchant-directory.js';
-import { sendProblem, type Problem } from './problem.js';
+import { sendProblem, type HttpProblem } from './problem.js';
 import { tooManyRequests, type CallerRateLimiter, type Usage } from './rate-limit.js';
 
 /** How the requests of one API show which merchant sends them; the rest of the edge is the same for every API. */
@@ -30,8 +30,8 @@ export class Authentications {
   }
 }
 
-export const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
-const addressNotAllowed = (of: string): Problem => ({
+export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is suspended' };
+const addressNotAllowed = (of: string): HttpProblem => ({
   status: 403,
   detail: `The address is outside the IP allow-list of the ${of}`,
 });
@@ -64,7 +64,7 @@ export class Admission {
   }
 }
 
-function refuse(reply: FastifyReply, problem: Problem): false {
+function refuse(reply: FastifyReply, problem: HttpProblem): false {
   sendProblem(reply, problem);
   return false;
 }

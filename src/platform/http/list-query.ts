@@ -15,7 +15,7 @@ export const PageSize = (fallback: number, description: string): PropertyDecorat
 
 const cursorField = <P>(decode: (text: string) => P | null): PropertyDecorator =>
   Field(
-    text({}, (value) => decode(value) ?? new Fault('must be the next_cursor of an earlier answer')),
+    text({}, (value) => decode(value) ?? new Fault('must be the next_cursor of an earlier response')),
     { optional: true, description: 'The next_cursor of the page before.' },
   );
 
@@ -46,7 +46,7 @@ export interface CreatedListQuery {
 }
 
 /** The parameters of a list in the order of creation, with `pageSize` items on a page by default. */
-export function createdListQuery(pageSize: number, sizeWords: string): Dto<CreatedListQuery> {
+export function createdListQuery(pageSize: number, sizeDescription: string): Dto<CreatedListQuery> {
   class PageOfCreated implements CreatedListQuery {
     @Day('First day, in UTC.')
     created_from?: string;
@@ -54,7 +54,7 @@ export function createdListQuery(pageSize: number, sizeWords: string): Dto<Creat
     @Day('Last day, inclusive, in UTC.')
     created_to?: string;
 
-    @PageSize(pageSize, sizeWords)
+    @PageSize(pageSize, sizeDescription)
     page_size!: number;
 
     @PageCursor()

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, refuseClientError, TIMEOUT_CHECK_MS } from './connections.js';
-import { HOST_REQUIRED, QUERY_NOT_UTF8, type Problem } from './problem.js';
+import { HOST_REQUIRED, QUERY_NOT_UTF8, type HttpProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
 
@@ -24,7 +24,7 @@ export class ListenerChecks {
   }
 
   /** Gives the request its state and the response its headers. Why the request is refused; null when it is not. */
-  receive(request: FastifyRequest, reply: FastifyReply): Problem | null {
+  receive(request: FastifyRequest, reply: FastifyReply): HttpProblem | null {
     begin(request, reply, this.config);
     if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') return HOST_REQUIRED;
     if (this.config.requireHttps && request.protocol !== 'https' && !isHealthPath(request))
@@ -68,7 +68,7 @@ export function listenerOptions(
   } as const;
 }
 
-export const HTTPS_REQUIRED: Problem = { status: 403, detail: 'HTTPS is required' };
+export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is required' };
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
 

@@ -35,7 +35,7 @@ export interface DocumentPart {
   /** Those of longer prefixes first. */
   readonly schemes?: readonly ApiScheme[];
   /** What the service sends. */
-  readonly webhooks?: readonly WebhookWords[];
+  readonly webhooks?: readonly WebhookDescription[];
 }
 
 interface Parameter {
@@ -158,7 +158,7 @@ function withHeaders(response: object, names: readonly string[]): object {
 }
 
 /** One type of webhook: when it is sent, and the class of its `data`. */
-export interface WebhookWords {
+export interface WebhookDescription {
   readonly type: string;
   readonly when: string;
   readonly data: Dto;
@@ -194,7 +194,7 @@ const RESPONSES = {
 };
 
 /** The `webhooks` of the document: what the service sends to the endpoints of merchants. */
-function webhooksOf(types: readonly WebhookWords[]): Readonly<Record<string, Operations>> {
+function webhooksOf(types: readonly WebhookDescription[]): Readonly<Record<string, Operations>> {
   return Object.fromEntries(
     types.map(({ type, when, data }) => {
       const properties = {

@@ -69,7 +69,7 @@ const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-
 /** What every API of the service has in common, by the names that its document refers to. */
 export const sharedHeaders = {
   'Request-Id': {
-    description: 'Names this request; tell it when you ask for help.',
+    description: 'Identifies this request; quote it when you ask for support.',
     schema: { type: 'string', format: 'uuid' },
   },
   'RateLimit-Policy': {
@@ -81,7 +81,7 @@ export const sharedHeaders = {
     schema: { type: 'string', examples: ['"merchant";r=57;t=21'] },
   },
   'Idempotent-Replayed': {
-    description: 'The answer was given before, to an earlier request with this Idempotency-Key.',
+    description: 'The response was sent before, to an earlier request with this Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
   ETag: {
@@ -101,7 +101,7 @@ export const sharedResponses = {
   Invalid: problemResponse('A field is at fault, or the Idempotency-Key was used for another request.'),
   TooManyRequests: { ...problemResponse('The rate limit is exceeded.'), ...retried },
   Unexpected: problemResponse('Something went wrong inside.'),
-  Unavailable: { ...problemResponse('Something the service needs is away; try again.'), ...retried },
+  Unavailable: { ...problemResponse('Something the service needs is unavailable; try again.'), ...retried },
 };
 
 export const sharedParameters = {

@@ -8,7 +8,7 @@ export interface DueBacklog {
 }
 
 /** Of the log: its newest signed head, and the outcome of the last `npm run audit -- verify`. */
-export interface AuditReport {
+export interface AuditStatus {
   readonly head: object | null;
   readonly last_verify: object | null;
 }
@@ -16,7 +16,7 @@ export interface AuditReport {
 /** What a context reports of all processes to `GET /admin/v1/system` (admin-api.md 3). */
 export interface SystemReport {
   readonly backlogs?: () => Promise<readonly DueBacklog[]>;
-  readonly audit?: () => Promise<AuditReport>;
+  readonly audit?: () => Promise<AuditStatus>;
 }
 
 /** Reads of backlogs count no further. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { en } from '../../../src/contexts/onboarding/words/en.js';
+import { en } from '../../../src/contexts/onboarding/messages/en.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
 import {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestOf, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
-import { Lookups } from '../../../src/platform/operations/lookups.js';
+import { AccessRecords } from '../../../src/platform/operations/access-records.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
@@ -200,10 +200,10 @@ describe('operations of operators', () => {
 
   it('and reads of operators are listed for the merchant, the newest first', async () => {
     const merchantId = app.merchant.credentials.apiKey;
-    const lookups = app.app.get(Lookups, { strict: false });
+    const accessRecords = app.app.get(AccessRecords, { strict: false });
     const view = app.app.get(LookupsView, { strict: false });
     const before = Date.now();
-    await lookups.read(
+    await accessRecords.record(
       { operatorId: ada!.operatorId, name: 'Ada' },
       [merchantId, randomUUID(), merchantId],
       'payouts',

@@ -86,7 +86,14 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
         return store.readAll(after, limit);
       },
     });
-    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, gated, db.database).rebuild(name, {
+    const rebuilding = new ReadModelRebuild(
+      registry,
+      checkpoints,
+      codec,
+      gated,
+      db.database,
+      new PassingTypes(db.database),
+    ).rebuild(name, {
       compareOnly,
       ...(print === undefined ? {} : { print }),
     });

@@ -5,14 +5,24 @@ import {
   IssueAdminKeyHandler,
   RollAdminKey,
   RollAdminKeyHandler,
+  ActivateAdminKey,
+  ActivateAdminKeyHandler,
+  RevokeAdminKey,
+  RevokeAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
 import { People } from '../../../src/contexts/access/application/console/people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
-import { AccessChangeHandler, Credentials } from '../../../src/contexts/access/application/credentials.js';
+import { AccessCommands } from '../../../src/contexts/access/application/access-commands.js';
 import {
   CreateOperator,
   CreateOperatorHandler,
+  UpdateOperator,
+  UpdateOperatorHandler,
+  AddPasskey,
+  AddPasskeyHandler,
+  RemovePasskey,
+  RemovePasskeyHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { AdminKeyHolders } from '../../../src/contexts/access/application/key-holders.js';
 import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
@@ -40,7 +50,7 @@ import type { OperationRequest, Requester } from '../../../src/platform/operatio
 import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
-import { operationsOn } from '../operations/bench.js';
+import { operationsOn } from '../operations/operations-harness.js';
 import { newSecretsInMemory } from './new-secrets.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));
@@ -57,15 +67,19 @@ function commandsOn(
   clock: Clock,
   persons: readonly string[],
 ): ReadonlyMap<unknown, unknown> {
-  const credentials = new Credentials(loop, clock, secrets, progress);
+  const access = new AccessCommands(loop, clock, secrets, progress);
   const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
-    [IssueAdminKey, new IssueAdminKeyHandler(credentials, loop, secrets)],
-    [RollAdminKey, new RollAdminKeyHandler(credentials, loop, secrets, clock)],
-    [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
+    [IssueAdminKey, new IssueAdminKeyHandler(access, loop, secrets)],
+    [RollAdminKey, new RollAdminKeyHandler(access, loop, secrets, clock)],
+    [CreateOperator, new CreateOperatorHandler(access, keyedHash)],
+    [ActivateAdminKey, new ActivateAdminKeyHandler(access)],
+    [RevokeAdminKey, new RevokeAdminKeyHandler(access)],
+    [UpdateOperator, new UpdateOperatorHandler(access)],
+    [AddPasskey, new AddPasskeyHandler(access)],
+    [RemovePasskey, new RemovePasskeyHandler(access)],
   ]);
-  const changes = new AccessChangeHandler(credentials);
   const execute = (command: object): Promise<unknown> =>
-    (handlers.get(command.constructor) ?? changes).execute(command as never);
+    handlers.get(command.constructor)!.execute(command as never);
   return new Map<unknown, unknown>([
     [CommandBus, { execute }],
     [Loop, loop],

@@ -90,7 +90,7 @@ export class SubscriptionHarness {
       passing,
       progress,
       runner,
-      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store, this.database.database),
+      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store, this.database.database, passing),
       lagAfter: (ms) =>
         new SubscriptionLag(registry, checkpoints, store, { now: () => new Date(Date.now() + ms) }),
     };

@@ -19,7 +19,7 @@ import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
-import { expectInOrder } from '../in-order.js';
+import { expectAuditPasses } from '../audit-passes.js';
 import { NoOperators } from '../no-operators.js';
 import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
 
@@ -93,7 +93,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       await app.close();
       if (options.databaseUrl !== undefined) return;
       try {
-        if (options.audited !== false) await expectInOrder(url);
+        if (options.audited !== false) await expectAuditPasses(url);
       } finally {
         await dropTestDatabase(url);
       }

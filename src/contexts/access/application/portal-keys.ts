@@ -7,7 +7,7 @@ import { SubscriptionProgress } from '../../../platform/projections/subscription
 import { CredentialList, credentialStatus, type CredentialFilter } from '../views/credential-list.js';
 import type { CredentialRow } from '../views/credential-rows.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
-import { IssueSecret, RevokeSecret } from './credentials.js';
+import { IssueSecret, RevokeSecret } from './secret-commands.js';
 import { RevokeExchangeSecret } from './exchange-key-commands.js';
 
 interface NewKey {

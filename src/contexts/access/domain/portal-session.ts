@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../kernel/clock.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
@@ -22,7 +23,7 @@ export const PORTAL_SCOPES: readonly string[] = [
 export const DEFAULT_PORTAL_SCOPES: readonly string[] = [...reads, 'endpoints:write', 'deliveries:write'];
 
 const CODE_LASTS_MS = 15 * 60_000;
-const SESSION_LASTS_MS = 8 * 3_600_000;
+const SESSION_LASTS_MS = 8 * HOUR_MS;
 
 /** A person of the merchant, by the merchant's own id and name; personal. */
 export interface PortalActor {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../../kernel/ids.js';
 import type { Authentication } from '../../../platform/http/authentication.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../../../platform/http/problem.js';
+import { PROBLEM_TYPE, problemJson, sendProblem, type HttpProblem } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
@@ -14,7 +14,7 @@ import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
 const MAX_DRIFT_SECONDS = 300;
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
-const INVALID_API_KEY: Problem = { status: 401, detail: 'Invalid svc-api-key' };
+const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
 /** The merchant API: every request is signed with `svc-api-key`, `svc-timestamp`, `svc-signature` (contract.md 2). */
 export class SvcSignature implements Authentication {
@@ -95,7 +95,7 @@ function sourceOf({ edge }: FastifyRequest, { merchantId }: ApiCaller): Signatur
   return { client: edge.client, merchantId };
 }
 
-function refuse(reply: FastifyReply, problem: Problem): null {
+function refuse(reply: FastifyReply, problem: HttpProblem): null {
   sendProblem(reply, problem);
   return null;
 }
@@ -111,7 +111,7 @@ export function isFresh(timestamp: string, now: number): boolean {
 }
 
 /** Contains the server's time, so that a client sees its drift, and detects milliseconds. */
-export function timestampDrift(timestamp: string, now: number): Problem {
+export function timestampDrift(timestamp: string, now: number): HttpProblem {
   const serverTime = Math.floor(now / 1000);
   const detail = `svc-timestamp must be Unix seconds within 5 minutes of server time, which is ${serverTime}`;
   const inMilliseconds = /^[0-9]{13}$/.test(timestamp) && isFresh(timestamp.slice(0, -3), now);

@@ -183,7 +183,7 @@ describe('the signed head of an export', () => {
     ],
     [
       'is of a part of the log',
-      (manifest) => (manifest.asked = { ...manifest.asked, merchant: newId() }),
+      (manifest) => (manifest.scope = { ...manifest.scope, merchant: newId() }),
       ['--key', pem],
       'the signature of the head: no head is of a part of the log',
     ],

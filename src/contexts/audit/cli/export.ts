@@ -86,12 +86,12 @@ function pointOf(option: string, text: string | undefined): string | null {
 }
 
 function describe({ manifest, resumed }: Exported, path: string): string {
-  const { events, parts, first_position, last_position, merkle_root, asked } = manifest;
+  const { events, parts, first_position, last_position, merkle_root, scope } = manifest;
   const lines = [
     `${counted(events, 'event')} in ${counted(parts.length, 'part')}, positions ${first_position ?? 'none'} to ${last_position ?? 'none'}: ${path}`,
   ];
   if (resumed === null) lines.push('It was complete before: nothing was left to do.');
   else if (resumed > 0) lines.push(`${counted(resumed, 'event')} were there from an earlier run.`);
-  if (isWhole(asked)) lines.push(`Merkle root ${merkle_root}`);
+  if (isWhole(scope)) lines.push(`Merkle root ${merkle_root}`);
   return lines.join('\n');
 }

@@ -7,7 +7,7 @@ import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
-import type { ledgerAtHand } from '../application/checked-ledger.js';
+import type { currentLedger } from '../application/checked-ledger.js';
 import { keyOfPem, pemOf } from '../application/ledger-keys.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
@@ -77,7 +77,7 @@ export async function keyRingOf(config: Config, database: Database): Promise<Key
 }
 
 /** The ledger as it is kept in `database`. */
-export function storedLedger(database: Database): Parameters<typeof ledgerAtHand>[0] {
+export function storedLedger(database: Database): Parameters<typeof currentLedger>[0] {
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { HeadTrust } from '../application/head-trust.js';
+import { HeadVerifier } from '../application/head-verifier.js';
 import { pathOver } from '../application/payout-proofs.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
 import type { SignedHead } from '../domain/signed-head.js';
@@ -41,7 +41,7 @@ export function proofProgram(program: Command, cli: CliContext): void {
             'bad_request',
             `--from covers ${earlier.size} events, and --to ${later.size}: the earlier head comes first.`,
           );
-        const trust = new HeadTrust(await store.identity(), await keys.all(), null, null);
+        const trust = new HeadVerifier(await store.identity(), await keys.all(), null, null);
         return prove(earlier, later, ledger, trust);
       });
       printResult(program, cli, proof, describe);
@@ -53,7 +53,7 @@ async function prove(
   earlier: SignedHead,
   later: SignedHead,
   ledger: ReturnType<typeof storedLedger>['ledger'],
-  trust: HeadTrust,
+  trust: HeadVerifier,
 ): Promise<Proof> {
   const leaves = (await ledger.state())?.tree.size ?? 0;
   const path = later.size > leaves ? [] : await pathOver(ledger, consistencyRanges(earlier.size, later.size));

@@ -8,7 +8,7 @@ import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { exportSource, storeSource } from '../application/log-source.js';
 import { type AuditReport, isWrong, type VerifyOptions, verify } from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
-import { type Brought, exportedLedger, ledgerAtHand } from '../application/checked-ledger.js';
+import { type AuditorInputs, exportedLedger, currentLedger } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
 import { LastVerifies } from '../store/last-verify.js';
@@ -51,10 +51,10 @@ export function verifyProgram(program: Command, cli: CliContext): void {
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
       const print: Print = (result, text) => printResult(program, cli, result, text);
       const heads = (await Promise.all(head.map(headsOf))).flat();
-      const brought = { heads, key: key === undefined ? null : await publicKeyOf(key) };
+      const inputs = { heads, key: key === undefined ? null : await publicKeyOf(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
       try {
-        await audit(cli, print, exported, { brought, offline });
+        await audit(cli, print, exported, { inputs, offline });
       } catch (error) {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
@@ -76,7 +76,7 @@ type Print = <Result extends object>(result: Result, text: (result: Result) => s
 
 /** What an auditor brings along but for the master key, and whether nothing but files is read. */
 interface Given {
-  readonly brought: Pick<Brought, 'heads' | 'key'>;
+  readonly inputs: Pick<AuditorInputs, 'heads' | 'key'>;
   readonly offline: boolean;
 }
 
@@ -84,7 +84,7 @@ async function audit(
   cli: CliContext,
   print: Print,
   exported: ExportedLog | null,
-  { brought, offline }: Given,
+  { inputs, offline }: Given,
 ): Promise<void> {
   const rules = { contexts: cli.contexts, progress: progressOf() };
   const report =
@@ -92,11 +92,11 @@ async function audit(
       ? await verify(exportSource(exported), null, {
           ...rules,
           token: null,
-          ledger: exportedLedger(exported.manifest, brought),
+          ledger: exportedLedger(exported.manifest, inputs),
         })
-      : await verifyConnected(cli, exported, brought, rules);
+      : await verifyConnected(cli, exported, inputs, rules);
   const hasMasterKey = !offline && cli.config().masterKey !== null;
-  const pinned = brought.key !== null || hasMasterKey;
+  const pinned = inputs.key !== null || hasMasterKey;
   const said = {
     ...report,
     faults: exported?.faults.listed ?? [],
@@ -132,7 +132,7 @@ interface Said extends AuditReport {
 async function verifyConnected(
   cli: CliContext,
   exported: ExportedLog | null,
-  { heads, key }: Given['brought'],
+  { heads, key }: Given['inputs'],
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
 ): Promise<AuditReport> {
   const config = cli.config();
@@ -145,7 +145,7 @@ async function verifyConnected(
       const sealer = ring?.sealer ?? null;
       const exportedHead = why === null ? (exported?.manifest?.signed_head ?? null) : null;
       // Before the log is read: every event of the ledger is then in it.
-      const stored = await ledgerAtHand(storedLedger(database), logId, {
+      const stored = await currentLedger(storedLedger(database), logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
@@ -169,7 +169,7 @@ async function verifyConnected(
 }
 
 function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
-  if (manifest === null || !isWhole(manifest.asked)) return 'the export is a part of the log';
+  if (manifest === null || !isWhole(manifest.scope)) return 'the export is a part of the log';
   return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
 }
 

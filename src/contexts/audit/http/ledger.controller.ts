@@ -17,7 +17,7 @@ export class LedgerController {
     id: 'getPayoutProof',
     tag: TAG,
     summary: 'Get the proof that the events of a payout are in the log',
-    description: `${EXTENSION} Each event leads to the root of the newest signed head. Whoever has the public key needs nothing else to check it.`,
+    description: `${EXTENSION} Each event leads to the root of the newest signed head. The public key is all that a check needs.`,
     responses: {
       200: [ProofResponse, 'The events of the payout, and their proofs.'],
       404: 'The merchant has no such payout.',
@@ -36,7 +36,7 @@ export class LedgerController {
     id: 'getAuditHead',
     tag: TAG,
     summary: 'Get the newest signed head of the log',
-    description: `${EXTENSION} Kept by whoever may want to prove later that the log was rewritten or cut.`,
+    description: `${EXTENSION} Keep it to prove later that the log was rewritten or cut.`,
     responses: {
       200: [HeadResponse, 'The head, and the public key that it is signed with.'],
       503: 'No head is signed yet.',
@@ -51,7 +51,7 @@ export class LedgerController {
     id: 'getAuditConsistency',
     tag: TAG,
     summary: 'Get the proof that a signed head extends an earlier one',
-    description: `${EXTENSION} Whoever kept the earlier head needs nothing else to check that no event under it was changed or removed.`,
+    description: `${EXTENSION} With the earlier head it is all that a check needs to find that no event under it was changed or removed.`,
     responses: {
       200: [ConsistencyResponse, 'The later head, and the path from the root of the earlier one.'],
       400: 'The earlier head covers more events than the later one.',

@@ -52,7 +52,7 @@ export const exchangeListScheme: ApiScheme = {
       in: 'header',
       name: 'X-Signature',
       description:
-        'Lower-case hex HMAC-SHA256 of `withdraw_address=` with nothing after it, whatever the filters.',
+        'Lower-case hex HMAC-SHA256 of `withdraw_address=` with nothing after it, with any filters.',
     },
   },
 };

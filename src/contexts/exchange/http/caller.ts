@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { merchantOf } from '../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
-import { idOf } from './signature.js';
+import { secretIdOf } from './signature.js';
 
 /** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
-export class ExchangeCaller implements ApiCaller {
+export class ExchangeApiCaller implements ApiCaller {
   readonly merchantId: string;
   readonly callerId: string;
   readonly privateKeys: readonly string[];
@@ -25,13 +25,13 @@ export class ExchangeCaller implements ApiCaller {
 }
 
 /** The key of the request. */
-export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
+export const CallingKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
   return credentialsOf(context.switchToHttp().getRequest<FastifyRequest>()).caller;
 });
 
-function credentialsOf(request: FastifyRequest): ExchangeCaller {
+function credentialsOf(request: FastifyRequest): ExchangeApiCaller {
   const credentials = merchantOf(request);
-  if (!(credentials instanceof ExchangeCaller)) throw new Error('the route is not under /v1');
+  if (!(credentials instanceof ExchangeApiCaller)) throw new Error('the route is not under /v1');
   return credentials;
 }
 
@@ -46,9 +46,10 @@ export interface CallerAddress {
   signedBy(secret: string | null): void;
 }
 
-export const ApiCaller = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
+export const CalledFrom = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { caller, countedAs } = credentialsOf(request);
-  const signedBy = (secret: string | null): void => void (request.edge.credentialId = idOf(caller, secret));
+  const signedBy = (secret: string | null): void =>
+    void (request.edge.credentialId = secretIdOf(caller, secret));
   return { ip: request.ip, client: request.edge.client, countedAs, signedBy };
 });

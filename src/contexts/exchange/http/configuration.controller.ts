@@ -13,7 +13,7 @@ import { ComplianceNotices } from '../adapters/countries.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import { ApiCaller, ExchangeKey, type CallerAddress } from './caller.js';
+import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
 import {
   CHAIN_TO,
   CHAINS_TO,
@@ -60,7 +60,7 @@ class ConfigurationQuery {
 
   @Field(returnUrl, {
     optional: true,
-    description: 'Where the widget leads back to. Requires signature_v2, whatever the key demands.',
+    description: 'Where the widget leads back to. Requires signature_v2 with any key.',
   })
   return_url?: string;
 
@@ -104,8 +104,8 @@ export class ConfigurationController {
     },
   })
   get(
-    @ExchangeKey() caller: ExchangeCaller,
-    @ApiCaller() { ip }: CallerAddress,
+    @CallingKey() caller: ExchangeCaller,
+    @CalledFrom() { ip }: CallerAddress,
     @Inputs() { signature: _, signature_v2: __, ...query }: ConfigurationQuery,
   ): ConfigurationResponse {
     const { onramp_only_onramps: only, onramp_amount: given, ...rest } = query;

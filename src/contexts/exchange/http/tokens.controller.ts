@@ -9,7 +9,7 @@ import { icon, iconUrl } from '../application/icons.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
-import { ApiCaller, type CallerAddress } from './caller.js';
+import { CalledFrom, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
 /** Query of GET /v1/tokens. */
@@ -61,7 +61,7 @@ export class TokensController {
       422: 'A parameter is missing or wrong.',
     },
   })
-  list(@ApiCaller() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
+  list(@CalledFrom() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
     const to = { token: query.to_token, chain: query.to_chain ?? CHAIN_TO };
     const tokens = offered(to, this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
       id: token.id,

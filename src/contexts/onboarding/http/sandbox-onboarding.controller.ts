@@ -23,7 +23,7 @@ export class SandboxOnboardingController {
     tag: 'Sandbox',
     summary: 'Complete the onboarding of a user',
     description:
-      'Goes through the real onboarding with the providers of the sandbox, and answers once the user is active. Only in the sandbox.',
+      'Goes through the real onboarding with the providers of the sandbox, and responds once the user is active. Only in the sandbox.',
     responses: {
       200: [UserResponse, 'The user is active and has a wallet.'],
       404: 'The merchant has no such user.',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
-import type { PayoutCheck, PayoutChecks } from '../store/payout-checks.js';
+import type { PayoutCheck } from '../domain/verdict.js';
+import type { PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { ExpirePayout } from './payout-outcomes.js';

@@ -9,7 +9,7 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
-import { SEEN } from '../domain/stuck-words.js';
+import { SEEN } from '../domain/stuck-reasons.js';
 import { payout } from '../domain/payout.js';
 import { ChecksView, type PastCheckJson } from '../views/checks.js';
 import { StuckPayouts, type StuckPayout } from '../views/stuck-payouts.js';

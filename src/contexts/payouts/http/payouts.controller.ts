@@ -51,7 +51,7 @@ export class PayoutsController {
       201: [PayoutResponse, 'The payout is recorded and pending.'],
       400: 'The JSON or the Idempotency-Key is malformed.',
       404: 'user_id matches no user of the merchant.',
-      409: 'The first request with this Idempotency-Key is under way, or the user is deactivated.',
+      409: 'The first request with this Idempotency-Key is in progress, or the user is deactivated.',
       422: 'A field is missing or wrong.',
     },
   })
@@ -107,10 +107,10 @@ export class PayoutsController {
   @ApiRoute({
     id: 'getPayoutEvidence',
     tag: 'Payouts',
-    summary: 'Get what was seen of the transfer of a payout',
-    description: 'Enough to look it up at any node of the chain.',
+    summary: 'Get the evidence of the transfer of a payout',
+    description: 'Enough to find it at any node of the chain.',
     responses: {
-      200: [EvidenceResponse, 'Where the transfer stands on the chain, and its receipt.'],
+      200: [EvidenceResponse, 'The state of the transfer on the chain, and its receipt.'],
       404: 'The merchant has no such payout.',
       409: 'The payout is pending or expired.',
     },

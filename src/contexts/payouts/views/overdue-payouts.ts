@@ -15,7 +15,7 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
 
 /**
- * SQL over {@link PENDING_PAYOUTS}: the `OverdueReason` (stuck-words.ts); null for a payout that is checked as it should be. `due` of
+ * SQL over {@link PENDING_PAYOUTS}: the `OverdueReason` (stuck-reasons.ts); null for a payout that is checked as it should be. `due` of
  * the state is when the check was scheduled for: `due_at` moves while processes try.
  */
 export function overdueReason(settings: Settings): string {

@@ -28,7 +28,7 @@ export class EventsController {
     responses: {
       202: 'The batch is queued. There is no body and no result per event.',
       400: 'The JSON or the Idempotency-Key is malformed, or an event is: detail names the item and the field, such as `events[3].event_id must be a UUID v4`.',
-      409: 'The first request with this Idempotency-Key is under way.',
+      409: 'The first request with this Idempotency-Key is in progress.',
       413: 'More than 1000 events, or a body of 1048576 bytes or more.',
       422: 'The Idempotency-Key was used for another request.',
     },

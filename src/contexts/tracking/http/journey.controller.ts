@@ -56,7 +56,7 @@ export class JourneyController {
     tag: 'Events',
     summary: 'List the events of a user, newest first',
     description:
-      'An extension. All events whose user_external_id is the external_id of the user, from before and after the user was created, in the order of event_datetime. Batches are processed after their 202, so that an event shows up a moment later. A user without external_id has no events. With event_name, or with more than 4 MiB of payloads, a page may hold fewer events than page_size; the list is exhausted when next_cursor is null.',
+      'An extension. All events whose user_external_id is the external_id of the user, from before and after the user was created, in the order of event_datetime. Batches are processed after their 202, so that an event appears shortly after. A user without external_id has no events. With event_name, or with more than 4 MiB of payloads, a page may hold fewer events than page_size; the list is exhausted when next_cursor is null.',
     responses: {
       200: [UserEventsResponse, 'One page.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',

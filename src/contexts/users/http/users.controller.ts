@@ -32,7 +32,7 @@ export class UsersController {
     tag: 'Users',
     summary: 'Create a user',
     description:
-      'The answer is the same whether or not the phone number belongs to an existing account. An Idempotency-Key makes repeats safe.',
+      'The response is the same whether or not the phone number belongs to an existing account. An Idempotency-Key makes repeats safe.',
     responses: {
       201: [UserResponse, 'The user was created, in onboarding.'],
       400: 'The JSON or the Idempotency-Key is malformed.',

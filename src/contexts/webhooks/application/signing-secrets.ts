@@ -34,7 +34,7 @@ export class SigningSecrets {
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
-    return this.secrets.seal(placeOf(place), signingSecret(randomBytes(SECRET_BYTES)));
+    return this.secrets.seal(associatedDataOf(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
   /**
@@ -72,7 +72,7 @@ export class SigningSecrets {
 
   /** Throws SealError when the text was sealed for another endpoint. */
   open(place: Place, sealed: string): string {
-    return this.secrets.open(placeOf(place), sealed);
+    return this.secrets.open(associatedDataOf(place), sealed);
   }
 }
 
@@ -80,6 +80,6 @@ function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: 
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function placeOf({ merchant_id, endpoint_id }: Place): string {
+function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }

@@ -11,9 +11,9 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
-import { deliveryWords } from '../application/delivery-words.js';
+import { describeDelivery } from '../application/delivery-descriptions.js';
 import { DeliveriesView } from '../views/deliveries.js';
-import { DeliveryFactsView, STUCK_DAYS, type DeliveryFacts } from '../views/delivery-facts.js';
+import { StuckDeliveries, STUCK_DAYS, type DeliveryFacts } from '../views/stuck-deliveries.js';
 
 /** `npm run delivery -- ...`: webhook deliveries that are stuck, and how they continue. */
 export function deliveryProgram(program: Command, cli: CliContext): void {
@@ -59,15 +59,15 @@ async function stuck(
   context: INestApplicationContext,
   { olderThan, limit }: StuckOptions,
 ): Promise<CliOutcome> {
-  const rows = await context.get(DeliveryFactsView).stuck(secondsOf(olderThan), limit);
+  const rows = await context.get(StuckDeliveries).stuck(secondsOf(olderThan), limit);
   const now = context.get<Clock>(CLOCK, { strict: false }).now();
   const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
   const text = rows.map((row) => linesOf(row, now)).join('\n') || nothing;
-  return { text, json: { deliveries: rows.map((row) => ({ ...row, ...deliveryWords(row, now) })) } };
+  return { text, json: { deliveries: rows.map((row) => ({ ...row, ...describeDelivery(row, now) })) } };
 }
 
 function linesOf(facts: DeliveryFacts, now: Date): string {
-  const { what, next } = deliveryWords(facts, now);
+  const { what, next } = describeDelivery(facts, now);
   const { created_at, delivery_id, merchant_id, type, state } = facts;
   const head = `${created_at.toISOString()}  ${delivery_id}  merchant ${merchant_id}  ${type}  ${state}`;
   return `${head}\n  ${what}\n  next: ${next}`;
@@ -84,18 +84,24 @@ interface Attempt {
 
 async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const [facts, detail] = await Promise.all([
-    context.get(DeliveryFactsView).of(id),
+    context.get(StuckDeliveries).of(id),
     context.get(DeliveriesView).adminDetail(id),
   ]);
   if (facts === null || detail === null) throw DomainError.notFound('Delivery');
-  const words = deliveryWords(facts, context.get<Clock>(CLOCK, { strict: false }).now());
+  const description = describeDelivery(facts, context.get<Clock>(CLOCK, { strict: false }).now());
   const delivery = JSON.parse(detail.text) as { readonly attempts: readonly Attempt[] };
   const { attempts, ...rest } = delivery;
   const lines = Object.entries(rest)
     .filter(([name]) => name !== 'payload')
     .map(([name, value]) => `  ${name.padEnd(20)}  ${String(value ?? 'none')}`);
-  const text = [...lines, ...attempts.map(attemptLine), '', `  ${words.what}`, `  next: ${words.next}`];
-  return { text: text.join('\n'), json: { delivery, ...words } };
+  const text = [
+    ...lines,
+    ...attempts.map(attemptLine),
+    '',
+    `  ${description.what}`,
+    `  next: ${description.next}`,
+  ];
+  return { text: text.join('\n'), json: { delivery, ...description } };
 }
 
 function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {

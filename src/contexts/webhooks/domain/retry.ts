@@ -1,10 +1,11 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Each delay lies within plus or minus this part of itself (contract.md 14.3). */
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */
-export const RETRY_AFTER_CAP_MS = 86_400_000;
+export const RETRY_AFTER_CAP_MS = DAY_MS;
 
 /**
  * Milliseconds until the next attempt, or null when there is none.

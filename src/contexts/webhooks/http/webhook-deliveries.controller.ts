@@ -40,7 +40,7 @@ const TAG = 'Webhook deliveries';
 const EXTENSION = 'An extension of the specification.';
 const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
-const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is under way.';
+const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is in progress.';
 
 /** What merchants see of their deliveries, and may ask of them (contract.md 16). */
 @Controller('merchants/v1')
@@ -60,7 +60,7 @@ export class WebhookDeliveriesController {
     id: 'listWebhookDeliveries',
     tag: TAG,
     summary: 'List deliveries to an endpoint, newest first',
-    description: `${EXTENSION} A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: go on until next_cursor is null.`,
+    description: `${EXTENSION} A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: continue until next_cursor is null.`,
     responses: {
       200: [WebhookDeliveriesResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
@@ -81,7 +81,7 @@ export class WebhookDeliveriesController {
     id: 'getWebhookEndpointStats',
     tag: TAG,
     summary: 'How deliveries to an endpoint went',
-    description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than asked; \`since\` says how far.`,
+    description: `${EXTENSION} Deliveries created since a time, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than requested; \`since\` says how far.`,
     responses: {
       200: [WebhookEndpointStatsResponse, 'The figures.'],
       400: 'since is malformed, in the future or too long ago.',
@@ -121,7 +121,7 @@ export class WebhookDeliveriesController {
     id: 'resendWebhookDelivery',
     tag: TAG,
     summary: 'Send a delivery again',
-    description: `${EXTENSION} It is sent at once under the same \`webhook-id\`, with a fresh timestamp and signature, and the retry schedule begins anew. An attempt that is under way counts as sent again when it succeeds; when it fails the new round follows at once.`,
+    description: `${EXTENSION} It is sent at once under the same \`webhook-id\`, with a fresh timestamp and signature, and the retry schedule begins again. An attempt in flight counts as sent again when it succeeds; when it fails the new round follows at once.`,
     responses: {
       202: [WebhookDeliveryResponse, 'The delivery is on its way.'],
       400: MALFORMED,
@@ -141,9 +141,9 @@ export class WebhookDeliveriesController {
     id: 'recoverWebhookEndpoint',
     tag: TAG,
     summary: 'Send what an endpoint did not get',
-    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background and at the pace of the receiver. What fails once more is not taken again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
+    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background, as fast as the receiver takes them. What fails again is not included again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
     responses: {
-      202: [WebhookRecoveryResponse, 'The recovery is under way.'],
+      202: [WebhookRecoveryResponse, 'The recovery is in progress.'],
       400: MALFORMED,
       404: NO_ENDPOINT,
       409: DISABLED,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { Fault } from '../../../kernel/fault.js';
 import {
   ApiProperty,
@@ -136,7 +137,6 @@ export class WebhookEndpointsResponse {
 
 /** Deliveries on a page when `page_size` is not given. */
 const DEFAULT_PAGE = 100;
-const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 30;
 
 /** Query of GET webhook_endpoints/{id}/deliveries. */

@@ -72,7 +72,7 @@ export class WebhookEndpointsController {
     id: 'registerWebhookEndpoint',
     tag: TAG,
     summary: 'Register an endpoint',
-    description: 'This answer alone shows `signing_secret`. A merchant may have 10 endpoints.',
+    description: 'Only this response contains `signing_secret`. A merchant may have 10 endpoints.',
     responses: {
       201: [WebhookEndpointWithSecretResponse, 'The endpoint was registered, enabled.'],
       400: MALFORMED,
@@ -186,12 +186,12 @@ export class WebhookEndpointsController {
     tag: TAG,
     summary: 'Rotate the signing secret',
     description:
-      'An extension. This answer alone shows the fresh `signing_secret`. Until the overlap ends `webhook-signature` holds an entry for each valid secret, the newest first.',
+      'An extension. Only this response contains the fresh `signing_secret`. Until the overlap ends `webhook-signature` holds an entry for each valid secret, the newest first.',
     responses: {
       200: [WebhookEndpointWithSecretResponse, 'The endpoint with its fresh secret.'],
       400: MALFORMED,
       404: NO_ENDPOINT,
-      409: 'Four former secrets are still valid, or a request with this Idempotency-Key is under way.',
+      409: 'Four former secrets are still valid, or a request with this Idempotency-Key is in progress.',
       422: 'overlap_seconds is no integer from 0 to 86400.',
     },
   })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SUSPENDED } from '../authentication.js';
-import type { Problem } from '../problem.js';
+import type { HttpProblem } from '../problem.js';
 import { readAssets } from './assets.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Locale } from './locale.js';
@@ -10,7 +10,7 @@ import { PAGE_STYLE } from './page-style.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
 /** What every page says. Without words for `Suspended` and `Closing` a page displays those for `Link`. */
-export type PageWords = Readonly<
+export type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
 >;
@@ -56,13 +56,13 @@ interface Opened {
 export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void {
   const { locale, framedBy, facts, title, heading } = opened;
   const { script, style } = readAssets(page.name);
-  const words = page.words[locale];
+  const messages = page.messages[locale];
   const head = `<link rel="stylesheet" href="${page.path}/assets/${style}">
 <script src="${page.path}/assets/${script}" defer></script>`;
   const main = `<main data-facts="${escapeHtml(JSON.stringify(facts))}">
 <h1>${escapeHtml(heading)}</h1>
-<p class="lead">${escapeHtml(opened.text ?? words.loading)}</p>
-<noscript><p>${escapeHtml(words.noScript)}</p></noscript>
+<p class="lead">${escapeHtml(opened.text ?? messages.loading)}</p>
+<noscript><p>${escapeHtml(messages.noScript)}</p></noscript>
 </main>`;
   reply.header('vary', 'accept-language');
   sendHtml(
@@ -97,17 +97,17 @@ export function sendPlainPage(
 }
 
 /** For people who followed a link that does not work; the service's own words are below in small print. */
-export function sendRefusal(reply: FastifyReply, page: Page, problem: Problem, lang: Locale): void {
-  const words = page.words[lang];
+export function sendRefusal(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
+  const messages = page.messages[lang];
   const kind = kindOf(problem);
-  const heading = words[`refused${kind}`] ?? words.refusedLink;
-  const text = words[`refused${kind}Text`] ?? words.refusedLinkText;
+  const heading = messages[`refused${kind}`] ?? messages.refusedLink;
+  const text = messages[`refused${kind}Text`] ?? messages.refusedLinkText;
   const body = `<p class="lead">${escapeHtml(text)}</p>\n<p class="small">${escapeHtml(problem.detail)}</p>`;
   reply.status(problem.status).headers(problem.headers ?? {});
   sendPlainPage(reply, page, { heading, body, lang });
 }
 
-function kindOf(problem: Problem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
+function kindOf(problem: HttpProblem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
   if (problem === SUSPENDED) return 'Suspended';
   if (problem.status >= 500) return 'Trouble';
   if (problem.status === 429) return 'TooOften';

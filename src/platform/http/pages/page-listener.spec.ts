@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { readConfig } from '../../../composition.js';
-import { WORDS } from '../../../contexts/onboarding/words/words.js';
+import { MESSAGES } from '../../../contexts/onboarding/messages/messages.js';
 import { ConfigModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
@@ -19,7 +19,7 @@ const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   path: `/${name}`,
   role: 'widget',
   port: () => 0,
-  words: WORDS,
+  messages: MESSAGES,
   requestTimeoutMs,
   media: "img-src 'self'",
 });

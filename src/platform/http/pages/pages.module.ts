@@ -26,7 +26,7 @@ import type { EdgeAdapter } from '../fastify-adapter.js';
 import { KeyedRequests } from '../keyed-requests.js';
 import { serveHealth } from '../metrics-server.js';
 import { toProblem } from '../problem-filter.js';
-import { sendProblem, type Problem } from '../problem.js';
+import { sendProblem, type HttpProblem } from '../problem.js';
 import { settleBody } from '../request-body.js';
 import { recordRequest } from '../request-state.js';
 import { RouteTable } from '../route-table.js';
@@ -194,7 +194,7 @@ class PageListener implements Drainable {
   }
 
   /** A document for people who navigate, problem details for everybody else; no page may frame either. */
-  private send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+  private send(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
     // No hook ran for a malformed path.
     reply.header('x-content-type-options', 'nosniff');
     if (!acceptsHtml(request)) {

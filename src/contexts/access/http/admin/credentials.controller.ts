@@ -17,7 +17,7 @@ import { WriteBody, writeOf, written } from '../../../../platform/http/admin/wri
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { Lookups } from '../../../../platform/operations/lookups.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
 import { credentialStreams, type IssuedCredential } from '../../application/credential-operations.js';
 import { AdminCredentials, holderOf } from './admin-credentials.js';
@@ -33,6 +33,7 @@ import {
   PendingCredential,
   RollBody,
 } from './credential-dto.js';
+import { SECRET_DISPLAYED_MS } from '../../store/new-secrets.js';
 
 const TAG = 'Admin: credentials';
 const CREDENTIAL = 'Credential';
@@ -43,7 +44,7 @@ export class CredentialsController {
   constructor(
     private readonly credentials: AdminCredentials,
     private readonly operations: Operations,
-    private readonly lookups: Lookups,
+    private readonly accessRecords: AccessRecords,
   ) {}
 
   @Get()
@@ -64,7 +65,7 @@ export class CredentialsController {
   ): Promise<CredentialsResponse> {
     const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
-    await this.lookups.read(caller, merchants, 'credentials');
+    await this.accessRecords.record(caller, merchants, 'credentials');
     return page;
   }
 
@@ -113,7 +114,7 @@ export class CredentialsController {
     const { merchant_id, ...holder } = await this.credentials.find(id, caller);
     const revision = await this.operations.revisionOf(credentialStreams(id, { merchant_id, ...holder }));
     const credential = await this.credentials.find(id, caller);
-    await this.lookups.read(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
+    await this.accessRecords.record(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
     sendEtag(reply, revision);
     return { credential };
   }
@@ -179,7 +180,7 @@ export class CredentialsController {
     id: 'adminRevokeLeakedCredential',
     tag: TAG,
     summary: 'Revoke the credential of a secret that leaked',
-    description: 'Of whatever kind. The secret is not recorded.',
+    description: 'Of any kind. The secret is not recorded.',
     scopes: ['credentials:write'],
     responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
   })
@@ -216,6 +217,3 @@ export class CredentialsController {
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
   }
 }
-
-/** How long a replay under the same Idempotency-Key has the secret. */
-const SECRET_DISPLAYED_MS = 86_400_000;

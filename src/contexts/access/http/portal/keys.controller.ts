@@ -18,8 +18,7 @@ import { PortalKeys } from '../../application/portal-keys.js';
 import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credential-list.js';
 import { credentialJson } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
-
-const SECRET_DISPLAYED_MS = 86_400_000;
+import { SECRET_DISPLAYED_MS } from '../../store/new-secrets.js';
 
 const KINDS = ['payouts', 'exchange'] as const;
 

@@ -5,7 +5,7 @@ import { PortalController, PortalScopes } from '../../../../platform/http/admin/
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
-import { OrderDetails } from '../../application/order-details.js';
+import { OrderDetails } from '../../views/order-details.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
 import { OrdersList } from '../../views/orders-list.js';

@@ -9,9 +9,9 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { Lookups } from '../../../../platform/operations/lookups.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
 import type { Found } from '../../../../platform/operations/search.js';
-import { FindAnything } from '../../application/find-anything.js';
+import { GlobalSearch } from '../../application/global-search.js';
 
 const MAX_CHARACTERS = 255;
 
@@ -48,8 +48,8 @@ class SearchResponse {
 @AdminController('search')
 export class SearchController {
   constructor(
-    private readonly search: FindAnything,
-    private readonly lookups: Lookups,
+    private readonly search: GlobalSearch,
+    private readonly accessRecords: AccessRecords,
   ) {}
 
   @Get()
@@ -70,7 +70,7 @@ export class SearchController {
   ): Promise<{ readonly results: readonly Found[] }> {
     const results = await this.search.find(caller, q);
     const merchants = results.flatMap(({ merchant_id: id }) => id ?? []);
-    await this.lookups.read(caller, merchants, 'search');
+    await this.accessRecords.record(caller, merchants, 'search');
     return { results };
   }
 }
