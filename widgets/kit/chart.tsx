@@ -2,6 +2,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { axisTime } from './time.js';
 
+/** Between the marks of values: what is counted has no halves. */
+const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
+  [1, 2, 5].map((each) => each * 10 ** power),
+).flat();
+
 interface ChartProps {
   /** What it says in words, for those who do not see it. */
   readonly label: string;
@@ -66,7 +71,7 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
       x: { range: (_, from, to) => rangeOf(from, to) },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
-    axes: [times, { ...axis, size: 56 }],
+    axes: [times, { ...axis, size: 56, incrs: [...WHOLE_STEPS] }],
     series: [
       {},
       { stroke: colour('--accent'), width: 1.5, points: { show: ({ data: [xs] }) => xs.length === 1 } },
