@@ -55,6 +55,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.heading(/^Payout/);
       await user.text('is not the amount reported').waitFor();
       await user.text('ask the merchant for the right one').waitFor();
+      await user.page.locator('dd').getByText('100.00 USDC').waitFor();
       few(user);
     });
 
