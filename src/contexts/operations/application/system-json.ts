@@ -67,7 +67,7 @@ class ProviderState {
   status!: string;
 }
 
-class AuditSystemReport {
+class AuditState {
   @ApiProperty({
     type: 'object',
     nullable: true,
@@ -93,5 +93,5 @@ export class SystemResponse {
   @Many(() => ScheduleState) schedules!: readonly ScheduleState[];
   @Many(() => ChainNodeState) nodes!: readonly ChainNodeState[];
   @Many(() => ProviderState) providers!: readonly ProviderState[];
-  @Nested(() => AuditSystemReport) audit!: AuditSystemReport;
+  @Nested(() => AuditState) audit!: AuditState;
 }
