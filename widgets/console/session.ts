@@ -31,7 +31,7 @@ export function useSession() {
   });
 }
 
-/** Ends what is displayed if the session has ended, in whichever tab. */
+/** Ends what is displayed if the session has ended, in this tab or another. */
 export async function verifySession(): Promise<void> {
   await site.get('/session').catch((error: unknown) => {
     if (error instanceof Problem && error.status === 401) api.onSignedOut();

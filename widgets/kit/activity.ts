@@ -1,7 +1,7 @@
 /** What a person does with a page; moving the pointer across it is no use. */
 const USES = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
 
-/** Requests of a page that was not used for so long are made by the page, not by the person. */
+/** Requests of a page that was not used for so long are sent by the page, not by the person. */
 const BACKGROUND_MS = 60_000;
 
 // Who opens a page uses it.

@@ -6,7 +6,7 @@ import { textAt, type Row } from './fields.js';
 import type { FormField } from './form.js';
 
 /** Who uses the page, and what they may decide. */
-export interface Person {
+export interface Decider {
   /** The id of the person. */
   readonly me: string;
   /** Whether the person may decide on operations of this name that another requested. */
@@ -14,7 +14,7 @@ export interface Person {
 }
 
 /** What every component of a page has at hand. */
-export interface Kit extends Person {
+export interface Kit extends Decider {
   readonly client: Client;
   /** In the title of every page. */
   readonly brand: string;

@@ -107,11 +107,16 @@ function Rows({ list }: { list: List }) {
           {...(list.open && { open: list.open })}
           tools={
             <>
-              <span class="quiet" role="status">
-                {rows.length}{' '}
-                {found.hasNextPage ? 'loaded, newest first' : rows.length === 1 ? 'row' : 'rows'}
-              </span>
-              <Age at={found.dataUpdatedAt} refresh={() => void found.refetch()} />
+              <p class="quiet">
+                <span role="status">
+                  {rows.length}{' '}
+                  {found.hasNextPage ? 'loaded, newest first' : rows.length === 1 ? 'row' : 'rows'}
+                </span>
+                , <Age at={found.dataUpdatedAt} />
+              </p>
+              <button type="button" onClick={() => void found.refetch()}>
+                Refresh
+              </button>
               <ExportButton
                 name={list.title.toLowerCase()}
                 fields={list.fields}
@@ -139,16 +144,9 @@ function Rows({ list }: { list: List }) {
 }
 
 /** How old the rows are. */
-function Age({ at, refresh }: { at: number; refresh: () => void }) {
+function Age({ at }: { at: number }) {
   const now = useNow();
-  return (
-    <>
-      <span class="quiet">read {relative(new Date(at).toISOString(), Math.max(now, at))}</span>
-      <button type="button" onClick={refresh}>
-        Refresh
-      </button>
-    </>
-  );
+  return <span>read {relative(new Date(at).toISOString(), Math.max(now, at))}</span>;
 }
 
 interface FiltersProps {

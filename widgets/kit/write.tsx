@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Problem } from './client.js';
-import { useKit, type Person } from './data.js';
+import { useKit, type Decider } from './data.js';
 import { Dialog } from './dialog.js';
 import { Entry } from './field.js';
 import { isRow, textAt, type Row } from './fields.js';
@@ -27,7 +27,7 @@ export interface Action {
   /** Whether the revision that was read goes with it. */
   readonly revision?: boolean;
   readonly danger?: boolean;
-  readonly when?: (row: Row, person: Person) => boolean;
+  readonly when?: (row: Row, person: Decider) => boolean;
   readonly done: string;
   /** Where the person goes afterwards, by the response. */
   readonly then?: (body: Row) => string | null;

@@ -21,7 +21,7 @@ import {
   scopesOf,
   signOut,
   useSession,
-  verifySession,
+  verifyPortalSession,
   type PortalFacts,
 } from './session.js';
 import { Usage } from './usage.js';
@@ -150,7 +150,7 @@ function Inside({ mode, session, leave, quit }: InsideProps) {
       signInAgain: null,
     };
   }, [scopes, me, readOnly]);
-  useIdleEnd(IDLE_MS, verifySession);
+  useIdleEnd(IDLE_MS, verifyPortalSession);
   useEffect(() => {
     const ms = Date.parse(until) - Date.now();
     if (Number.isNaN(ms)) return;

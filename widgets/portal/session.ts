@@ -32,7 +32,7 @@ export function useSession(enabled: boolean) {
 }
 
 /** A 401 ends what is displayed. */
-export function verifySession(): void {
+export function verifyPortalSession(): void {
   api.get('/me').catch(() => undefined);
 }
 

@@ -137,7 +137,9 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(response.headers.get('set-cookie')).toBeNull();
     const html = await response.text();
     expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
-    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    const [icon, ...files] = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(icon).toBe('/onboarding/assets/icon.svg');
+    expect((await fetch(`${widget.url}${icon}`)).headers.get('content-type')).toBe('image/svg+xml');
     expect(files).toEqual([
       expect.stringMatching(/^\/onboarding\/assets\/style-[0-9a-f]{16}\.css$/),
       expect.stringMatching(/^\/onboarding\/assets\/script-[0-9a-f]{16}\.js$/),

@@ -1,6 +1,6 @@
-import { OFTEN_MS, type Person } from '../../kit/data.js';
+import { OFTEN_MS, type Decider } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
-import { REASON } from '../../kit/form.js';
+import { REASON_FIELD } from '../../kit/form.js';
 import { capital, spoken } from '../../kit/text.js';
 import { operationGuidance } from '../guidance.js';
 import { actionOn, ID, pageOf, toPage, type Resource } from '../../kit/resource.js';
@@ -35,12 +35,12 @@ export function pageOfKind(kind: string, id: string): string | null {
 /** Whether the person may decide so: each request needs a person other than the one who sent it, who may only withdraw it. */
 const decides =
   (status: string, whose: 'own' | 'of another') =>
-  (row: Row, { me, mayDecide }: Person): boolean =>
+  (row: Row, { me, mayDecide }: Decider): boolean =>
     row['status'] === status &&
     (textAt(row, 'requested_by.operator_id') === me) === (whose === 'own') &&
     mayDecide(textAt(row, 'name'));
 /** A decision has no ticket (admin-api.md 3). */
-const DECISION = { also: [REASON] };
+const DECISION = { also: [REASON_FIELD] };
 
 const SUBJECT: Field = {
   label: 'Subject',

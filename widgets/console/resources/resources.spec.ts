@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { SCOPES } from '../scopes.js';
+import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { RESOURCES } from './index.js';
+import { deliveries } from './webhooks.js';
 import { operations, pageOfKind } from './operations.js';
 import { isFailing } from '../../kit/common/webhooks.js';
 
@@ -59,6 +60,16 @@ describe('the decisions on an operation', () => {
     for (const { fields, also } of operations.actions!)
       expect([fields ?? [], also!].flat().map(({ name }) => name)).toEqual(['reason']);
   });
+});
+
+it('a delivery is sent again in any state, as the API allows', () => {
+  const [resend] = deliveries.actions!;
+  for (const status of ['pending', 'succeeded', 'exhausted', 'dropped'])
+    expect([
+      status,
+      resend!.label,
+      resend!.when?.({ status }, { me: 'ada', mayDecide: () => false }),
+    ]).toEqual([status, 'Resend', undefined]);
 });
 
 it('what search finds has a page, and what this console does not know has none', () => {
