@@ -3,10 +3,8 @@ import { openEventStore } from '../event-store/open-event-store.js';
 import type { EventStore } from '../event-store/port.js';
 import { ConfigError } from '../config/settings.js';
 import { Database } from '../postgres/database.js';
+import { isSchemaMismatch } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
-
-/** What PostgreSQL says where a schema, a table or a column is missing. */
-const MISSING = ['3F000', '42P01', '42703'];
 
 /**
  * For programs that read database and event store and migrate nothing. Throws ConfigError when the two do not
@@ -28,7 +26,7 @@ export async function connected<T>(
       await close();
     }
   } catch (error) {
-    if (!MISSING.includes((error as { readonly code?: string }).code ?? '')) throw error;
+    if (!isSchemaMismatch(error)) throw error;
     throw new ConfigError(
       `The database of DATABASE_URL is not migrated to this version (${(error as Error).message}). ` +
         'Start a process of this version first: it migrates as it boots.',

@@ -10,10 +10,7 @@ import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
 import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
-
-function requestOf(context: ExecutionContext): FastifyRequest {
-  return context.switchToHttp().getRequest<FastifyRequest>();
-}
+import { requestOf } from './request-state.js';
 
 /** Throws on an open route. */
 export function merchantOf({ edge }: FastifyRequest): ApiCaller {

@@ -6,6 +6,7 @@ import { EventStoreUnavailable } from '../event-store/port.js';
 import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { sendReplay } from './keyed-requests.js';
 import {
+  WRONG_MEDIA_TYPE,
   BUSY,
   Refusal,
   RETRY_AFTER,
@@ -43,7 +44,7 @@ const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occu
 /** What Fastify reports before a handler runs, in words for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type must be application/json',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
   FST_ERR_BAD_URL: 'The request path is malformed',
 };

@@ -119,3 +119,9 @@ export function applyProblem(reply: FastifyReply, problem: HttpProblem): string 
 export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   return reply.send(applyProblem(reply, problem));
 }
+
+/** Sends the problem, in place of a result. */
+export function refuse(reply: FastifyReply, problem: HttpProblem): null {
+  sendProblem(reply, problem);
+  return null;
+}

@@ -1,4 +1,5 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
@@ -7,6 +8,11 @@ import type { Authentication } from './authentication.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { ServedRequest } from './request-log.js';
 import { MAX_UNKNOWN } from './validation.js';
+
+/** The request of a handler, for decorators of parameters and guards. */
+export function requestOf(context: ExecutionContext): FastifyRequest {
+  return context.switchToHttp().getRequest<FastifyRequest>();
+}
 
 export const NO_BODY = Buffer.alloc(0);
 

@@ -4,7 +4,7 @@ import { NIL_UUID } from '../../kernel/ids.js';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
-import { deleteBefore } from '../postgres/chunks.js';
+import { deleteBefore } from '../postgres/batches.js';
 
 /** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
 interface ResponseWriter {

@@ -82,14 +82,18 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
 /** SQLSTATE of a schema, table, column, function or object that is missing, or that exists already. */
 const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
 
+/** Whether a statement does not fit the schema of the database. */
+export function isSchemaMismatch(error: unknown): boolean {
+  return MISMATCHES.includes((error as { readonly code?: string }).code ?? '');
+}
+
 /** Runs a boot. Where a statement does not fit the schema of the database, rejects with a {@link ConfigError} that says so. */
 export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   try {
     return await boot();
   } catch (error) {
-    const { code, message } = error as { readonly code?: string; readonly message: string };
-    if (code === undefined || !MISMATCHES.includes(code)) throw error;
-    throw mismatch(message);
+    if (!isSchemaMismatch(error)) throw error;
+    throw mismatch((error as Error).message);
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../../kernel/ids.js';
 import type { Authentication } from '../../../platform/http/authentication.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { PROBLEM_TYPE, problemJson, sendProblem, type HttpProblem } from '../../../platform/http/problem.js';
+import { type HttpProblem, PROBLEM_TYPE, problemJson, refuse } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
@@ -93,11 +93,6 @@ function header(request: FastifyRequest, name: string): string {
 
 function sourceOf({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
   return { client: edge.client, merchantId };
-}
-
-function refuse(reply: FastifyReply, problem: HttpProblem): null {
-  sendProblem(reply, problem);
-  return null;
 }
 
 /** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */

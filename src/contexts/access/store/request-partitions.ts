@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** The log has the last seven days: today's, and seven before it. */

@@ -3,6 +3,7 @@ import { eventsOf, type CheckedTables } from '../../../platform/context.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import type { Database } from '../../../platform/postgres/database.js';
+import { inOneLine } from '../../../platform/cli/printable.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
 import { AuditedDeliveries } from '../../webhooks/contract.js';
 import {
@@ -127,12 +128,12 @@ function eventLines(
   ];
   return [
     `  ${time(at)}  position ${position}  ${bareName(type)}`,
-    ...says.map((line) => `    ${printable(line)}`),
+    ...says.map((line) => `    ${inOneLine(line)}`),
     `    by ${actor}${because(cause)}${from}`,
     ...(request === null ? [] : [`       ${caller.join(', ')}`]),
     ...(operation === null
       ? []
-      : [`       operation ${operation}, ${printable(operations[operation] ?? '')}`]),
+      : [`       operation ${operation}, ${inOneLine(operations[operation] ?? '')}`]),
     ...(traceparent === null ? [] : [`       traceparent ${traceparent}`]),
   ];
 }
@@ -157,13 +158,9 @@ function causeChain({ chain, events, merchants }: Explanation): string[] {
 
 function named(id: string, merchants: Explanation['merchants']): string {
   const name = merchants[id];
-  return name === undefined ? id : `${id} (${printable(name)})`;
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+  return name === undefined ? id : `${id} (${inOneLine(name)})`;
 }
 
 function rowLines(rows: readonly Row[]): string[] {
-  return columns(rows.map(([label, text]) => [label, printable(text)])).map((line) => `  ${line}`);
+  return columns(rows.map(([label, text]) => [label, inOneLine(text)])).map((line) => `  ${line}`);
 }

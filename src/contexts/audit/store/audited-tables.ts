@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/postgres/database.js';
 import { WITHOUT_TIMEOUTS } from '../../../platform/postgres/session-settings.js';
-import { everyRow } from '../../../platform/postgres/chunks.js';
+import { everyRow } from '../../../platform/postgres/batches.js';
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 

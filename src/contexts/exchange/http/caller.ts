@@ -4,6 +4,7 @@ import { merchantOf } from '../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
 import { secretIdOf } from './signature.js';
+import { requestOf } from '../../../platform/http/request-state.js';
 
 /** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
 export class ExchangeApiCaller implements ApiCaller {
@@ -26,7 +27,7 @@ export class ExchangeApiCaller implements ApiCaller {
 
 /** The key of the request. */
 export const CallingKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
-  return credentialsOf(context.switchToHttp().getRequest<FastifyRequest>()).caller;
+  return credentialsOf(requestOf(context)).caller;
 });
 
 function credentialsOf(request: FastifyRequest): ExchangeApiCaller {
@@ -47,7 +48,7 @@ export interface CallerAddress {
 }
 
 export const CalledFrom = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const request = requestOf(context);
   const { caller, countedAs } = credentialsOf(request);
   const signedBy = (secret: string | null): void =>
     void (request.edge.credentialId = secretIdOf(caller, secret));

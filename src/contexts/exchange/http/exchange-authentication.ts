@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../../../platform/http/authentication.js';
 import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { sendProblem, type HttpProblem } from '../../../platform/http/problem.js';
+import { type HttpProblem, refuse } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
@@ -91,9 +91,4 @@ function requestSigner(
         ? undefined
         : null;
   }
-}
-
-function refuse(reply: FastifyReply, problem: HttpProblem): null {
-  sendProblem(reply, problem);
-  return null;
 }

@@ -4,7 +4,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { AccessRecords } from '../../../platform/operations/access-records.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 

@@ -1,3 +1,4 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
@@ -13,12 +14,11 @@ const METADATA_MAX_DEPTH = 32;
 /** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
 const METADATA_MAX_BYTES = 16_384;
 // Text that PostgreSQL or UTF-8 cannot hold, and no part of a hash.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 export function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');
   if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
-  return UNPRINTABLE.test(hash) ? new Fault('must hold no control characters') : hash;
+  return CONTROL_CHARACTERS.test(hash) ? new Fault('must hold no control characters') : hash;
 }
 
 /** The exact text of an object; `{}` where there is none. */

@@ -1,9 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { PayoutCheck } from '../domain/verdict.js';
 

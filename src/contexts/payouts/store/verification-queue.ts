@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { toMinorUnits } from '../../../kernel/money.js';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { subscriptionName } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';

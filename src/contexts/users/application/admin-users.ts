@@ -10,8 +10,7 @@ import {
 } from '../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { userStreams } from '../domain/user-streams.js';
-import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
+import { type ErasedUser, type ExistingUser, user, userStreams } from '../domain/user.js';
 import type { UserRow, UserState } from '../views/user-row.js';
 import { UserRows } from '../views/user-rows.js';
 import { USERS_VIEW } from '../views/users-projection.js';

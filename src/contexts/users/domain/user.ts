@@ -183,3 +183,8 @@ export function existing(state: User): ExistingUser {
 export function refused(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }
+
+/** The streams whose events are the revision of a user: the user's own, and that of the onboarding. */
+export function userStreams(userId: string): readonly string[] {
+  return [`user-${userId}`, `onboarding-${userId}`];
+}

@@ -1,3 +1,4 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { DAY_MS } from '../../../kernel/clock.js';
 import { Fault } from '../../../kernel/fault.js';
 import {
@@ -27,9 +28,6 @@ import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
 const OVERLAP_LIMIT_SECONDS = 86_400;
 
-/** A label is one line; half of a surrogate pair, or a NUL, would stop every read model that stores the text. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
-
 const DESCRIPTION_FAULT = new Fault(
   `must be a string of at most ${DESCRIPTION_LIMIT} characters without control characters`,
 );
@@ -37,7 +35,7 @@ const descriptionRule: Rule = {
   schema: { type: 'string', maxLength: DESCRIPTION_LIMIT },
   read: (value) => {
     const fits = typeof value === 'string' && [...value].length <= DESCRIPTION_LIMIT;
-    return fits && !UNPRINTABLE.test(value) ? value : DESCRIPTION_FAULT;
+    return fits && !CONTROL_CHARACTERS.test(value) ? value : DESCRIPTION_FAULT;
   },
 };
 

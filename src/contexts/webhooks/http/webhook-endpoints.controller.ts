@@ -9,7 +9,6 @@ import {
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   causeOf,
@@ -43,6 +42,7 @@ import {
   WebhookEndpointWithSecretResponse,
 } from './webhook-dto.js';
 import { WrittenWebhooks } from './written-webhooks.js';
+import { requestOf } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
 const TAG = 'Webhook endpoints';
@@ -52,7 +52,7 @@ const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 /** The merchant of a write, its cause and its ticket. */
 export const CallingMerchant = createParamDecorator(
   (_: unknown, context: ExecutionContext): MerchantCaller => {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const request = requestOf(context);
     const { merchantId } = merchantOf(request);
     return { merchantId, metadata: causeOf(request), ticket: ticketOf(request) };
   },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NIL_UUID } from '../../../kernel/ids.js';
 import type { Clock } from '../../../kernel/clock.js';
-import { deleteBefore, everyRow } from '../../../platform/postgres/chunks.js';
+import { deleteBefore, everyRow } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 

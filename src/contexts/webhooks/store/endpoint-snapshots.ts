@@ -1,6 +1,10 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { subscriptionName } from '../../../platform/projections/projection.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
+
+/** The subscription at whose checkpoint the rows are. */
+export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
 /** A row of `webhooks.endpoint_snapshots`: as of the event at `position`. Its times are timestamps of PostgreSQL. */
 export type EndpointSnapshotRow = EndpointSnapshot & { readonly position: string };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckedTables } from '../../../platform/context.js';
-import { everyRow } from '../../../platform/postgres/chunks.js';
+import { everyRow } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import type { DeliveryStatus } from '../domain/retry.js';

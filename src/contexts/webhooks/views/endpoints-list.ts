@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { mergedKeysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { endpointJson, type EndpointJson, type EndpointStatus } from '../domain/webhook-endpoints.js';
+import { DELIVERIES_SAGA } from '../store/endpoint-snapshots.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { EndpointRow } from './endpoint-row.js';
 

@@ -29,6 +29,7 @@ import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
 import { isDeclaredTooLarge, MemoryBudget, readBody, tooLarge } from '../request-body.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
+import { requestOf } from '../request-state.js';
 
 /**
  * A page for people, with its own listener (its own origin). A context declares it once and serves it with
@@ -108,7 +109,7 @@ export type Visit<Visitor = unknown> = Visitor & {
   readonly cause: EventMetadata;
 };
 export const Visit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const request = requestOf(context);
   const { ip, edge } = request;
   return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
 });

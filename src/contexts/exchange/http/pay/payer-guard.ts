@@ -13,6 +13,7 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
+import { requestOf } from '../../../../platform/http/request-state.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
 const BEFORE_MS = HOUR_MS;
@@ -64,7 +65,7 @@ export class PayerGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const request = requestOf(context);
     const payer = this.sessions.read(bearerOf(request));
     if (payer === null) throw new Refusal(SESSION_ENDED);
     await this.admit(payer, request);

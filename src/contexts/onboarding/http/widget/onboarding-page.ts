@@ -14,6 +14,7 @@ import {
 } from '../../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { MESSAGES } from '../../messages/messages.js';
+import { requestOf } from '../../../../platform/http/request-state.js';
 
 /** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
 export const ONBOARDING_PAGE: Page = {
@@ -43,8 +44,6 @@ export interface OnboardingVisitor {
   readonly merchant: KnownMerchant;
   readonly userId: string;
 }
-
-const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>();
 
 /** Admits requests about users of active merchants, within the limits of visitors. */
 @Injectable()

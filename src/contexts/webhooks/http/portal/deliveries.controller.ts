@@ -1,33 +1,20 @@
 import { Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
-import { oneOf, uuid } from '../../../../platform/dto/rules.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
-import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import type { MerchantCaller } from '../../application/caller.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { ResendWebhookDelivery } from '../../application/delivery-commands.js';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/retry.js';
-import { EVENT_TYPES, type EventType } from '../../domain/webhook-endpoints.js';
 import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
 import { DeliveriesView } from '../../views/deliveries.js';
 import { CallingMerchant } from '../webhook-endpoints.controller.js';
+import { DeliveriesQuery } from '../admin/webhook-dto.js';
 import { WrittenWebhooks } from '../written-webhooks.js';
 
 const WHAT = 'Webhook delivery';
-
-/** The filters of operators, but for the merchant (admin-api.md 3). */
-class PortalDeliveriesQuery extends ListParameters {
-  @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
-  @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
-  @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
-  @Filter(datePoint, 'Created at this time or later.') from?: DatePoint;
-  @Filter(datePoint, 'Created until this time.') to?: DatePoint;
-}
 
 /** Deliveries to all endpoints of the merchant, for its people (admin-api.md 6). */
 @PortalController('deliveries')
@@ -44,7 +31,7 @@ export class PortalDeliveriesController {
   @PortalScopes('deliveries:read')
   async list(
     @MerchantId() merchantId: string,
-    @ListQuery() query: PortalDeliveriesQuery,
+    @ListQuery() query: DeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
     const { endpoint_id: endpointId, status, type, from, to } = query;
     await this.progress.requireCurrent(DELIVERIES_SAGA);
