@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { eventsOf, type CheckedTables } from '../../../platform/context.js';
 import { connected } from '../../../platform/operator/connected.js';
 import type { Operator } from '../../../platform/operator/operator.js';
+import { ROW_CHANGES, type RowChange } from '../../../platform/operations/row-changes.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
 import { AuditedDeliveries } from '../../webhooks/contract.js';
@@ -31,7 +32,9 @@ export function explainProgram(program: Command, operator: Operator): void {
       program,
       operator,
       await connected(operator, async (database, log) => {
-        const stored = { ledger: storedLedger(database), logId: await log.identity() };
+        const rowChanges = (id: string): Promise<readonly RowChange[]> =>
+          database.query<RowChange & Record<string, unknown>>(ROW_CHANGES, [id]);
+        const stored = { ledger: storedLedger(database), logId: await log.identity(), rowChanges };
         return explained({ ...sourcesOf(operator, database, log), ...stored });
       }),
       text,
