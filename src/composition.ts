@@ -1,6 +1,6 @@
 import * as contexts from './contexts/index.js';
 import type { Setting } from './platform/config/settings.js';
-import { knownEvents, type Context } from './platform/context.js';
+import type { Context } from './platform/context.js';
 import { EventStore1795000000000 } from './platform/event-store/postgres/migrations/1795000000000-event-store.js';
 import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
 import type { Migration } from './platform/postgres/migrate.js';
@@ -19,9 +19,6 @@ export const ALL_SETTINGS = Object.assign({}, SETTINGS, ...ALL_CONTEXTS.map(({ s
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return readConfigOf(ALL_CONTEXTS, env);
 }
-
-/** Every event that this version knows. */
-export const KNOWN_EVENTS = knownEvents(ALL_CONTEXTS);
 
 /** Every migration; TypeORM orders them by their timestamps. */
 export const MIGRATIONS: readonly Migration[] = [

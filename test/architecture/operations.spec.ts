@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { ALL_CONTEXTS } from '../../src/composition.js';
 import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/domain/roles.js';
-import { programOf, programNames } from '../../src/operator.js';
+import { programOf, programNames } from '../../src/cli.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
 /** Commands of programs that change nothing. Every other one requests operations, with `--reason`. */
@@ -85,7 +85,7 @@ const WRITES =
   /\bCommandBus\b|\bcommandBus\b|\.execute\(|\.commit\(|\b(?:insert into|delete from|update \w+\.\w+ set)\b/;
 
 function isOfOperators({ path, text }: Source): boolean {
-  return /\/cli\/|^src\/platform\/operator\//.test(path) || text.includes('AdminController(');
+  return /\/cli\/|^src\/platform\/cli\//.test(path) || text.includes('AdminController(');
 }
 
 function writing(files: readonly Source[]): readonly string[] {
@@ -104,7 +104,7 @@ it('no program and no controller of the admin API writes outside an operation', 
       path: 'src/contexts/users/http/drop.ts',
       text: "@AdminController('drop')\nclass A { bus: CommandBus }",
     },
-    { path: 'src/platform/operator/drop.ts', text: "query('delete from users.users')" },
+    { path: 'src/platform/cli/drop.ts', text: "query('delete from users.users')" },
   ];
   expect(writing([...files, ...planted])).toEqual(planted.map(({ path }) => path));
 });

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { axisTime } from './time.js';
 
 interface ChartProps {
   /** What it says in words, for those who do not see it. */
@@ -47,6 +48,10 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
   const axis: uPlot.Axis = spark
     ? { show: false }
     : { stroke: colour('--soft'), grid, ticks: grid, font: '12px system-ui' };
+  const times: uPlot.Axis = {
+    ...axis,
+    values: (_, splits, __, ___, step) => splits.map((seconds) => axisTime(seconds, step)),
+  };
   return {
     width: place.clientWidth,
     height,
@@ -58,7 +63,7 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
       x: { range: (_, from, to) => [Math.min(from, to - 60), to] },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
-    axes: [axis, { ...axis, size: 56 }],
+    axes: [times, { ...axis, size: 56 }],
     series: [{}, { stroke: colour('--accent'), width: 1.5, points: { show: false } }],
     ...(spark && { padding: [2, 0, 2, 0] as uPlot.Padding }),
   };

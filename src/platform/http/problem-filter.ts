@@ -13,7 +13,7 @@ import {
   STATUS_OF,
   titleOf,
   UNAVAILABLE,
-  type Problem,
+  type HttpProblem,
 } from './problem.js';
 import { BODY_TOO_LARGE, MemoryBudgetExceeded } from './request-body.js';
 
@@ -38,7 +38,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-const UNEXPECTED: Problem = { status: 500, detail: 'An unexpected error occurred' };
+const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occurred' };
 
 /** What Fastify reports before a handler runs, in words for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ function codeOf(error: object): string | undefined {
 }
 
 /** Any thrown value as a problem. Unexpected errors reveal nothing internal. */
-export function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown): HttpProblem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];
     const problem = { status, detail: error.message, errors: error.fields };
@@ -69,7 +69,7 @@ export function toProblem(error: unknown): Problem {
   return fromFramework(error) ?? UNEXPECTED;
 }
 
-function fromFramework(error: unknown): Problem | undefined {
+function fromFramework(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = error.statusCode;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;

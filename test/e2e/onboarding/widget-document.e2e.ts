@@ -7,7 +7,7 @@ import {
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
-import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
+import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
 import { eventually } from '../../support/eventually.js';
 import { factsIn } from '../../support/onboarding/people.js';
 import { framersOf, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
@@ -189,7 +189,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
         today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
         sandbox: { rejected: 'Rejected', review: 'Review', cardFails: 'Cardless' },
         locale,
-        words: WORDS[locale],
+        messages: MESSAGES[locale],
       });
     }
   });
@@ -233,6 +233,6 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
   it('of a refusal speaks the language of the browser too', async () => {
     const headers = { ...HTML, 'accept-language': 'es' };
     const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
-    expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${WORDS.es.refusedLink}`));
+    expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${MESSAGES.es.refusedLink}`));
   });
 });

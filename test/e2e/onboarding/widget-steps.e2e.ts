@@ -4,7 +4,7 @@ import { UpdateMerchant } from '../../../src/contexts/access/application/merchan
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
-import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
+import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG } from '../../support/onboarding/images.js';
 import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
@@ -192,7 +192,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     const inGerman = { authorization, 'accept-language': 'de' };
     expect(await responseOf(rejected.visitor.step('state', {}, inGerman))).toMatchObject([
       200,
-      { stage: 'kyc_failed', reason: WORDS.de.reasonSandboxIdentity },
+      { stage: 'kyc_failed', reason: MESSAGES.de.reasonSandboxIdentity },
     ]);
     const card = await follow('Cardless');
     expect(await reaches('card_failed', card)).toEqual({

@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestOf, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
-import { Lookups } from '../../../src/platform/operations/lookups.js';
+import { AccessRecords } from '../../../src/platform/operations/access-records.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 
 const reason = 'an older version wrote it';
 const because = { reason: 'checked with the team' };
@@ -109,6 +109,7 @@ describe('operations of operators', () => {
       },
     });
     expect(await passing(type)).toEqual([{ reason }]);
+    expect(await changedBy(operation.id)).toEqual([`passing_type ${type}`]);
     expect((await bob!.post(`${path}/reject`, because)).status).toBe(409);
     expect((await ada!.get(path)).headers['etag']).toBe('"2"');
     expect((await ada!.get(path)).json()).toEqual({
@@ -131,7 +132,6 @@ describe('operations of operators', () => {
       status,
     ]);
     expect((await bob!.post(`/operations/${id}/approve`, because)).status).toBe(409);
-    expect(await changedBy(operation.id)).toEqual([`passing_type ${type}`]);
   });
 
   it('are requested once under one Idempotency-Key, and decided once', async () => {
@@ -216,10 +216,10 @@ describe('operations of operators', () => {
 
   it('and reads of operators are listed for the merchant, the newest first', async () => {
     const merchantId = app.merchant.credentials.apiKey;
-    const lookups = app.app.get(Lookups, { strict: false });
+    const accessRecords = app.app.get(AccessRecords, { strict: false });
     const view = app.app.get(LookupsView, { strict: false });
     const before = Date.now();
-    await lookups.read(
+    await accessRecords.record(
       { operatorId: ada!.operatorId, name: 'Ada' },
       [merchantId, randomUUID(), merchantId],
       'payouts',

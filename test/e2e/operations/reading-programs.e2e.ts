@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
 
 describe('what programs display of a merchant', () => {

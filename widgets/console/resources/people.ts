@@ -36,12 +36,6 @@ export const users: Resource = {
     { name: 'external_id', label: 'External id' },
     { name: 'phone_number', label: 'Phone number', scope: 'users_personal:read' },
     { name: 'wallet', label: 'Wallet' },
-    {
-      name: 'review',
-      label: 'In review',
-      options: ['only'],
-      local: (row) => /review/.test(textAt(row, 'onboarding.waiting_for')),
-    },
   ],
   details: [
     ID,

@@ -8,6 +8,7 @@ import {
   ORDERS,
   PROOF,
 } from '../../kit/common/money.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { CREATED, ID, listOf, type Guidance, type Resource } from '../../kit/resource.js';
 
@@ -21,6 +22,7 @@ export const payouts: Resource = {
   scope: 'payouts:read',
   status: 'status',
   empty: 'Payouts that your backend reports are listed here.',
+  every: OFTEN_MS,
   fields: [
     ID,
     AMOUNT,
@@ -79,6 +81,7 @@ function payoutGuidance({ status }: Row): Guidance | null {
 
 export const orders: Resource = {
   ...ORDERS,
+  every: OFTEN_MS,
   fields: [...ORDER_FIELDS, { label: 'User', of: 'user_id' }, CREATED],
   filters: [
     ORDER_STATUS_FILTER,

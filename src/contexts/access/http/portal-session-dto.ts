@@ -1,7 +1,7 @@
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { MAX_PAGE } from '../../../platform/http/page-query.js';
+import { MAX_PAGE } from '../../../platform/http/list-query.js';
 import { PORTAL_SCOPES, PORTAL_SESSION_STATUSES, type PortalActor } from '../domain/portal-session.js';
 
 const MAX_LENGTH = 255;

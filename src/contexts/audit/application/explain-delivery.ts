@@ -13,14 +13,14 @@ import {
   type Section,
   type Sources,
 } from './causes.js';
-import { idOf } from './user-history.js';
+import { requireId } from './user-history.js';
 
 /** Characters of a response that fit a line. */
 const MAX_EXCERPT = 120;
 
 /** A delivery from its event to each response of the receiver. Throws DomainError `not_found`. */
 export async function explainDelivery(sources: Sources, id: string): Promise<Explanation> {
-  const deliveryId = idOf('delivery', id);
+  const deliveryId = requireId('delivery', id);
   const [delivery] = await sources.deliveries.withIds([deliveryId]);
   if (delivery === undefined)
     throw new DomainError(

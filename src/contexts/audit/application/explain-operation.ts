@@ -17,9 +17,9 @@ import {
   type Section,
   type Sources,
 } from './causes.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadVerifier } from './head-verifier.js';
 import { pathOver } from './payout-proofs.js';
-import { idOf } from './user-history.js';
+import { requireId } from './user-history.js';
 
 /** The ledger as it is stored, and the id of its log. */
 export interface ProvingSources extends Sources {
@@ -34,7 +34,7 @@ export interface ProvingSources extends Sources {
  * the log. Throws `not_found`.
  */
 export async function explainOperation(sources: ProvingSources, id: string): Promise<Explanation> {
-  const operationId = idOf('operation', id);
+  const operationId = requireId('operation', id);
   const own = await eventsOfStream(sources.log, `operation-${operationId}`);
   const state = fold(operation, own as readonly (RecordedEvent & OperationEvent)[]);
   if (state.phase === 'none')
@@ -113,7 +113,7 @@ async function proofs(
   const { ledger, heads, keys } = stored;
   const head = await heads.newest();
   if (head === null || head.size === 0) return { title, rows: [['none', 'no head is signed yet']] };
-  const why = new HeadTrust(logId, await keys.all(), null, null).verify(head);
+  const why = new HeadVerifier(logId, await keys.all(), null, null).verify(head);
   const indexes = await ledger.indexes(events.map(({ position }) => position));
   const rows: Row[] = [
     ['head', `over ${head.size} events, signed at ${inUtc(head.signed_at)} with the key ${head.key_id}`],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { eventsOf, type CheckedTables } from '../../../platform/context.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { ROW_CHANGES, type RowChange } from '../../../platform/operations/row-changes.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
@@ -22,7 +22,7 @@ import { storedLedger } from './ledger.js';
 import { columns, printResult, progressOf, time } from './output.js';
 
 /** `npm run audit -- explain ...`: the events behind a figure, and the cause of each. Changes nothing. */
-export function explainProgram(program: Command, operator: Operator): void {
+export function explainProgram(program: Command, cli: CliContext): void {
   const explain = program.command('explain').description('the events behind something, and what caused them');
   const print = async <Explained extends Explanation>(
     explained: (sources: ProvingSources) => Promise<Explained>,
@@ -30,12 +30,12 @@ export function explainProgram(program: Command, operator: Operator): void {
   ): Promise<void> =>
     printResult(
       program,
-      operator,
-      await connected(operator, async (database, log) => {
+      cli,
+      await connected(cli, async (database, log) => {
         const rowChanges = (id: string): Promise<readonly RowChange[]> =>
           database.query<RowChange & Record<string, unknown>>(ROW_CHANGES, [id]);
         const stored = { ledger: storedLedger(database), logId: await log.identity(), rowChanges };
-        return explained({ ...sourcesOf(operator, database, log), ...stored });
+        return explained({ ...sourcesOf(cli, database, log), ...stored });
       }),
       text,
     );
@@ -63,7 +63,7 @@ export function explainProgram(program: Command, operator: Operator): void {
     );
 }
 
-function sourcesOf({ contexts }: Operator, database: Database, log: Sources['log']): Sources {
+function sourcesOf({ contexts }: CliContext, database: Database, log: Sources['log']): Sources {
   const query: CheckedTables['query'] = (sql, values) => database.query(sql, values);
   return {
     log,

@@ -67,7 +67,7 @@ class ProviderState {
   status!: string;
 }
 
-class AuditState {
+class AuditSystemReport {
   @ApiProperty({
     type: 'object',
     nullable: true,
@@ -93,5 +93,5 @@ export class SystemResponse {
   @Many(() => ScheduleState) schedules!: readonly ScheduleState[];
   @Many(() => ChainNodeState) nodes!: readonly ChainNodeState[];
   @Many(() => ProviderState) providers!: readonly ProviderState[];
-  @Nested(() => AuditState) audit!: AuditState;
+  @Nested(() => AuditSystemReport) audit!: AuditSystemReport;
 }

@@ -1,7 +1,7 @@
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
-import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
+import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import type { BalanceFigures, PayoutFilter } from '../views/payouts.js';
@@ -77,7 +77,7 @@ export class Payout {
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
 /** Query of GET /merchants/v1/payouts. */
-export class PayoutsQuery extends createdPageQuery(MAX_PAGE, 'Payouts per page.') {
+export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 }

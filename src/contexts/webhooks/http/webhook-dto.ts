@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { Fault } from '../../../kernel/fault.js';
 import {
   ApiProperty,
@@ -17,7 +18,7 @@ import {
   type EndpointStatus,
 } from '../domain/webhook-endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
+import { createdPage, createdListQuery, Filter } from '../../../platform/http/list-query.js';
 import type { DeliveryFilter } from '../views/delivery-page.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
@@ -136,11 +137,10 @@ export class WebhookEndpointsResponse {
 
 /** Deliveries on a page when `page_size` is not given. */
 const DEFAULT_PAGE = 100;
-const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 30;
 
 /** Query of GET webhook_endpoints/{id}/deliveries. */
-export class DeliveriesQuery extends createdPageQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
+export class DeliveriesQuery extends createdListQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
 }

@@ -6,47 +6,36 @@ export class Webhooks1795000000660 implements MigrationInterface {
     await runner.query(`
       create schema webhooks;
 
-      -- Where deliveries go, as of the checkpoint of the saga that makes them. A deleted endpoint keeps its row.
+      -- Where deliveries go and what lists display, as of the checkpoint of the saga that creates the deliveries. A
+      -- deleted endpoint keeps its row, so that an event that comes again does not bring it back.
       create table webhooks.endpoint_snapshots (
-        endpoint_id uuid primary key,
-        merchant_id uuid not null,
-        url text not null,
-        event_types jsonb,
-        sealed_signing_secret text not null,
-        status text not null check (status in ('enabled', 'disabled', 'deleted')),
-        -- Position of the last event that changed this row.
-        position text not null,
-        -- Failed attempts that began earlier do not count: enabling an endpoint clears its count.
-        failures_since timestamptz not null default '-infinity',
-        -- Replaced secrets that still sign: [{"sealed": text, "expires_at": ISO 8601}], newest first.
-        former_secrets jsonb not null default '[]'
-      );
-      create index endpoint_snapshots_of_merchant on webhooks.endpoint_snapshots (merchant_id) where status <> 'deleted';
-      -- Their deliveries are in lists of the merchant.
-      create index endpoint_snapshots_deleted on webhooks.endpoint_snapshots (merchant_id) where status = 'deleted';
-
-      -- Read model: the endpoints of all merchants, without secrets. A deleted one keeps its row, so that an event that
-      -- comes again does not bring it back.
-      create table webhooks.endpoints (
         endpoint_id uuid primary key,
         merchant_id uuid not null,
         url text not null,
         description text,
         event_types jsonb,
-        status text not null,
+        sealed_signing_secret text not null,
+        status text not null check (status in ('enabled', 'disabled', 'deleted')),
         disabled_cause text,
         disabled_at timestamptz(3),
+        -- Position of the last event that changed this row.
+        position text not null,
+        -- Failed attempts that began earlier do not count: enabling an endpoint clears its count.
+        failures_since timestamptz not null default '-infinity',
+        -- Replaced secrets that still sign: [{"sealed": text, "expires_at": ISO 8601}], newest first.
+        former_secrets jsonb not null default '[]',
         -- As exact as a cursor of the lists of it.
-        created_at timestamptz(3) not null,
-        updated_at timestamptz(3) not null,
-        -- Of the last event that changed this row, in the stream of its merchant.
-        revision bigint not null
+        created_at timestamptz(3) not null default clock_timestamp(),
+        updated_at timestamptz(3) not null default clock_timestamp()
       );
-      create index endpoints_newest on webhooks.endpoints (created_at, endpoint_id) where status <> 'deleted';
-      create index endpoints_of_merchant on webhooks.endpoints (merchant_id, created_at, endpoint_id)
+      create index endpoint_snapshots_of_merchant on webhooks.endpoint_snapshots (merchant_id, created_at, endpoint_id)
         where status <> 'deleted';
-      create index endpoints_by_status on webhooks.endpoints (status, created_at, endpoint_id)
+      create index endpoint_snapshots_newest on webhooks.endpoint_snapshots (created_at, endpoint_id)
         where status <> 'deleted';
+      create index endpoint_snapshots_by_status on webhooks.endpoint_snapshots (status, created_at, endpoint_id)
+        where status <> 'deleted';
+      -- Their deliveries are in lists of the merchant.
+      create index endpoint_snapshots_deleted on webhooks.endpoint_snapshots (merchant_id) where status = 'deleted';
 
       -- The truth about what is to be sent: one row per event and endpoint.
       create table webhooks.deliveries (
@@ -97,7 +86,7 @@ export class Webhooks1795000000660 implements MigrationInterface {
         duration_ms int not null,
         outcome text not null,
         http_status int,
-        -- Where it failed (address, dns, connect, tls, send, answer, timeout), and the code.
+        -- Where it failed (address, dns, connect, tls, send, response, timeout), and the code.
         failure_phase text,
         error text,
         response_excerpt bytea,

@@ -31,7 +31,7 @@ class AdminGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the admin API, `/admin/v1/<path>`. Each of its routes declares its `scopes` in `@Operation`. */
+/** A controller of the admin API, `/admin/v1/<path>`. Each of its routes declares its `scopes` in `@ApiRoute`. */
 export const AdminController = (path = ''): ClassDecorator =>
   ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard);
 

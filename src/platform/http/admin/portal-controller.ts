@@ -1,6 +1,6 @@
 import { createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { SCOPES_KEY } from '../../openapi/operation.js';
+import { SCOPES_KEY } from '../../openapi/route.js';
 import { PORTAL_PAGE } from './listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 

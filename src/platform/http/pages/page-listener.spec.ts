@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { readConfig } from '../../../composition.js';
-import { WORDS } from '../../../contexts/onboarding/words/words.js';
+import { MESSAGES } from '../../../contexts/onboarding/messages/messages.js';
 import { ConfigModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
@@ -19,7 +19,7 @@ const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   path: `/${name}`,
   role: 'widget',
   port: () => 0,
-  words: WORDS,
+  messages: MESSAGES,
   requestTimeoutMs,
   media: "img-src 'self'",
 });
@@ -110,7 +110,7 @@ describe('pages', () => {
     const { adapter, shop, desk, at } = await started();
     const statuses = async (port: number) =>
       Promise.all(
-        ['/shop/goods', '/desk/work', '/onboarding/assets/licenses.txt', '/pay/assets/licenses.txt'].map(
+        ['/shop/goods', '/desk/work', '/onboarding/assets/licenses.txt', '/pay/assets/icon.svg'].map(
           async (path) => (await at(port, path)).status,
         ),
       );
@@ -118,6 +118,7 @@ describe('pages', () => {
     expect(await statuses(desk)).toEqual([404, 500, 404, 200]);
     expect(adapter.routes.list()).toEqual([]);
     expect((await at(desk, '/health/live')).status).toBe(200);
+    expect((await at(desk, '/pay/assets/icon.svg')).headers.get('content-type')).toBe('image/svg+xml');
     const malformed = await at(desk, '/%');
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
   });

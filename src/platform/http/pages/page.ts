@@ -27,7 +27,7 @@ import { causeOf } from '../decorators.js';
 import { isJsonMediaType, parseJsonBody } from '../json-body.js';
 import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
 import { isDeclaredTooLarge, MemoryBudget, readBody, tooLarge } from '../request-body.js';
-import type { PageWords } from './document.js';
+import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 
 /**
@@ -42,7 +42,7 @@ export interface Page {
   /** Processes with this role serve it. */
   readonly role: Exclude<Config['roles'][number], 'api' | 'worker'>;
   readonly port: (config: Config) => number;
-  readonly words: Readonly<Record<Locale, PageWords>>;
+  readonly messages: Readonly<Record<Locale, PageMessages>>;
   /** What it may load and display besides scripts and styles: directives of CSP. */
   readonly media: string;
   /** How long a browser may take to send a request. */

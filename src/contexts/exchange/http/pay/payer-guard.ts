@@ -1,6 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
@@ -15,7 +15,7 @@ import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../acce
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
-const BEFORE_MS = 3_600_000;
+const BEFORE_MS = HOUR_MS;
 
 /** Sessions of payers: the address that is paid to cannot change after the page was opened. */
 @Injectable()

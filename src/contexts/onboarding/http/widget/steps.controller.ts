@@ -33,7 +33,7 @@ import { IMAGE_KINDS, type IdentityImage, type ImageKind } from '../../domain/im
 import type { Onboarding } from '../../domain/onboarding.js';
 import type { ExistingUser } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
-import { reasonIn, type Locale } from '../../words/words.js';
+import { reasonIn, type Locale } from '../../messages/messages.js';
 import { NO_IMAGE, readImage } from './image-content.js';
 import {
   ONBOARDING_PAGE,
@@ -91,8 +91,8 @@ export class StepsController {
     // The first step of a person: opening the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
     const request = { browser: body.browser, address: clientOf(ip) };
-    const words = { locale, merchant: merchant.displayName };
-    const send = new SendPhoneCode(merchant.merchantId, userId, request, words);
+    const parameters = { locale, merchant: merchant.displayName };
+    const send = new SendPhoneCode(merchant.merchantId, userId, request, parameters);
     return { long: (await this.commandBus.execute(send)).isLong };
   }
 
