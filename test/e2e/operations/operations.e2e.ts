@@ -194,6 +194,13 @@ describe('operations of operators', () => {
     expect(await passing(type)).toEqual([]);
   });
 
+  it('are filtered by text without control characters, which no database would find', async () => {
+    for (const filter of ['name', 'subject_id']) {
+      const response = await ada!.get(`/operations?${filter}=%00`);
+      expect([filter, response.status]).toEqual([filter, 400]);
+    }
+  });
+
   it('rebuild a read model in the background', async () => {
     const rebuild = await ada!.post('/system/projections/operations.views/rebuild', { reason });
     expect(rebuild.json()).toMatchObject({ operation: { status: 'executed', approval: 'none' } });
