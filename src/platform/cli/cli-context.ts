@@ -60,7 +60,7 @@ export function cliAction(
     try {
       const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
       const outcome = await act.call(this, context, ...texts);
-      if (outcome.displays !== undefined) await record(context, cli, outcome.displays);
+      if (outcome.displays !== undefined) await recordAccess(context, cli, outcome.displays);
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       cli.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
     } finally {
@@ -69,7 +69,7 @@ export function cliAction(
   };
 }
 
-async function record(
+async function recordAccess(
   context: INestApplicationContext,
   cli: CliContext,
   { subject, merchantIds }: DisplayedData,

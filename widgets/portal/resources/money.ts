@@ -81,8 +81,8 @@ function payoutGuidance({ status }: Row): Guidance | null {
 
 export const orders: Resource = {
   ...ORDERS,
-  fields: [...ORDER_FIELDS, { label: 'User', of: 'user_id' }, CREATED],
   every: OFTEN_MS,
+  fields: [...ORDER_FIELDS, { label: 'User', of: 'user_id' }, CREATED],
   filters: [
     ORDER_STATUS_FILTER,
     { name: 'refundable', label: 'Refundable', options: ['true'] },

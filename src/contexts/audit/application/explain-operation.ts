@@ -1,6 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fold } from '../../../kernel/aggregate.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import type { RowChange } from '../../../platform/operations/row-changes.js';
 import { operation, operationStatus, type OperationEvent } from '../../operations/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
@@ -24,9 +25,14 @@ import { requireId } from './user-history.js';
 export interface ProvingSources extends Sources {
   readonly ledger: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys };
   readonly logId: string;
+  /** What an operation changed outside the log. */
+  readonly rowChanges: (operationId: string) => Promise<readonly RowChange[]>;
 }
 
-/** An operation of an operator, from the person to each event that it wrote, its leaf and a signed head. Throws `not_found`. */
+/**
+ * An operation of an operator, from the person to each event that it wrote, its leaf and a signed head, and to each row outside
+ * the log. Throws `not_found`.
+ */
 export async function explainOperation(sources: ProvingSources, id: string): Promise<Explanation> {
   const operationId = requireId('operation', id);
   const own = await eventsOfStream(sources.log, `operation-${operationId}`);
@@ -67,6 +73,7 @@ export async function explainOperation(sources: ProvingSources, id: string): Pro
     ...(await withCauses(sources, [...own, ...changed])),
     sections: [
       await proofs(sources, changed),
+      ...rowSections(await sources.rowChanges(operationId)),
       ...(missing.length === 0
         ? []
         : [
@@ -77,6 +84,12 @@ export async function explainOperation(sources: ProvingSources, id: string): Pro
           ]),
     ],
   };
+}
+
+function rowSections(changes: readonly RowChange[]): Section[] {
+  if (changes.length === 0) return [];
+  const rows = changes.map(({ what, id, at }): Row => [what, `${id}, ${inUtc(at.toISOString())}`]);
+  return [{ title: 'what it changed outside the log', rows }];
 }
 
 async function changesOf(

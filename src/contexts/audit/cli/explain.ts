@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { eventsOf, type CheckedTables } from '../../../platform/context.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { ROW_CHANGES, type RowChange } from '../../../platform/operations/row-changes.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
@@ -32,7 +33,9 @@ export function explainProgram(program: Command, cli: CliContext): void {
       program,
       cli,
       await connected(cli, async (database, log) => {
-        const stored = { ledger: storedLedger(database), logId: await log.identity() };
+        const rowChanges = (id: string): Promise<readonly RowChange[]> =>
+          database.query<RowChange & Record<string, unknown>>(ROW_CHANGES, [id]);
+        const stored = { ledger: storedLedger(database), logId: await log.identity(), rowChanges };
         return explained({ ...sourcesOf(cli, database, log), ...stored });
       }),
       text,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
+import { changedBefore, recordRowChange } from '../../../platform/operations/row-changes.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { SigningKey } from '../domain/signed-head.js';
 
@@ -35,16 +36,18 @@ export class SigningKeys {
     return this.database.query<Row>(KEYS);
   }
 
-  /** Adds the key that `make` creates from the present ones, under a lock; null: none. Returns all of them. */
+  /** Adds the key that `make` creates from the present ones, under a lock; null: none. One for each operation. Returns all of them. */
   async change(
     make: (present: readonly StoredSigningKey[]) => StoredSigningKey | null,
   ): Promise<readonly StoredSigningKey[]> {
     return this.database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
       const present = (await tx.query<Row>(KEYS)).rows;
+      if ((await changedBefore(tx, 'signing_key')).length > 0) return present;
       const added = make(present);
       if (added === null) return present;
       await insert(tx, added);
+      await recordRowChange(tx, 'signing_key', added.key_id);
       return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), added];
     });
   }

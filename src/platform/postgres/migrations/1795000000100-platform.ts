@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys that seal (those of persons, and the ring that wraps them), and the counters of rate limits. */
+/** The keys that seal (those of persons, and the ring that wraps them), changes of operations, and the counters of rate limits. */
 export class Platform1795000000100 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -26,6 +26,15 @@ export class Platform1795000000100 implements MigrationInterface {
         -- Of the root's copies: when a process with this master key was last here.
         seen_at timestamptz,
         primary key (key_id, master_id)
+      );
+
+      -- What operations of operators changed outside the log, written with the change: no event names it there.
+      create table platform.operation_changes (
+        operation_id uuid not null,
+        what text collate "C" not null,
+        id text collate "C" not null,
+        changed_at timestamptz not null,
+        primary key (operation_id, what, id)
       );
 
       -- The processes that run, and what each reports about itself; one that stopped beating is dropped.
