@@ -48,10 +48,12 @@ class RequestedOperationsModule {}
   providers: [
     OperationDecisions,
     OperationsView,
+    StoredAccessRecords,
+    { provide: AccessRecords, useExisting: StoredAccessRecords },
     ImmediateRebuilds,
     { provide: Rebuilds, useExisting: ImmediateRebuilds },
   ],
-  exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
+  exports: [RequestedOperationsModule, AccessRecords, Rebuilds, ImmediateRebuilds],
 })
 class OperationsCliModule {}
 

@@ -4,7 +4,9 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import type { Config } from '../config/config.js';
 import type { Context } from '../context.js';
+import { AccessRecords } from '../operations/access-records.js';
 import type { Migration } from '../postgres/migrate.js';
+import { requesterOf } from './requester.js';
 
 /** What programs of operators work with. */
 export interface CliContext {
@@ -28,6 +30,14 @@ export type CliCommand = (program: Command, cli: CliContext) => void;
 export interface CliOutcome {
   readonly text: string;
   readonly json: object;
+  /** Data of merchants in it: that an operator read it is recorded for their portals, as of the admin API. */
+  readonly displays?: DisplayedData;
+}
+
+interface DisplayedData {
+  /** As `payout <id>` or `payouts`. */
+  readonly subject: string;
+  readonly merchantIds: readonly string[];
 }
 
 /** The text, with a notice when no worker has applied the change yet. */
@@ -50,12 +60,22 @@ export function cliAction(
     try {
       const texts = args.flat().filter((arg): arg is string => typeof arg === 'string');
       const outcome = await act.call(this, context, ...texts);
+      if (outcome.displays !== undefined) await record(context, cli, outcome.displays);
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       cli.print(asJson ? JSON.stringify(outcome.json, null, 2) : outcome.text);
     } finally {
       await context.close();
     }
   };
+}
+
+async function record(
+  context: INestApplicationContext,
+  cli: CliContext,
+  { subject, merchantIds }: DisplayedData,
+): Promise<void> {
+  const reader = await requesterOf(context, cli);
+  await context.get(AccessRecords, { strict: false }).record(reader, merchantIds, subject);
 }
 
 /** The id in lower case. Throws `not_found`, as the thing of this title, for what is no id. */

@@ -4,15 +4,9 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { Fault } from '../../kernel/fault.js';
 import type { JsonObject } from '../event-store/port.js';
 import { reasonRule, ticketRule } from '../http/admin/writes.js';
-import { KeyHolders } from '../operations/key-holders.js';
-import {
-  Operations,
-  SHELL,
-  type OperationJson,
-  type OperationOutcome,
-  type Requester,
-} from '../operations/operations.js';
+import { Operations, type OperationJson, type OperationOutcome } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
+import { requesterOf } from './requester.js';
 
 /** What a program requests (`OperationRequest`). */
 export interface ProgramWrite {
@@ -57,15 +51,6 @@ export function whyOf(command: Command): { readonly reason: string; readonly tic
     ) as string,
     ticket: ticket === undefined ? null : (read('ticket', ticketRule.read(ticket)) as string),
   };
-}
-
-/** The person whose key `DISBURSE_ADMIN_KEY` is; without one, the shell. Throws `forbidden` for a key that is not valid. */
-export async function requesterOf(context: INestApplicationContext, cli: CliContext): Promise<Requester> {
-  const holders = context.get(KeyHolders, { strict: false });
-  if (cli.adminKey === null) return { ...SHELL, scopes: holders.allScopes };
-  const person = await holders.personOf(cli.adminKey);
-  if (person === null) throw new DomainError('forbidden', 'DISBURSE_ADMIN_KEY is not a valid admin key');
-  return person;
 }
 
 /** For an action that writes: what it requests is in `requested`. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Problem } from './problem.js';
+import type { HttpProblem } from './problem.js';
 import { rawPath } from './request-state.js';
 
 interface Route {
@@ -23,7 +23,7 @@ export class RouteTable {
   }
 
   /** 405 with `Allow` (contract.md 3.5) for a path with other methods than that of the request; null otherwise. */
-  wrongMethod(request: FastifyRequest): Problem | null {
+  wrongMethod(request: FastifyRequest): HttpProblem | null {
     const path = rawPath(request);
     const found = this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     const allowed = [...new Set(found)];

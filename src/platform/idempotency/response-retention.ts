@@ -1,11 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS } from '../../kernel/clock.js';
 import { Background, BackgroundWork } from '../background/background-work.js';
 import { earlierNow } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
 import { ResponseStore } from './response-store.js';
-
-const HOUR_MS = 3_600_000;
 
 /** Deletes expired responses once an hour. */
 @Injectable()

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { DAY_MS } from '../../kernel/clock.js';
 import { NIL_UUID } from '../../kernel/ids.js';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';

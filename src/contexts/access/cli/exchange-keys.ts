@@ -67,7 +67,11 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
         const { merchant } = this.opts<Partial<IssueOptions>>();
         const id = merchant === undefined ? null : parseId(merchant, 'Merchant');
         const keys = await context.get(DirectoryView).exchangeKeys(id);
-        return { text: keys.map(keyText).join('\n\n') || 'No keys', json: { keys: keys.map(keyJson) } };
+        return {
+          text: keys.map(keyText).join('\n\n') || 'No keys',
+          json: { keys: keys.map(keyJson) },
+          displays: { subject: 'credentials', merchantIds: keys.map(({ merchantId }) => merchantId) },
+        };
       }),
     );
 

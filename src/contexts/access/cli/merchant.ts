@@ -35,7 +35,11 @@ export function merchantProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context) => {
         const merchants = await context.get(DirectoryView).merchants();
         const lines = merchants.map((each) => `${each.merchantId}  ${each.status.padEnd(9)}  ${each.name}`);
-        return { text: lines.join('\n') || 'No merchants', json: { merchants: merchants.map(merchantJson) } };
+        return {
+          text: lines.join('\n') || 'No merchants',
+          json: { merchants: merchants.map(merchantJson) },
+          displays: { subject: 'merchants', merchantIds: merchants.map(({ merchantId }) => merchantId) },
+        };
       }),
     );
 
@@ -46,7 +50,8 @@ export function merchantProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context, id) => {
         const found = await context.get(DirectoryView).merchant(commands.id(id));
         if (found === null) throw DomainError.notFound('Merchant');
-        return { text: merchantText(found), json: merchantJson(found) };
+        const displays = { subject: `merchant ${found.merchantId}`, merchantIds: [found.merchantId] };
+        return { text: merchantText(found), json: merchantJson(found), displays };
       }),
     );
 

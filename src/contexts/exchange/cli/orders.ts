@@ -42,6 +42,7 @@ export function orderCommands(program: Command, cli: CliContext): void {
         return {
           text: orders.map(lineOf).join('\n') || 'No orders',
           json: { orders: orders.map(listedJson) },
+          displays: { subject: 'orders', merchantIds: orders.map(({ state }) => state.facts.merchant_id) },
         };
       }).call(this);
     });
@@ -105,7 +106,8 @@ async function history(context: INestApplicationContext, id: string): Promise<Cl
   const state = await loaded(context, id);
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
   const events = await store.readStream(streamOf(order, id));
-  return { text: historyText(state, events), json: historyJson(state, events) };
+  const displays = { subject: `order ${id}`, merchantIds: [state.facts.merchant_id] };
+  return { text: historyText(state, events), json: historyJson(state, events), displays };
 }
 
 function orderId(text: string | undefined): string {

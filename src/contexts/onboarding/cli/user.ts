@@ -89,7 +89,8 @@ async function stuck(
   const rows = await context.get(Progress, { strict: false }).stuck(secondsOf(olderThan), limit);
   const nothing = `Nothing is stuck: no onboarding has waited longer than ${olderThan}`;
   const text = rows.map((row) => lineOf(row)).join('\n') || nothing;
-  return { text, json: { onboardings: rows } };
+  const displays = { subject: 'users', merchantIds: rows.map(({ merchant_id }) => merchant_id) };
+  return { text, json: { onboardings: rows }, displays };
 }
 
 function lineOf(row: Stuck): string {

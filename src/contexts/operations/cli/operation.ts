@@ -8,7 +8,8 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
-import { requesterOf, whyOf, withReason } from '../../../platform/cli/write.js';
+import { requesterOf } from '../../../platform/cli/requester.js';
+import { whyOf, withReason } from '../../../platform/cli/write.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
 import { existingOperation } from '../domain/operation.js';

@@ -26,7 +26,11 @@ export function payoutProgram(program: Command, cli: CliContext): void {
       const { limit } = this.opts<{ limit: number }>();
       await cliAction(cli, async (context) => {
         const stuck = await context.get(StuckPayouts, { strict: false }).list(limit);
-        return { text: stuck.map(describe).join('\n\n') || 'No payout is stuck', json: { payouts: stuck } };
+        return {
+          text: stuck.map(describe).join('\n\n') || 'No payout is stuck',
+          json: { payouts: stuck },
+          displays: { subject: 'payouts', merchantIds: stuck.map(({ merchant_id }) => merchant_id) },
+        };
       }).call(this);
     });
 
@@ -67,6 +71,7 @@ async function show(context: INestApplicationContext, id: string): Promise<CliOu
       pending,
       checks,
     },
+    displays: { subject: `payout ${id}`, merchantIds: [facts.merchant_id] },
   };
 }
 

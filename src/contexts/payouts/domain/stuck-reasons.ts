@@ -10,7 +10,7 @@ import type { CheckFinding } from './verification.js';
  */
 export type OverdueReason = 'other_chain' | 'not_checked' | 'no_node' | 'no_response' | 'no_outcome';
 
-/** What a check saw, for operators. */
+/** What a check saw, for operators: in programs and in the console. */
 export const SEEN: Readonly<Record<CheckFinding, string>> = {
   settled: 'the transfer is there, exact and final',
   confirming: 'the transfer is there and exact, and its block is not final yet',
@@ -21,31 +21,42 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   wrong_recipient: "the transaction transfers no USDC to the user's wallet",
   wrong_amount: "the USDC transferred to the user's wallet is not the amount reported",
   already_used: 'the transfer confirmed another payout',
-  no_response: 'the node had no usable response about the transaction',
+  no_response: 'no node had a usable response about the transaction',
   not_confirmed: 'too few nodes agreed on the outcome',
   not_written: 'the outcome could not be written',
   row_changed: 'the stored payout is not what was reported',
 };
 
-const ASK_MERCHANT =
-  'Ask the merchant for the right transaction: this report expires with its window, and another one is needed.';
+/** Of a transfer that is not the one reported. */
+const MISMATCH =
+  'Compare the transaction with the payout in a block explorer, then ask the merchant for the right one: this report expires with its window, and another one is needed.';
 
 /** What an operator does about a payout whose checks find this. */
-const NEXT: Readonly<Record<CheckFinding, string>> = {
+export const NEXT: Readonly<Record<CheckFinding, string>> = {
   settled: 'Nothing: the outcome is being written.',
-  confirming: 'Wait for the block to become final.',
-  not_found: 'Ask the merchant whether the transaction was broadcast, on this chain; it may still be mined.',
+  confirming:
+    'Nothing: wait for the block to become final. If many wait, check the age of the head of the nodes.',
+  not_found:
+    'Search for the transaction in a block explorer. If it is there, the node is behind; if not, ask the merchant whether it was broadcast, on this chain. It may still be mined.',
   no_wallet: 'Nothing: it is checked once the user has finished signing up.',
-  reverted: ASK_MERCHANT,
-  wrong_token: ASK_MERCHANT,
-  wrong_recipient: ASK_MERCHANT,
-  wrong_amount: ASK_MERCHANT,
-  already_used: ASK_MERCHANT,
-  no_response: 'Add another node to CHAIN_RPC_URL: this one refuses the transaction.',
-  not_confirmed: 'Compare the nodes of CHAIN_RPC_URL: CHAIN_QUORUM of them must agree.',
-  not_written: 'Read the log for "payout outcome not written": the event store refused the outcome.',
+  reverted: MISMATCH,
+  wrong_token: MISMATCH,
+  wrong_recipient: MISMATCH,
+  wrong_amount: MISMATCH,
+  already_used: MISMATCH,
+  no_response:
+    'Add another node to CHAIN_RPC_URL: this one refuses the transaction. Checks continue once one responds; nothing expires meanwhile.',
+  not_confirmed:
+    'Compare the nodes of CHAIN_RPC_URL: CHAIN_QUORUM of them must agree. Checks continue until they do.',
+  not_written:
+    'Read the log for "payout outcome not written": the event store refused the outcome. It is retried.',
   row_changed: 'Run `npm run audit -- verify`: somebody changed payouts.verifications in the database.',
 };
+
+/** Whether the merchant reported another transfer than the one that was sent. */
+export function isMismatch(finding: string): boolean {
+  return (NEXT as Readonly<Record<string, string>>)[finding] === MISMATCH;
+}
 
 const OVERDUE: Readonly<Record<OverdueReason, readonly [what: string, next: string]>> = {
   other_chain: [

@@ -25,7 +25,8 @@ export async function located(
       : existingJson(found, personal);
   const lines = Object.entries(json).map(([name, value]) => `  ${name.padEnd(21)}  ${value ?? 'none'}`);
   const hides = !personal && found.accountState !== 'erased';
-  return { text: [...lines, ...(hides ? [HIDDEN] : [])].join('\n'), json };
+  const displays = { subject: `user ${found.userId}`, merchantIds: [found.merchantId] };
+  return { text: [...lines, ...(hides ? [HIDDEN] : [])].join('\n'), json, displays };
 }
 
 /** What contexts have still to drop of an erased person, and why; null when nothing is left. */

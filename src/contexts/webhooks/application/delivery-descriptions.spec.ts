@@ -61,19 +61,19 @@ describe('the words for a delivery', () => {
     [
       'is exhausted',
       { state: 'exhausted', attempts: 11, failure_phase: 'dns', error: 'ENOTFOUND' },
-      '11 attempts failed, the last one: the name of the receiver does not resolve (ENOTFOUND); no further attempt',
+      '11 attempts failed, the last one: the name of the receiver does not resolve (ENOTFOUND); exhausted, no further automatic attempt',
       `once the receiver works: ${RESEND}`,
     ],
     [
       'was dropped by a disabled endpoint',
       { state: 'dropped', endpoint_status: 'disabled', disabled_cause: 'failing', disabled_at: minutes(-90) },
-      'no attempt yet; dropped, nothing was sent; the endpoint was disabled at 2026-01-02T10:30:00.000Z after sustained failures',
+      'no attempt yet; dropped, the endpoint was disabled or deleted; the endpoint was disabled at 2026-01-02T10:30:00.000Z by sustained failures',
       'once the receiver works, the merchant enables the endpoint and recovers it since 2026-01-02T11:00:00.000Z',
     ],
     [
       'was of a deleted endpoint',
       { state: 'dropped', endpoint_status: 'deleted' },
-      'no attempt yet; dropped, nothing was sent; the endpoint is deleted',
+      'no attempt yet; dropped, the endpoint was disabled or deleted; the endpoint is deleted',
       'nothing: the merchant deleted the endpoint',
     ],
   ] as const)('that %s', (_, facts, what, next) => {

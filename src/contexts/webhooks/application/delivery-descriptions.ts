@@ -1,4 +1,4 @@
-import type { DisableCause } from '../domain/webhook-endpoints.js';
+import { describeState, DISABLED_BY } from '../domain/delivery-states.js';
 import type { DeliveryFacts } from '../views/stuck-deliveries.js';
 
 /** A delivery that is due for longer waits for a worker. */
@@ -12,12 +12,6 @@ const PHASES: Readonly<Record<string, string>> = {
   send: 'no response from the receiver',
   response: 'a response that is not HTTP, too large or broken off',
   timeout: 'no response in time',
-};
-
-const CAUSES: Readonly<Record<DisableCause, string>> = {
-  merchant: 'by the merchant',
-  gone: 'after a response with 410',
-  failing: 'after sustained failures',
 };
 
 /** For people: what became of a delivery so far, and what to do next. */
@@ -50,7 +44,7 @@ function reasonOf({ http_status, failure_phase, error }: DeliveryFacts): string 
 function stateOf(facts: DeliveryFacts, now: Date): string | null {
   const { state, in_flight, due_at } = facts;
   if (state === 'succeeded') return null;
-  if (state !== 'pending') return state === 'exhausted' ? 'no further attempt' : 'dropped, nothing was sent';
+  if (state !== 'pending') return describeState(state);
   if (in_flight) return 'an attempt is in flight';
   return due_at > now ? `next attempt at ${due_at.toISOString()}` : `due since ${due_at.toISOString()}`;
 }
@@ -59,7 +53,7 @@ function endpointOf({ endpoint_status, disabled_at, disabled_cause }: DeliveryFa
   if (endpoint_status === 'deleted') return 'the endpoint is deleted';
   if (endpoint_status !== 'disabled') return null;
   const when = disabled_at === null ? '' : ` at ${disabled_at.toISOString()}`;
-  return `the endpoint was disabled${when}${disabled_cause === null ? '' : ` ${CAUSES[disabled_cause]}`}`;
+  return `the endpoint was disabled${when}${disabled_cause === null ? '' : ` by ${DISABLED_BY[disabled_cause]}`}`;
 }
 
 function nextOf(facts: DeliveryFacts, now: Date): string {

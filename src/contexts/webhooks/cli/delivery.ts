@@ -63,7 +63,12 @@ async function stuck(
   const now = context.get<Clock>(CLOCK, { strict: false }).now();
   const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
   const text = rows.map((row) => linesOf(row, now)).join('\n') || nothing;
-  return { text, json: { deliveries: rows.map((row) => ({ ...row, ...describeDelivery(row, now) })) } };
+  const displays = { subject: 'deliveries', merchantIds: rows.map(({ merchant_id }) => merchant_id) };
+  return {
+    text,
+    displays,
+    json: { deliveries: rows.map((row) => ({ ...row, ...describeDelivery(row, now) })) },
+  };
 }
 
 function linesOf(facts: DeliveryFacts, now: Date): string {
@@ -101,7 +106,8 @@ async function show(context: INestApplicationContext, id: string): Promise<CliOu
     `  ${description.what}`,
     `  next: ${description.next}`,
   ];
-  return { text: text.join('\n'), json: { delivery, ...description } };
+  const displays = { subject: `delivery ${id}`, merchantIds: [facts.merchant_id] };
+  return { text: text.join('\n'), json: { delivery, ...description }, displays };
 }
 
 function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {

@@ -180,7 +180,7 @@ class PageListener implements Drainable {
   }
 
   /** Of a path that a program calls; at the same path people may find a page. */
-  private wrongMethod(request: FastifyRequest): Problem | null {
+  private wrongMethod(request: FastifyRequest): HttpProblem | null {
     const { url } = request.routeOptions;
     const isRoute = url !== undefined && !isEveryPath(url);
     return isRoute || acceptsHtml(request) ? null : this.table.wrongMethod(request);
