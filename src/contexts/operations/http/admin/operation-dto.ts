@@ -1,5 +1,5 @@
 import { Fault } from '../../../../kernel/fault.js';
-import { UNPRINTABLE } from '../../../../kernel/label.js';
+import { CONTROL_AND_LINE_SEPARATORS } from '../../../../kernel/text.js';
 import { ApiProperty, Field, PageOf } from '../../../../platform/dto/field.js';
 import { oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
 import {
@@ -12,7 +12,7 @@ import { Filter, ListParameters } from '../../../../platform/http/list-query.js'
 
 /** The database stores no NUL: with one a filter would match nothing, and the query fail. */
 const line = text({}, (value) =>
-  UNPRINTABLE.test(value) ? new Fault('must not contain control characters') : value,
+  CONTROL_AND_LINE_SEPARATORS.test(value) ? new Fault('must not contain control characters') : value,
 );
 
 /** Parameters of GET /admin/v1/operations. */
