@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The endpoints as deliveries see them, deliveries and attempts, recoveries, and the processes that send. */
-export class Webhooks1795000000660 implements MigrationInterface {
+export class Webhooks1795000000661 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema webhooks;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The keys that seal (those of persons, and the ring that wraps them), changes of operations, and the counters of rate limits. */
-export class Platform1795000000100 implements MigrationInterface {
+export class Platform1795000000101 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema platform;
